@@ -1,0 +1,60 @@
+/** Everything that can be asked of a session. The native dialect takes these as they are. */
+import { z } from 'zod';
+import { ApprovalAnswer, DirectCall, InputMode } from './events.ts';
+import { ApprovalId } from './ids.ts';
+import { Part } from './parts.ts';
+
+export const SessionCreate = z.object({
+  type: z.literal('session.create'),
+  domain: z.string().optional(),
+  agent: z.string().optional(),
+  named: z.boolean().default(true),
+});
+
+export const InputSubmit = z.object({
+  type: z.literal('input.submit'),
+  parts: z.array(Part).max(100),
+  /** what happens when a turn is running: wait for it, or interrupt it */
+  mode: InputMode.default('queue'),
+  call: DirectCall.optional(),
+  /** as in session.create, for a session that this input begins */
+  domain: z.string().optional(),
+  agent: z.string().optional(),
+  named: z.boolean().default(true),
+});
+
+export const TurnCancel = z.object({ type: z.literal('turn.cancel') });
+
+export const ApprovalAnswerCommand = z.object({
+  type: z.literal('approval.answer'),
+  /** absent: the one that is waiting */
+  approval: ApprovalId.optional(),
+  answer: ApprovalAnswer,
+  reason: z.string().max(10_000).optional(),
+  said: z.string().max(100).optional(),
+  /** the hash of what was shown; refused where it is not the same */
+  hash: z.string().optional(),
+  /** with deny: end the turn instead of telling the model */
+  exit: z.boolean().default(false),
+});
+
+export const ApprovalExplain = z.object({
+  type: z.literal('approval.explain'),
+  approval: ApprovalId.optional(),
+});
+
+export const ContextCompact = z.object({ type: z.literal('context.compact') });
+export const SessionClear = z.object({ type: z.literal('session.clear') });
+
+export const Command = z.discriminatedUnion('type', [
+  SessionCreate,
+  InputSubmit,
+  TurnCancel,
+  ApprovalAnswerCommand,
+  ApprovalExplain,
+  ContextCompact,
+  SessionClear,
+]);
+export type Command = z.infer<typeof Command>;
+/** A command as written: what has a default may be left out. */
+export type CommandInput = z.input<typeof Command>;

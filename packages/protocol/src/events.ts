@@ -1,0 +1,205 @@
+/**
+ * Everything that can happen in a session. Each event is declared here as a *fact* (durable, numbered per session
+ * without gaps, carries full values) or as *live* (shown to whoever watches, then forgotten). Replaying the facts
+ * alone gives the whole conversation.
+ */
+import { z } from 'zod';
+import { FaultData } from './faults.ts';
+import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
+import { Part } from './parts.ts';
+
+const fact = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+  durable: true as const,
+  body: z.object(shape),
+});
+const live = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+  durable: false as const,
+  body: z.object(shape),
+});
+
+export const AgentRef = z.object({ id: z.string(), name: z.string() });
+export type AgentRef = z.infer<typeof AgentRef>;
+
+export const Usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** How full the model's context is. */
+export const ContextUse = z.object({
+  tokens: z.number(),
+  limit: z.number(),
+  items: z.number(),
+  strategy: z.enum(['threshold', 'none']),
+});
+export type ContextUse = z.infer<typeof ContextUse>;
+
+/** What a person is shown before a call may run. */
+export const Ask = z.object({
+  /** what kind of side effect; the approval mode decides on it */
+  kind: z.enum(['command', 'edit', 'other']),
+  /** the exact command, or [tool, argument…] */
+  command: z.array(z.string()),
+  /** the patch, where the call is one */
+  patch: z.string().optional(),
+  /** one sentence */
+  description: z.string(),
+  /** what "always" would grant; absent where a standing grant would be too wide */
+  grant: z.string().optional(),
+});
+export type Ask = z.infer<typeof Ask>;
+
+export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** How a call came out. `unknown`: the process died while it ran; it was not repeated. */
+export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const InputMode = z.enum(['queue', 'supersede']);
+export type InputMode = z.infer<typeof InputMode>;
+
+/** A call that a person asks for by name, without the model. */
+export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), z.json()) });
+export type DirectCall = z.infer<typeof DirectCall>;
+
+export const EVENTS = {
+  'session.created': fact({
+    dialect: z.string(),
+    /** false where the client gave no name and cannot come back by one */
+    named: z.boolean(),
+    domain: z.string(),
+    agent: AgentRef,
+  }),
+  /** The conversation so far is no longer part of the context. The facts stay. */
+  'session.cleared': fact({}),
+
+  'input.accepted': fact({
+    input: InputId,
+    parts: z.array(Part),
+    dialect: z.string(),
+    via: ConnectionId.optional(),
+    key: z.string().optional(),
+    call: DirectCall.optional(),
+  }),
+
+  'turn.started': fact({ turn: TurnId, input: InputId, agent: AgentRef }),
+  /** The process died inside the turn; the step that was not finished is asked again. */
+  'turn.resumed': fact({ turn: TurnId }),
+  'turn.ended': fact({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
+  'turn.failed': fact({ turn: TurnId, fault: FaultData, durationMs: z.number() }),
+  'turn.cancelled': fact({ turn: TurnId, reason: z.enum(['cancelled', 'superseded', 'denied']) }),
+
+  'agent.changed': fact({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
+
+  /** `interrupted`: the turn was cancelled inside the block; the text is what was shown until then. */
+  'reasoning.ended': fact({
+    turn: TurnId,
+    block: BlockId,
+    text: z.string(),
+    durationMs: z.number(),
+    interrupted: z.boolean().optional(),
+  }),
+  'text.ended': fact({ turn: TurnId, block: BlockId, text: z.string(), interrupted: z.boolean().optional() }),
+  /** One answer of the model is complete: its blocks and calls are the facts before this one. */
+  'step.ended': fact({ turn: TurnId, usage: Usage, stop: z.enum(['done', 'calls', 'length', 'refused']) }),
+
+  'call.requested': fact({
+    turn: TurnId,
+    call: CallId,
+    tool: z.string(),
+    input: z.record(z.string(), z.json()),
+  }),
+  'approval.requested': fact({
+    turn: TurnId,
+    call: CallId,
+    approval: ApprovalId,
+    ask: Ask,
+    /** over exactly what is shown; an answer may cite it */
+    hash: z.string(),
+  }),
+  'approval.explained': fact({ turn: TurnId, approval: ApprovalId, text: z.string() }),
+  'approval.answered': fact({
+    turn: TurnId,
+    call: CallId,
+    approval: ApprovalId,
+    answer: ApprovalAnswer,
+    by: z.string(),
+    dialect: z.string(),
+    reason: z.string().optional(),
+    /** the words in which it was answered, where it was answered by a message */
+    said: z.string().optional(),
+    /** the standing grant that "always" made */
+    grant: z.string().optional(),
+  }),
+  /** Comes before the side effect. */
+  'tool.started': fact({ turn: TurnId, call: CallId }),
+  'tool.ended': fact({
+    turn: TurnId,
+    call: CallId,
+    outcome: Outcome,
+    parts: z.array(Part),
+    /** the result as data, where the tool has one */
+    data: z.record(z.string(), z.json()).optional(),
+    durationMs: z.number(),
+  }),
+
+  'context.compacted': fact({
+    summary: z.string(),
+    oldTokens: z.number(),
+    newTokens: z.number(),
+    strategy: z.enum(['threshold', 'none']),
+    /** turns that started before this fact are no longer in the context */
+    keepFrom: z.number(),
+    /** the first fact that a reader needs to build the context again */
+    readFrom: z.number(),
+  }),
+
+  'reasoning.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
+  'text.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
+  /** Progress of a call that runs at a client. */
+  'call.progress': live({
+    call: CallId,
+    execution: z.string(),
+    status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),
+    progress: z.number().optional(),
+    message: z.string().optional(),
+  }),
+};
+
+type Events = typeof EVENTS;
+export type EventType = keyof Events;
+export type FactType = { [T in EventType]: Events[T]['durable'] extends true ? T : never }[EventType];
+export type LiveType = Exclude<EventType, FactType>;
+
+type BodyOf<T extends EventType> = { type: T } & z.infer<Events[T]['body']>;
+/** `id` and `at` (milliseconds) are given once, where the event is made: every projection takes them from here. */
+type Envelope = { session: SessionId; id: string; at: number };
+
+/** A fact that is decided but not yet numbered. */
+export type FactBody<T extends FactType = FactType> = { [K in T]: BodyOf<K> }[T];
+export type LiveBody<T extends LiveType = LiveType> = { [K in T]: BodyOf<K> }[T];
+export type Fact<T extends FactType = FactType> = { [K in T]: BodyOf<K> & Envelope & { seq: number } }[T];
+export type Live<T extends LiveType = LiveType> = { [K in T]: BodyOf<K> & Envelope }[T];
+export type SessionEvent = Fact | Live;
+
+export const isFact = (event: SessionEvent): event is Fact => 'seq' in event;
+
+const Head = z.object({
+  session: SessionId,
+  id: z.string(),
+  at: z.number(),
+  seq: z.number().int().positive(),
+});
+
+/** Reads a fact from disk. Throws where it is not one: a foreign or damaged log must not be guessed at. */
+export function parseFact(value: unknown): Fact {
+  const type = (value as { type?: unknown } | null)?.type;
+  const known =
+    typeof type === 'string' && Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType] : undefined;
+  if (!known?.durable) throw new Error(`not a fact: ${String(type)}`);
+  return { ...Head.parse(value), type, ...known.body.parse(value) } as Fact;
+}

@@ -1,0 +1,34 @@
+/** Branded ids: one string type per kind of thing, so that none is passed where another is meant. */
+import { z } from 'zod';
+
+/** What a client calls its conversation, in any dialect. Unique per principal, not globally. */
+export const SessionId = z
+  .string()
+  .min(1)
+  .max(200)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+  .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not contain control characters')
+  .brand<'SessionId'>();
+export type SessionId = z.infer<typeof SessionId>;
+
+export const PrincipalId = z.string().min(1).max(100).brand<'PrincipalId'>();
+export type PrincipalId = z.infer<typeof PrincipalId>;
+
+export const InputId = z.string().min(1).brand<'InputId'>();
+export type InputId = z.infer<typeof InputId>;
+
+export const TurnId = z.string().min(1).brand<'TurnId'>();
+export type TurnId = z.infer<typeof TurnId>;
+
+export const BlockId = z.string().min(1).brand<'BlockId'>();
+export type BlockId = z.infer<typeof BlockId>;
+
+export const CallId = z.string().min(1).brand<'CallId'>();
+export type CallId = z.infer<typeof CallId>;
+
+export const ApprovalId = z.string().min(1).brand<'ApprovalId'>();
+export type ApprovalId = z.infer<typeof ApprovalId>;
+
+/** One socket or request of one client. It lives as long as that connection. */
+export const ConnectionId = z.string().min(1).brand<'ConnectionId'>();
+export type ConnectionId = z.infer<typeof ConnectionId>;

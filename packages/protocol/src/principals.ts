@@ -1,0 +1,43 @@
+/** Who is calling, and what they may do. */
+import { z } from 'zod';
+import { PrincipalId } from './ids.ts';
+
+export const Permission = z.enum([
+  'chat:send',
+  'chat:read',
+  'config:reload',
+  'domain:read',
+  'health:read',
+  'metrics:read',
+  'agent:read',
+  'agent:write',
+  'tool:read',
+  'tool:request',
+  'tool:approve',
+  'tool:reject',
+  'tool:execute',
+]);
+export type Permission = z.infer<typeof Permission>;
+
+export const Role = z.enum(['admin', 'developer', 'user']);
+export type Role = z.infer<typeof Role>;
+
+export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
+  admin: Permission.options,
+  developer: Permission.options,
+  user: ['chat:send', 'chat:read', 'tool:request'],
+};
+
+export const Principal = z.object({
+  id: PrincipalId,
+  role: Role,
+  permissions: z.array(Permission).readonly(),
+});
+export type Principal = z.infer<typeof Principal>;
+
+/** Callers without a token, in open mode. It may do everything to its own sessions; it is not an admin. */
+export const LOCAL: Principal = {
+  id: PrincipalId.parse('local'),
+  role: 'developer',
+  permissions: ROLE_PERMISSIONS.developer,
+};
