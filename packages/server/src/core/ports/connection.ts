@@ -1,0 +1,27 @@
+/** The seam between transports (bytes) and dialects (meaning): one socket, seen from either side. */
+import type { ConnectionId, Principal } from '@parlance/protocol';
+
+/** What a dialect holds of a socket. After the socket is closed, sending does nothing. */
+export interface Socket {
+  readonly id: ConnectionId;
+  /** who the socket's token names; null where it carried none and one is required */
+  readonly principal: Principal | null;
+  /** the `?session=` it was opened with */
+  readonly session: string | null;
+  send(frame: object): void;
+  /** sends a frame that is already encoded; it may be shared by many sockets */
+  sendText(text: string): void;
+  close(code: number, reason: string): void;
+}
+
+/** What a transport holds of a dialect: the reading side of one socket. */
+export interface Connection {
+  /** A frame that is JSON, whatever its shape. Frames are handed over one by one, in order. */
+  receive(frame: unknown): void | Promise<void>;
+  /** A frame that could not be read: not JSON, not UTF-8, too large. `reason` says which. */
+  garbled(reason: string): void;
+  /** The socket is gone. Turns go on. */
+  closed(): void;
+  /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */
+  draining(): void;
+}

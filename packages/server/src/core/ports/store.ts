@@ -1,0 +1,62 @@
+/** Where facts live. `stores/contract.ts` tests every promise made here. */
+import type { Fact, PrincipalId, SessionId } from '@parlance/protocol';
+
+/** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
+export type SessionRef = { readonly owner: PrincipalId; readonly id: SessionId };
+
+export const sessionKey = (ref: SessionRef): string => `${ref.owner}/${ref.id}`;
+
+export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
+
+/** What a list shows, kept beside the facts and written with them. */
+export type SessionRecord = {
+  readonly ref: SessionRef;
+  readonly dialect: string;
+  readonly domain: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly status: SessionStatus;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** the number of the last fact */
+  readonly head: number;
+  /** the folded state at fact `checkpoint.seq`, so that opening a session does not read all its history */
+  readonly checkpoint: { readonly version: number; readonly seq: number; readonly state: string } | null;
+};
+
+export type SessionFilter = {
+  /** absent: of every owner */
+  readonly owner?: PrincipalId;
+  readonly domain?: string;
+  readonly status?: readonly SessionStatus[];
+  readonly limit: number;
+  /** what `next` of the page before said */
+  readonly cursor?: string;
+};
+
+export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
+
+export interface EventStore {
+  /**
+   * Writes the facts and the record, all or nothing. They are on disk when the promise resolves. Refuses with a
+   * `conflict` error unless the session's last fact is number `expected` (0: the session does not exist).
+   * `facts` are numbered expected + 1, expected + 2, …
+   */
+  append(expected: number, facts: readonly Fact[], record: SessionRecord): Promise<void>;
+  /** Facts after number `after`, in order, at most `limit`. An unknown session has none. */
+  read(ref: SessionRef, after: number, limit: number): Promise<Fact[]>;
+  load(ref: SessionRef): Promise<SessionRecord | null>;
+  /** Every owner's session of that id, the one that changed last first. */
+  findById(id: SessionId): Promise<SessionRecord[]>;
+  /** The one that changed last first; pages do not overlap while nothing changes. */
+  list(filter: SessionFilter): Promise<SessionPage>;
+  close(): Promise<void>;
+}
+
+/** Thrown by `append` when the session is not at `expected`. Nothing was written. */
+export class AppendConflict extends Error {
+  override readonly name = 'AppendConflict';
+  constructor(ref: SessionRef, expected: number, actual: number) {
+    super(`session ${sessionKey(ref)} is at fact ${actual}, not ${expected}`);
+  }
+}

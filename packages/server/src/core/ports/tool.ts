@@ -1,0 +1,43 @@
+/** Something an agent can do. */
+import type { Ask, CallId, Json, Part, PrincipalId, SessionId } from '@parlance/protocol';
+import type { z } from 'zod';
+import type { ClientRequest } from '../clients.ts';
+
+export type ToolContext = {
+  readonly session: SessionId;
+  readonly owner: PrincipalId;
+  readonly call: CallId;
+  /** the folder that tools work in, absolute */
+  readonly root: string;
+  /** aborted when the turn is cancelled; a tool ends soon after, and leaves nothing running */
+  readonly signal: AbortSignal;
+  /** runs the call at a connected client; see `core/clients.ts` */
+  readonly atClient: (request: ClientRequest) => Promise<Json>;
+};
+
+export type ToolResult = {
+  readonly parts: Part[];
+  /** the result as data, for clients that show fields */
+  readonly data?: { [key: string]: Json };
+  /** the tool ran, and what it did failed (a command with an exit code, a patch that does not apply) */
+  readonly failed?: boolean;
+  /** the conversation goes on with another agent of the domain */
+  readonly handoff?: { readonly agent: string; readonly reason: string };
+};
+
+export interface Tool<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  /** the result is the same whether it runs once or twice: after a crash it is run again */
+  readonly repeatable?: boolean;
+  /** What a person must see first; null where no one need be asked. May read files, changes nothing. */
+  approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
+  /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */
+  run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
+  /** false where it cannot work just now (a browser tool with no browser): it is not offered to the model */
+  available?(owner: PrincipalId): boolean;
+}
+
+/** Keeps the schema and the functions of a tool in agreement where it is written. */
+export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool => tool as unknown as Tool;
