@@ -75,7 +75,7 @@ export const EVENTS = {
     agent: AgentRef,
   }),
   /** The conversation so far is no longer part of the context. The facts stay. */
-  'session.cleared': fact({}),
+  'session.cleared': fact({ by: z.string() }),
 
   'input.accepted': fact({
     input: InputId,

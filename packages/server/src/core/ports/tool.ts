@@ -31,6 +31,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly input: Schema;
   /** the result is the same whether it runs once or twice: after a crash it is run again */
   readonly repeatable?: boolean;
+  /** whether it ever asks; what clients are told in a list of tools */
+  readonly asks?: boolean;
   /** What a person must see first; null where no one need be asked. May read files, changes nothing. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
   /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */

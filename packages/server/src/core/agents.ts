@@ -1,0 +1,46 @@
+/** Domains and the agents in them: configuration, looked up by id. */
+import { type AgentRef, Fault } from '@parlance/protocol';
+
+export type Agent = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+};
+
+export type Domain = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly defaultAgent: string;
+  readonly agents: readonly string[];
+};
+
+export class Roster {
+  constructor(
+    readonly domains: readonly Domain[],
+    readonly agents: readonly Agent[],
+    readonly defaultDomain: string,
+  ) {}
+
+  domain(id: string): Domain {
+    const found = this.domains.find((domain) => domain.id === id);
+    if (!found) throw new Fault('not_found', 'Unknown domainId');
+    return found;
+  }
+
+  agent(id: string): Agent {
+    const found = this.agents.find((agent) => agent.id === id);
+    if (!found) throw new Fault('not_found', `Unknown agent: ${id}`);
+    return found;
+  }
+
+  /** The agent that begins a session in the domain. */
+  first(domain: string, agent?: string): AgentRef {
+    const { defaultAgent, agents } = this.domain(domain);
+    if (agent !== undefined && !agents.includes(agent))
+      throw new Fault('not_found', `Unknown agent: ${agent}`);
+    const { id, name } = this.agent(agent ?? defaultAgent);
+    return { id, name };
+  }
+}

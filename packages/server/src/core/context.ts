@@ -1,0 +1,172 @@
+/** What the model is shown: built from the facts, counted, and made smaller when it grows too large. */
+import type { ContextUse, Fact, FactBody, InputId, Part } from '@parlance/protocol';
+import { textOf } from '@parlance/protocol';
+import type { PromptItem } from './ports/provider.ts';
+
+type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
+
+export type Context = {
+  readonly entries: readonly Entry[];
+  readonly tokens: number;
+  /** inputs that no turn has taken up yet */
+  readonly waiting: ReadonlyMap<InputId, { readonly parts: readonly Part[]; readonly seq: number }>;
+  /** where each turn in the context begins: its own number, and that of its input */
+  readonly turns: readonly { readonly started: number; readonly input: number }[];
+  /** entries before this belong to finished steps; those after it are void if the process dies now */
+  readonly settled: number;
+};
+
+export const EMPTY: Context = { entries: [], tokens: 0, waiting: new Map(), turns: [], settled: 0 };
+
+/** Four bytes a token is close for English and code, and errs on the safe side for most other text. */
+export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
+
+const IMAGE_TOKENS = 1_000;
+
+function tokensOf(item: PromptItem): number {
+  switch (item.kind) {
+    case 'user':
+    case 'result': {
+      const images = item.parts.filter((part) => part.type === 'image').length;
+      return countTokens(textOf(item.parts)) + images * IMAGE_TOKENS + 4;
+    }
+    case 'call':
+      return countTokens(item.tool) + countTokens(JSON.stringify(item.input)) + 4;
+    case 'text':
+    case 'reasoning':
+    case 'summary':
+      return countTokens(item.text) + 4;
+  }
+}
+
+function add(context: Context, item: PromptItem, settles: boolean): Context {
+  const tokens = tokensOf(item);
+  const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
+  return {
+    ...context,
+    entries,
+    tokens: context.tokens + tokens,
+    settled: settles ? entries.length : context.settled,
+  };
+}
+
+const keep = (context: Context, entries: readonly Entry[]): Context => ({
+  ...context,
+  entries,
+  tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
+  settled: entries.length,
+});
+
+/** The context after one more fact. */
+export function evolveContext(context: Context, fact: Fact): Context {
+  switch (fact.type) {
+    case 'input.accepted': {
+      const waiting = new Map(context.waiting);
+      waiting.set(fact.input, { parts: fact.parts, seq: fact.seq });
+      return { ...context, waiting };
+    }
+    case 'turn.started': {
+      const input = context.waiting.get(fact.input);
+      const waiting = new Map(context.waiting);
+      waiting.delete(fact.input);
+      const turns = [...context.turns, { started: fact.seq, input: input?.seq ?? fact.seq }];
+      const begun = { ...context, waiting, turns };
+      return input ? add(begun, { kind: 'user', parts: input.parts }, true) : begun;
+    }
+    case 'reasoning.ended':
+      return add(context, { kind: 'reasoning', text: fact.text }, fact.interrupted === true);
+    case 'text.ended':
+      return add(context, { kind: 'text', text: fact.text }, fact.interrupted === true);
+    case 'call.requested':
+      return add(context, { kind: 'call', call: fact.call, tool: fact.tool, input: fact.input }, false);
+    case 'tool.ended':
+      return add(
+        context,
+        { kind: 'result', call: fact.call, parts: fact.parts, failed: fact.outcome !== 'ok' },
+        true,
+      );
+    case 'step.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return { ...context, settled: context.entries.length };
+    case 'turn.resumed':
+      return keep(context, context.entries.slice(0, context.settled));
+    case 'session.cleared':
+      return { ...EMPTY, waiting: context.waiting };
+    case 'context.compacted': {
+      const kept = keep(
+        { ...context, turns: context.turns.filter((turn) => turn.started >= fact.keepFrom) },
+        context.entries.filter((entry) => entry.turn >= fact.keepFrom && entry.item.kind !== 'summary'),
+      );
+      const summary: PromptItem = { kind: 'summary', text: fact.summary };
+      const entry = { item: summary, tokens: tokensOf(summary), turn: fact.keepFrom };
+      return keep(kept, [entry, ...kept.entries]);
+    }
+    case 'session.created':
+    case 'turn.ended':
+    case 'agent.changed':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+      return context;
+  }
+}
+
+/** How full the context will be once these facts, too, are part of it. */
+export function contextUse(
+  context: Context,
+  more: readonly FactBody[],
+  limits: { instructions: string; limit: number; strategy: 'threshold' | 'none' },
+): ContextUse {
+  let after = context;
+  for (const body of more) after = evolveContext(after, body as Fact);
+  return {
+    tokens: after.tokens + countTokens(limits.instructions),
+    limit: limits.limit,
+    items: after.entries.length,
+    strategy: limits.strategy,
+  };
+}
+
+/** What a compaction puts into the summary, and what it leaves as it is. */
+export type Cut = {
+  readonly dropped: readonly PromptItem[];
+  readonly droppedTokens: number;
+  readonly keepFrom: number;
+  readonly readFrom: number;
+};
+
+/**
+ * Keeps the last whole turns that fit into `budget` tokens, and always those from `atLeastFrom` on; the rest is
+ * dropped. A call and its result are of one turn, so they are never torn apart. Null where nothing would be dropped.
+ */
+export function cutContext(
+  context: Context,
+  budget: number,
+  head: number,
+  atLeastFrom = head + 1,
+): Cut | null {
+  let keepFrom = Math.min(atLeastFrom, head + 1);
+  let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? head + 1;
+  let left = budget;
+  for (const turn of [...context.turns].reverse()) {
+    if (turn.started >= atLeastFrom) continue;
+    const cost = context.entries.reduce(
+      (sum, entry) => (entry.turn === turn.started ? sum + entry.tokens : sum),
+      0,
+    );
+    if (cost > left) break;
+    left -= cost;
+    keepFrom = turn.started;
+    readFrom = turn.input;
+  }
+  const dropped = context.entries.filter((entry) => entry.turn < keepFrom || entry.item.kind === 'summary');
+  if (dropped.length === 0) return null;
+  return {
+    dropped: dropped.map((entry) => entry.item),
+    droppedTokens: dropped.reduce((sum, entry) => sum + entry.tokens, 0),
+    keepFrom,
+    readFrom,
+  };
+}

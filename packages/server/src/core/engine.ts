@@ -1,0 +1,473 @@
+/** The only door to the core: dialects, the console and scripts all come through here. */
+
+import type { Principal } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  type Ask,
+  type CallId,
+  Command,
+  type CommandInput,
+  type ConnectionId,
+  type ContextUse,
+  type Fact,
+  Fault,
+  type JsonObject,
+  type PrincipalId,
+  SessionId,
+  type TurnId,
+} from '@parlance/protocol';
+import { ClientDesk } from './clients.ts';
+import {
+  compactNow,
+  complete,
+  currentUse,
+  EXPLANATION_INSTRUCTIONS,
+  oneQuestion,
+  SUMMARY_INSTRUCTIONS,
+} from './compaction.ts';
+import { LiveSession, type Sink } from './live-session.ts';
+import type { ToolSpec } from './ports/provider.ts';
+import {
+  type EventStore,
+  type SessionPage,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from './ports/store.ts';
+import { toolSpec } from './prompt.ts';
+import { requirePermission } from './rights.ts';
+import { RunQueue } from './run-queue.ts';
+import { type Asking, type Decided, decide, type SessionState, waitingCall } from './session.ts';
+import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
+
+export type { Agent, Domain, Roster } from './agents.ts';
+export { spokenAnswer } from './approvals.ts';
+export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
+export type { Sink } from './live-session.ts';
+export type { Connection, Socket } from './ports/connection.ts';
+export type { Gate } from './ports/gate.ts';
+export type { Log } from './ports/log.ts';
+export type { ToolSpec } from './ports/provider.ts';
+export { type SessionPage, type SessionRecord, type SessionRef, sessionKey } from './ports/store.ts';
+export { requirePermission } from './rights.ts';
+
+/** Who sends a command, and through what. */
+export type Caller = {
+  readonly principal: Principal;
+  readonly dialect: string;
+  readonly via?: ConnectionId;
+  /** sent twice with the same key, an input is taken once */
+  readonly key?: string;
+};
+
+export type Receipt = {
+  /** the session's last fact when the command was done: watching after it misses nothing and repeats nothing */
+  readonly seq: number;
+  readonly facts: readonly Fact[];
+};
+
+export type PendingApproval = {
+  readonly approval: ApprovalId;
+  readonly turn: TurnId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly ask: Ask;
+  readonly hash: string;
+};
+
+/** A session as it is at this moment. */
+export type Now = {
+  readonly ref: SessionRef;
+  readonly seq: number;
+  /** null: no such session yet */
+  readonly created: SessionState['created'];
+  readonly agent: SessionState['agent'];
+  readonly turn: TurnId | null;
+  readonly queued: number;
+  readonly approval: PendingApproval | null;
+  /** the block that is being streamed, as far as it has come */
+  readonly open: {
+    readonly kind: 'text' | 'reasoning';
+    readonly turn: TurnId;
+    readonly block: string;
+    readonly text: string;
+  } | null;
+};
+
+export type Watch = {
+  readonly now: Now;
+  /** the facts since the session was last at rest */
+  readonly recent: readonly Fact[];
+  stop(): void;
+};
+
+export type EngineParts = Omit<TurnTools, 'clients'> & {
+  readonly store: EventStore;
+  readonly clients?: ClientDesk;
+  readonly turnsAtOnce: number;
+};
+
+/** Sessions that nobody uses stay in memory up to this many. */
+const KEPT_IN_MEMORY = 1_000;
+
+export class Engine {
+  readonly clients: ClientDesk;
+  readonly #parts: EngineParts;
+  readonly #tools: TurnTools;
+  readonly #queue: RunQueue;
+  readonly #sessions = new Map<string, Promise<LiveSession>>();
+  readonly #ownerWatchers = new Map<PrincipalId, Set<Sink>>();
+
+  constructor(parts: EngineParts) {
+    this.clients = parts.clients ?? new ClientDesk();
+    this.#parts = parts;
+    this.#tools = { ...parts, clients: this.clients };
+    this.#queue = new RunQueue(
+      (session, stopping) => this.#drive(session, stopping),
+      (session) => nextMove(session.state).kind !== 'rest',
+      parts.turnsAtOnce,
+    );
+  }
+
+  get roster() {
+    return this.#parts.roster;
+  }
+
+  get maxSteps(): number {
+    return this.#parts.maxSteps;
+  }
+
+  get root(): string {
+    return this.#parts.root;
+  }
+
+  /** Goes on with every turn that was running when the process ended. Pending approvals go on waiting. */
+  async recover(): Promise<number> {
+    let resumed = 0;
+    for await (const record of this.#all({ status: ['running'] })) {
+      await this.#use(record.ref, async (session) => {
+        await session.transact((state) =>
+          state.turn ? [{ type: 'turn.resumed', turn: state.turn.id }] : [],
+        );
+        this.#queue.wake(session);
+      });
+      resumed++;
+    }
+    return resumed;
+  }
+
+  /** The principal's session of that name, whether it exists yet or not; an admin's may be someone else's. */
+  async resolve(principal: Principal, name: string): Promise<SessionRef> {
+    const parsed = SessionId.safeParse(name);
+    if (!parsed.success)
+      throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
+    const own: SessionRef = { owner: principal.id, id: parsed.data };
+    if (principal.role !== 'admin' || (await this.#exists(own))) return own;
+    const [other] = await this.#parts.store.findById(own.id);
+    return other?.ref ?? own;
+  }
+
+  /** As `resolve`, for sessions that exist: null for what is not there or not the principal's. */
+  async find(principal: Principal, name: string): Promise<SessionRef | null> {
+    if (!SessionId.safeParse(name).success) return null;
+    const ref = await this.resolve(principal, name);
+    return (await this.#exists(ref)) ? ref : null;
+  }
+
+  /**
+   * Carries out a command. What it changed is durable when the promise resolves; a `Fault` means that nothing was
+   * changed. An input is accepted then, not answered.
+   */
+  async send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
+    const command = Command.parse(input);
+    this.#authorise(ref, command, caller.principal);
+    return this.#use(ref, async (session) => {
+      if (command.type === 'approval.explain') return this.#explain(session, command.approval);
+      if (command.type === 'context.compact') return this.#compact(session);
+      if (stops(command)) session.abort();
+      const facts = await session.transact((state) =>
+        decide(state, command, this.#asking(session, command, caller)),
+      );
+      this.#queue.wake(session);
+      return { seq: session.state.seq, facts };
+    });
+  }
+
+  /**
+   * Calls `sink` with every fact after number `after` and then with everything that happens, live events included:
+   * no gap, no repeat. `'now'` begins with what happens next. When the promise resolves, the past has been told.
+   */
+  async watch(ref: SessionRef, after: number | 'now', sink: Sink): Promise<Watch> {
+    const session = await this.#load(ref);
+    session.pins++;
+    try {
+      for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
+        for await (const fact of session.facts(seen)) {
+          sink(fact);
+          seen = fact.seq;
+        }
+      }
+      session.watchers.add(sink);
+    } finally {
+      session.pins--;
+    }
+    return {
+      now: nowOf(session),
+      recent: session.recent.slice(),
+      stop: () => {
+        session.watchers.delete(sink);
+      },
+    };
+  }
+
+  /** Calls `sink` with everything that happens from now on in any session of the owner. */
+  watchOwner(owner: PrincipalId, sink: Sink): () => void {
+    const sinks = this.#sinksOf(owner);
+    sinks.add(sink);
+    return () => sinks.delete(sink);
+  }
+
+  async now(ref: SessionRef): Promise<Now> {
+    return this.#use(ref, async (session) => nowOf(session));
+  }
+
+  /** Resolves when the session has nothing to do, or waits for a person. */
+  async rested(ref: SessionRef): Promise<void> {
+    await this.#use(ref, async (session) => {
+      if (nextMove(session.state).kind === 'rest') return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const sink: Sink = () => {
+        if (nextMove(session.state).kind === 'rest') resolve();
+      };
+      session.watchers.add(sink);
+      await promise.finally(() => session.watchers.delete(sink));
+    });
+  }
+
+  async record(ref: SessionRef): Promise<SessionRecord | null> {
+    return this.#parts.store.load(ref);
+  }
+
+  /** One page of facts. */
+  async facts(ref: SessionRef, after: number, limit: number): Promise<Fact[]> {
+    return this.#parts.store.read(ref, after, limit);
+  }
+
+  /** The principal's sessions, the one that changed last first; an admin's list has everyone's. */
+  async list(
+    principal: Principal,
+    page: { limit: number; cursor?: string; domain?: string; status?: SessionRecord['status'][] },
+  ): Promise<SessionPage> {
+    requirePermission(principal, 'chat:read');
+    const owner = principal.role === 'admin' ? undefined : principal.id;
+    return this.#parts.store.list({ ...page, owner });
+  }
+
+  /** Everything that waits for an answer this principal may give. */
+  async approvals(principal: Principal): Promise<Now[]> {
+    requirePermission(principal, 'chat:read');
+    const owner = principal.role === 'admin' ? undefined : principal.id;
+    const waiting: Now[] = [];
+    for await (const record of this.#all({ owner, status: ['waiting'] }))
+      waiting.push(await this.now(record.ref));
+    return waiting;
+  }
+
+  async contextUse(ref: SessionRef): Promise<ContextUse> {
+    return this.#use(ref, (session) => currentUse(session, this.#tools));
+  }
+
+  toolSpecs(): (ToolSpec & { requiresApproval: boolean })[] {
+    return [...this.#parts.tools.values()].map((tool) => ({
+      ...toolSpec(tool),
+      requiresApproval: tool.asks ?? false,
+    }));
+  }
+
+  /** Throws `tool_invalid` where the tool does not exist or its input does not fit. */
+  checkCall(name: string, input: JsonObject): void {
+    const tool = this.#parts.tools.get(name);
+    if (!tool) throw new Fault('tool_invalid', `Unknown tool: ${name}`);
+    const parsed = tool.input.safeParse(input);
+    if (parsed.success) return;
+    const issue = parsed.error.issues[0];
+    throw new Fault(
+      'tool_invalid',
+      `Invalid parameters for ${name}: ${issue?.path.join('.') || 'input'}: ${issue?.message}`,
+    );
+  }
+
+  /** A summary of a document; nothing of it is kept. */
+  async summarise(title: string, content: string, signal: AbortSignal): Promise<string> {
+    const prompt = oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`);
+    return complete(this.#parts.provider, prompt, signal);
+  }
+
+  /** No new turns; resolves when the running moves are done, or after `graceMs`. What is left resumes at the next start. */
+  async drain(graceMs: number): Promise<boolean> {
+    return this.#queue.drain(graceMs);
+  }
+
+  async #explain(session: LiveSession, approval: ApprovalId | undefined): Promise<Receipt> {
+    const waiting = waitingCall(session.state);
+    const turn = session.state.turn;
+    if (!waiting || !turn || (approval && approval !== waiting.approval)) {
+      throw new Fault('no_approval', 'No pending approval request');
+    }
+    const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
+    const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
+    const text = await complete(this.#parts.provider, prompt, session.signal(turn.id));
+    const facts = await session.transact((state) =>
+      waitingCall(state)?.approval === waiting.approval
+        ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]
+        : [],
+    );
+    return { seq: session.state.seq, facts };
+  }
+
+  async #compact(session: LiveSession): Promise<Receipt> {
+    if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
+    await compactNow(session, this.#tools, AbortSignal.timeout(120_000));
+    return { seq: session.state.seq, facts: [] };
+  }
+
+  async #drive(session: LiveSession, stopping: () => boolean): Promise<void> {
+    try {
+      await drive(session, this.#tools, stopping);
+    } catch (thrown) {
+      this.#parts.log.error({ err: thrown, session: session.ref.id }, 'a session cannot go on');
+    }
+  }
+
+  #authorise(ref: SessionRef, command: Command, principal: Principal): void {
+    if (ref.owner !== principal.id && principal.role !== 'admin')
+      throw new Fault('not_found', 'There is no such session.');
+    switch (command.type) {
+      case 'approval.answer':
+        requirePermission(principal, command.answer === 'deny' ? 'tool:reject' : 'tool:approve');
+        break;
+      case 'input.submit':
+        if (command.call) {
+          requirePermission(principal, 'tool:request');
+          this.checkCall(command.call.tool, command.call.input);
+        }
+        requirePermission(principal, 'chat:send');
+        break;
+      default:
+        requirePermission(principal, 'chat:send');
+    }
+  }
+
+  #asking(session: LiveSession, command: Decided, caller: Caller): Asking {
+    const { roster, newId, now } = this.#parts;
+    const placed = command.type === 'session.create' || command.type === 'input.submit';
+    const domain = (placed && command.domain) || roster.defaultDomain;
+    return {
+      by: caller.principal.id,
+      dialect: caller.dialect,
+      via: caller.via,
+      key: caller.key,
+      domain,
+      agent: roster.first(domain, placed ? command.agent : undefined),
+      open: shownSoFar(session, now),
+      newId,
+    };
+  }
+
+  async #exists(ref: SessionRef): Promise<boolean> {
+    return (await this.#parts.store.load(ref)) !== null;
+  }
+
+  async *#all(filter: {
+    owner?: PrincipalId;
+    status: SessionRecord['status'][];
+  }): AsyncGenerator<SessionRecord> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#parts.store.list({ ...filter, limit: 100, cursor });
+      yield* page.sessions;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  #sinksOf(owner: PrincipalId): Set<Sink> {
+    let sinks = this.#ownerWatchers.get(owner);
+    if (!sinks) {
+      sinks = new Set();
+      this.#ownerWatchers.set(owner, sinks);
+    }
+    return sinks;
+  }
+
+  /** One object per session, however many ask for it at once. */
+  #load(ref: SessionRef): Promise<LiveSession> {
+    const key = sessionKey(ref);
+    let loading = this.#sessions.get(key);
+    if (!loading) {
+      const { roster, store, now, newId } = this.#parts;
+      const agent = roster.first(roster.defaultDomain);
+      loading = LiveSession.load(ref, agent, { store, now, newId }, this.#sinksOf(ref.owner));
+      this.#sessions.set(key, loading);
+      loading.catch(() => this.#sessions.delete(key));
+      if (this.#sessions.size > KEPT_IN_MEMORY) void this.#evict();
+    }
+    return loading;
+  }
+
+  async #use<Result>(ref: SessionRef, work: (session: LiveSession) => Promise<Result>): Promise<Result> {
+    const session = await this.#load(ref);
+    session.pins++;
+    try {
+      return await work(session);
+    } finally {
+      session.pins--;
+    }
+  }
+
+  /** Drops the sessions that were loaded longest ago and that nobody uses. */
+  async #evict(): Promise<void> {
+    for (const [key, loading] of this.#sessions) {
+      if (this.#sessions.size <= KEPT_IN_MEMORY) return;
+      const session = await loading;
+      if (session.idle && this.#sessions.get(key) === loading) this.#sessions.delete(key);
+    }
+  }
+}
+
+/** These end what the turn is doing, before they are recorded. */
+const stops = (command: Decided): boolean =>
+  command.type === 'turn.cancel' ||
+  command.type === 'session.clear' ||
+  (command.type === 'input.submit' && command.mode === 'supersede');
+
+function nowOf(session: LiveSession): Now {
+  const { state, ref, open } = session;
+  const waiting = waitingCall(state);
+  return {
+    ref,
+    seq: state.seq,
+    created: state.created,
+    agent: state.agent,
+    turn: state.turn?.id ?? null,
+    queued: state.queue.length,
+    approval: waiting && state.turn ? { ...pending(waiting), turn: state.turn.id } : null,
+    open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
+  };
+}
+
+const pending = ({
+  approval,
+  call,
+  tool,
+  input,
+  ask,
+  hash,
+}: NonNullable<ReturnType<typeof waitingCall>>) => ({
+  approval,
+  call,
+  tool,
+  input,
+  ask,
+  hash,
+});

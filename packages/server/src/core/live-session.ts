@@ -1,0 +1,217 @@
+/**
+ * One session in memory: its state, its context, who watches it. Every change goes through `transact`, one after
+ * another: decide on the current state, write, and only then change the state and tell the watchers.
+ */
+import type {
+  AgentRef,
+  BlockId,
+  Fact,
+  FactBody,
+  Live,
+  LiveBody,
+  SessionEvent,
+  TurnId,
+} from '@parlance/protocol';
+import { type Context, EMPTY, evolveContext } from './context.ts';
+import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
+import { atRest, evolve, initialState, type SessionState, STATE_VERSION, statusOf } from './session.ts';
+
+/** Called synchronously, in order; it must not throw and must not wait. */
+export type Sink = (event: SessionEvent) => void;
+
+export type OpenBlock = {
+  readonly kind: 'text' | 'reasoning';
+  readonly turn: TurnId;
+  readonly block: BlockId;
+  readonly startedAt: number;
+  /** joined only when someone asks for the text so far */
+  readonly pieces: string[];
+};
+
+export type Sources = {
+  readonly store: EventStore;
+  readonly now: () => number;
+  readonly newId: () => string;
+};
+
+const PAGE = 500;
+
+export class LiveSession {
+  state: SessionState;
+  open: OpenBlock | null = null;
+  /** the facts since the session was last at rest: enough to bring any projection up to date */
+  recent: Fact[] = [];
+  readonly watchers = new Set<Sink>();
+  /** operations that hold on to this object; it is not dropped from memory meanwhile */
+  pins = 0;
+  /** a driver is moving the turn forward */
+  driving = false;
+  #checkpoint: SessionRecord['checkpoint'] = null;
+  #context: Context | null = null;
+  #tail: Promise<unknown> = Promise.resolve();
+  #abort: { turn: TurnId; controller: AbortController } | null = null;
+
+  private constructor(
+    readonly ref: SessionRef,
+    agent: AgentRef,
+    private readonly sources: Sources,
+    /** sinks that hear every session of the owner */
+    private readonly ownerWatchers: ReadonlySet<Sink>,
+  ) {
+    this.state = initialState(agent);
+  }
+
+  /** Reads the session from the store; one that does not exist yet is there, empty. */
+  static async load(
+    ref: SessionRef,
+    agent: AgentRef,
+    sources: Sources,
+    ownerWatchers: ReadonlySet<Sink>,
+  ): Promise<LiveSession> {
+    const session = new LiveSession(ref, agent, sources, ownerWatchers);
+    const record = await sources.store.load(ref);
+    if (!record) return session;
+    if (record.checkpoint?.version === STATE_VERSION) {
+      session.#checkpoint = record.checkpoint;
+      session.state = JSON.parse(record.checkpoint.state) as SessionState;
+    }
+    for await (const fact of session.facts(session.state.seq)) session.#apply(fact);
+    return session;
+  }
+
+  /** Facts after `after` up to the present one, read page by page. */
+  async *facts(after: number): AsyncGenerator<Fact> {
+    for (;;) {
+      const page = await this.sources.store.read(this.ref, after, PAGE);
+      yield* page;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) return;
+      after = last.seq;
+    }
+  }
+
+  /** What the model is shown. Read from the log once, then kept up to date. */
+  async context(): Promise<Context> {
+    while (!this.#context) {
+      const seq = this.state.seq;
+      let context = EMPTY;
+      for await (const fact of this.facts(Math.max(0, this.state.readFrom - 1))) {
+        if (fact.seq <= seq) context = evolveContext(context, fact);
+      }
+      if (seq === this.state.seq) this.#context = context;
+    }
+    return this.#context;
+  }
+
+  /**
+   * Decides on the state as it is when all earlier changes are done, and makes the facts durable. Returns them;
+   * none where nothing was decided. What `decide` throws, this rejects with, and nothing has changed.
+   */
+  transact(decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
+    const run = this.#tail.then(() => this.#commit(decide(this.state)));
+    this.#tail = run.catch(() => undefined);
+    return run;
+  }
+
+  /** Resolves when every change that was begun before is done. */
+  async settled(): Promise<void> {
+    await this.#tail;
+  }
+
+  /** On the path of a token: no promise, no parse, no copy. */
+  publish(body: LiveBody): void {
+    const event = body as Live;
+    event.session = this.ref.id;
+    event.id = this.sources.newId();
+    event.at = this.sources.now();
+    this.#tell(event);
+  }
+
+  /** Aborted when the turn is cancelled or superseded. */
+  signal(turn: TurnId): AbortSignal {
+    if (this.#abort?.turn !== turn) this.#abort = { turn, controller: new AbortController() };
+    return this.#abort.controller.signal;
+  }
+
+  /** Stops what the turn is doing. The caller records why in the same breath. */
+  abort(): void {
+    this.#abort?.controller.abort();
+    this.#abort = null;
+  }
+
+  get idle(): boolean {
+    return this.pins === 0 && !this.driving && this.watchers.size === 0;
+  }
+
+  async #commit(bodies: readonly FactBody[]): Promise<Fact[]> {
+    if (bodies.length === 0) return [];
+    const { store, now, newId } = this.sources;
+    const at = now();
+    const { seq } = this.state;
+    const facts = bodies.map(
+      (body, index): Fact => ({
+        ...body,
+        session: this.ref.id,
+        id: newId(),
+        at,
+        seq: seq + index + 1,
+      }),
+    );
+    const next = facts.reduce(evolve, this.state);
+    const checkpoint = atRest(next)
+      ? { version: STATE_VERSION, seq: next.seq, state: JSON.stringify(next) }
+      : this.#checkpoint;
+    await store.append(seq, facts, recordOf(this.ref, next, checkpoint));
+    this.#checkpoint = checkpoint;
+    for (const fact of facts) {
+      this.#apply(fact);
+      this.#tell(fact);
+    }
+    return facts;
+  }
+
+  #apply(fact: Fact): void {
+    this.state = evolve(this.state, fact);
+    if (this.#context) this.#context = evolveContext(this.#context, fact);
+    if (closesBlock(fact, this.open)) this.open = null;
+    if (atRest(this.state)) this.recent = [];
+    else this.recent.push(fact);
+  }
+
+  #tell(event: SessionEvent): void {
+    for (const sink of this.watchers) sink(event);
+    for (const sink of this.ownerWatchers) sink(event);
+  }
+}
+
+const closesBlock = (fact: Fact, open: OpenBlock | null): boolean => {
+  if (!open) return false;
+  switch (fact.type) {
+    case 'text.ended':
+    case 'reasoning.ended':
+      return fact.block === open.block;
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return fact.turn === open.turn;
+    default:
+      return false;
+  }
+};
+
+const recordOf = (
+  ref: SessionRef,
+  state: SessionState,
+  checkpoint: SessionRecord['checkpoint'],
+): SessionRecord => ({
+  ref,
+  dialect: state.created?.dialect ?? '',
+  domain: state.created?.domain ?? '',
+  agent: state.agent.id,
+  title: state.title,
+  status: statusOf(state),
+  createdAt: state.created?.at ?? state.updatedAt,
+  updatedAt: state.updatedAt,
+  head: state.seq,
+  checkpoint,
+});

@@ -1,0 +1,7 @@
+/** Structured logging, as much of it as the core uses. */
+export interface Log {
+  debug(data: object, message: string): void;
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+  error(data: object, message: string): void;
+}

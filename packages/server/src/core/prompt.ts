@@ -1,0 +1,35 @@
+/** From a session to what a model is asked. */
+
+import type { JsonObject, PrincipalId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { LiveSession } from './live-session.ts';
+import type { Prompt, ToolSpec } from './ports/provider.ts';
+import type { Tool } from './ports/tool.ts';
+import type { TurnTools } from './turn.ts';
+
+export async function promptOf(session: LiveSession, tools: TurnTools, agentId: string): Promise<Prompt> {
+  const agent = tools.roster.agent(agentId);
+  const context = await session.context();
+  return {
+    task: 'chat',
+    instructions: `${tools.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
+    items: context.entries.map((entry) => entry.item),
+    tools: offered(tools.tools, session.ref.owner),
+  };
+}
+
+const offered = (tools: ReadonlyMap<string, Tool>, owner: PrincipalId): ToolSpec[] =>
+  [...tools.values()].filter((tool) => tool.available?.(owner) ?? true).map(toolSpec);
+
+const specs = new WeakMap<Tool, ToolSpec>();
+
+/** The tool as a model and a client are told of it. Made once per tool. */
+export function toolSpec(tool: Tool): ToolSpec {
+  let spec = specs.get(tool);
+  if (!spec) {
+    const parameters = z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject;
+    spec = { name: tool.name, description: tool.description, parameters };
+    specs.set(tool, spec);
+  }
+  return spec;
+}

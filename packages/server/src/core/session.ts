@@ -1,0 +1,387 @@
+/**
+ * The session decider: what a command means in a given state (`decide`), and what a fact changes (`evolve`).
+ * Both are pure. The state is small: history belongs to the log and to `context.ts`.
+ */
+import {
+  type AgentRef,
+  type ApprovalId,
+  type Ask,
+  type BlockId,
+  type CallId,
+  type Command,
+  type ConnectionId,
+  type DirectCall,
+  type Fact,
+  type FactBody,
+  Fault,
+  type InputId,
+  type JsonObject,
+  type TurnId,
+  textOf,
+  textPart,
+  type Usage,
+} from '@parlance/protocol';
+import type { SessionStatus } from './ports/store.ts';
+
+export type OpenCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject } & (
+  | { readonly phase: 'requested' }
+  | { readonly phase: 'waiting'; readonly approval: ApprovalId; readonly ask: Ask; readonly hash: string }
+  | { readonly phase: 'allowed' }
+  | { readonly phase: 'running' }
+);
+
+export type Turn = {
+  readonly id: TurnId;
+  readonly agent: AgentRef;
+  readonly via: ConnectionId | undefined;
+  readonly startedAt: number;
+  readonly usage: Usage;
+  readonly steps: number;
+  /** calls that have no outcome yet, in the order in which they were asked for */
+  readonly calls: readonly OpenCall[];
+  /** nothing more is wanted of the model */
+  readonly answered: boolean;
+};
+
+export type QueuedInput = {
+  readonly input: InputId;
+  readonly via: ConnectionId | undefined;
+  readonly call: DirectCall | undefined;
+};
+
+export type SessionState = {
+  readonly seq: number;
+  readonly created: {
+    readonly dialect: string;
+    readonly named: boolean;
+    readonly domain: string;
+    readonly at: number;
+  } | null;
+  readonly agent: AgentRef;
+  readonly title: string;
+  readonly updatedAt: number;
+  readonly queue: readonly QueuedInput[];
+  readonly turn: Turn | null;
+  readonly failed: boolean;
+  /** what "always" has allowed in this session */
+  readonly grants: readonly string[];
+  /** approvals that have their answer, the latest last, so that a late answer is told apart from an unknown one */
+  readonly answered: readonly ApprovalId[];
+  /** idempotency keys of inputs, the latest last */
+  readonly keys: readonly { readonly key: string; readonly seq: number }[];
+  /** the first fact that the context is built from */
+  readonly readFrom: number;
+};
+
+/** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
+export const STATE_VERSION = 1;
+const REMEMBERED = 256;
+const TITLE_LENGTH = 80;
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
+export const initialState = (agent: AgentRef): SessionState => ({
+  seq: 0,
+  created: null,
+  agent,
+  title: '',
+  updatedAt: 0,
+  queue: [],
+  turn: null,
+  failed: false,
+  grants: [],
+  answered: [],
+  keys: [],
+  readFrom: 0,
+});
+
+export const atRest = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
+
+export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
+
+export const waitingCall = (state: SessionState): WaitingCall | undefined =>
+  state.turn?.calls.find((call): call is WaitingCall => call.phase === 'waiting');
+
+export function statusOf(state: SessionState): SessionStatus {
+  if (waitingCall(state)) return 'waiting';
+  if (!atRest(state)) return 'running';
+  return state.failed ? 'failed' : 'idle';
+}
+
+/** What a decision needs to know besides the state: who asks, and ids for what is new. */
+export type Asking = {
+  readonly by: string;
+  readonly dialect: string;
+  readonly via: ConnectionId | undefined;
+  readonly key: string | undefined;
+  readonly domain: string;
+  readonly agent: AgentRef;
+  /** the block that was being streamed when the command came */
+  readonly open: {
+    readonly kind: 'text' | 'reasoning';
+    readonly block: BlockId;
+    readonly text: string;
+    readonly durationMs: number;
+  } | null;
+  readonly newId: () => string;
+};
+
+/** Commands that need no model: explaining and compacting are the engine's. */
+export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
+
+/** The facts that the command makes; none where it was carried out before. Throws a `Fault` where it cannot be. */
+export function decide(state: SessionState, command: Decided, asking: Asking): FactBody[] {
+  switch (command.type) {
+    case 'session.create':
+      return state.created ? [] : [creation(command.named, asking)];
+    case 'input.submit':
+      return submit(state, command, asking);
+    case 'turn.cancel':
+      if (!state.turn) throw new Fault('no_turn', 'No turn is running.');
+      return interruption(state.turn, 'cancelled', asking.open);
+    case 'approval.answer':
+      return answer(state, command, asking);
+    case 'session.clear':
+      return [
+        ...(state.turn ? interruption(state.turn, 'cancelled', asking.open) : []),
+        { type: 'session.cleared', by: asking.by },
+      ];
+  }
+}
+
+const creation = (named: boolean, asking: Asking): FactBody => ({
+  type: 'session.created',
+  dialect: asking.dialect,
+  named,
+  domain: asking.domain,
+  agent: asking.agent,
+});
+
+function submit(
+  state: SessionState,
+  command: Extract<Command, { type: 'input.submit' }>,
+  asking: Asking,
+): FactBody[] {
+  const { key } = asking;
+  if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
+  if (
+    !command.call &&
+    textOf(command.parts).trim() === '' &&
+    command.parts.every((part) => part.type === 'text')
+  ) {
+    throw new Fault('empty', 'The message is empty.');
+  }
+  const facts: FactBody[] = state.created ? [] : [creation(command.named, asking)];
+  const superseded = command.mode === 'supersede' && state.turn;
+  if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
+  const input = asking.newId() as InputId;
+  const { via, dialect } = asking;
+  facts.push({ type: 'input.accepted', input, parts: command.parts, dialect, via, key, call: command.call });
+  if (!state.turn || superseded) {
+    const next = state.queue[0] ?? { input, via, call: command.call };
+    const agent = state.created ? state.agent : asking.agent;
+    facts.push(...turnBegun(next, asking.newId() as TurnId, agent));
+  }
+  return facts;
+}
+
+/** A turn for this input. A call that a person asked for by name is there from the start. */
+export function turnBegun(next: QueuedInput, turn: TurnId, agent: AgentRef): FactBody[] {
+  const started: FactBody = { type: 'turn.started', turn, input: next.input, agent };
+  if (!next.call) return [started];
+  return [started, { type: 'call.requested', turn, call: `call_${turn}` as CallId, ...next.call }];
+}
+
+/** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */
+export function interruption(
+  turn: Turn,
+  reason: 'cancelled' | 'superseded' | 'denied',
+  open: Asking['open'],
+): FactBody[] {
+  return [
+    ...closedBlock(turn, open),
+    ...abortedCalls(turn.calls, turn.id),
+    { type: 'turn.cancelled', turn: turn.id, reason },
+  ];
+}
+
+export function closedBlock(turn: Turn, open: Asking['open']): FactBody[] {
+  if (!open || open.text === '') return [];
+  const { block, text, durationMs } = open;
+  return open.kind === 'text'
+    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
+    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
+}
+
+export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): FactBody[] =>
+  calls.map((call) => ({
+    type: 'tool.ended',
+    turn,
+    call: call.call,
+    outcome: 'aborted',
+    parts: [textPart('aborted')],
+    durationMs: 0,
+  }));
+
+function answer(
+  state: SessionState,
+  command: Extract<Command, { type: 'approval.answer' }>,
+  asking: Asking,
+): FactBody[] {
+  const { turn } = state;
+  const waiting = waitingCall(state);
+  if (
+    command.approval &&
+    command.approval !== waiting?.approval &&
+    !state.answered.includes(command.approval)
+  ) {
+    throw new Fault('not_found', 'There is no such approval.');
+  }
+  if (!turn || !waiting || (command.approval && command.approval !== waiting.approval)) {
+    throw new Fault('no_approval', 'No pending approval request');
+  }
+  if (command.hash !== undefined && command.hash !== waiting.hash) {
+    throw new Fault('invalid', 'The answer is for something else than what is waiting.');
+  }
+  const { call, approval, ask } = waiting;
+  const grant = command.answer === 'always' ? ask.grant : undefined;
+  const { by, dialect } = asking;
+  const { reason, said } = command;
+  const answered: FactBody = {
+    type: 'approval.answered',
+    turn: turn.id,
+    call,
+    approval,
+    answer: command.answer,
+    by,
+    dialect,
+    reason,
+    said,
+    grant,
+  };
+  if (command.answer !== 'deny') return [answered];
+  const denial = textPart(reason ? `The user denied this call: ${reason}` : 'The user denied this call.');
+  const denied: FactBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call,
+    outcome: 'denied',
+    parts: [denial],
+    durationMs: 0,
+  };
+  if (!command.exit) return [answered, denied];
+  const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
+  return [answered, denied, ...interruption(others, 'denied', null)];
+}
+
+/** The state after one more fact. */
+export function evolve(before: SessionState, fact: Fact): SessionState {
+  const state = { ...before, seq: fact.seq, updatedAt: fact.at };
+  switch (fact.type) {
+    case 'session.created': {
+      const { dialect, named, domain, agent, at } = fact;
+      return { ...state, created: { dialect, named, domain, at }, agent };
+    }
+    case 'session.cleared':
+      // Inputs that still wait were accepted before this fact: a reader of the context needs them.
+      return { ...state, title: '', readFrom: state.queue.length === 0 ? fact.seq : state.readFrom };
+    case 'input.accepted': {
+      const { input, via, call, key } = fact;
+      return {
+        ...state,
+        title: state.title || titleOf(textOf(fact.parts)),
+        queue: [...state.queue, { input, via, call }],
+        keys: key === undefined ? state.keys : [...state.keys, { key, seq: fact.seq }].slice(-REMEMBERED),
+      };
+    }
+    case 'turn.started': {
+      const input = state.queue.find((queued) => queued.input === fact.input);
+      const turn: Turn = {
+        id: fact.turn,
+        agent: fact.agent,
+        via: input?.via,
+        startedAt: fact.at,
+        usage: NO_USAGE,
+        steps: 0,
+        calls: [],
+        answered: input?.call !== undefined,
+      };
+      return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
+    }
+    case 'turn.ended':
+    case 'turn.cancelled':
+      return { ...state, turn: null };
+    case 'turn.failed':
+      return { ...state, turn: null, failed: true };
+    case 'agent.changed':
+      return inTurn({ ...state, agent: fact.to }, (turn) => ({ ...turn, agent: fact.to }));
+    case 'step.ended':
+      return inTurn(state, (turn) => ({
+        ...turn,
+        steps: turn.steps + 1,
+        usage: addUsage(turn.usage, fact.usage),
+        answered: turn.calls.length === 0,
+      }));
+    case 'call.requested': {
+      const { call, tool, input } = fact;
+      return inTurn(state, (turn) => ({
+        ...turn,
+        calls: [...turn.calls, { call, tool, input, phase: 'requested' }],
+      }));
+    }
+    case 'approval.requested': {
+      const { approval, ask, hash } = fact;
+      return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'waiting', approval, ask, hash }));
+    }
+    case 'approval.answered': {
+      const remembered = { ...state, answered: [...state.answered, fact.approval].slice(-REMEMBERED) };
+      const granted = fact.grant
+        ? { ...remembered, grants: [...new Set([...state.grants, fact.grant])] }
+        : remembered;
+      return withCall(granted, fact.call, (call) => ({ ...base(call), phase: 'allowed' }));
+    }
+    case 'tool.started':
+      return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
+    case 'tool.ended': {
+      // An approval that ends with its call, unanswered, counts as answered.
+      const waiting = state.turn?.calls.find((call) => call.call === fact.call && call.phase === 'waiting');
+      const answered =
+        waiting?.phase === 'waiting'
+          ? [...state.answered, waiting.approval].slice(-REMEMBERED)
+          : state.answered;
+      return inTurn({ ...state, answered }, (turn) => ({
+        ...turn,
+        calls: turn.calls.filter((call) => call.call !== fact.call),
+      }));
+    }
+    case 'context.compacted':
+      return { ...state, readFrom: fact.readFrom };
+    case 'turn.resumed':
+    case 'reasoning.ended':
+    case 'text.ended':
+    case 'approval.explained':
+      return state;
+  }
+}
+
+const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
+
+const inTurn = (state: SessionState, change: (turn: Turn) => Turn): SessionState =>
+  state.turn ? { ...state, turn: change(state.turn) } : state;
+
+const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => OpenCall): SessionState =>
+  inTurn(state, (turn) => ({
+    ...turn,
+    calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),
+  }));
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) || undefined,
+  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0) || undefined,
+});
+
+const titleOf = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
+};

@@ -1,0 +1,196 @@
+/**
+ * The turn loop. What comes next follows from the state alone (`nextMove`), so a turn goes on the same way after an
+ * approval, after a week, and after the process was killed.
+ */
+import { asFault, type BlockId, type FactBody, Fault, type TurnId } from '@parlance/protocol';
+import type { Roster } from './agents.ts';
+import type { ApprovalMode } from './approvals.ts';
+import { settleCall } from './call.ts';
+import type { ClientDesk } from './clients.ts';
+import { compactIfFull } from './compaction.ts';
+import { contextUse } from './context.ts';
+import type { LiveSession, OpenBlock } from './live-session.ts';
+import type { Log } from './ports/log.ts';
+import type { Provider, ProviderEvent } from './ports/provider.ts';
+import type { Tool } from './ports/tool.ts';
+import { promptOf } from './prompt.ts';
+import {
+  abortedCalls,
+  addUsage,
+  closedBlock,
+  type OpenCall,
+  type QueuedInput,
+  type SessionState,
+  type Turn,
+  turnBegun,
+} from './session.ts';
+
+/** Everything a turn works with, besides its session. */
+export type TurnTools = {
+  readonly provider: Provider;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly clients: ClientDesk;
+  readonly roster: Roster;
+  readonly instructions: string;
+  readonly root: string;
+  readonly approvalMode: ApprovalMode;
+  readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
+  readonly maxSteps: number;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly log: Log;
+};
+
+export type Move =
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'begin'; readonly input: QueuedInput }
+  | { readonly kind: 'think'; readonly turn: Turn }
+  | { readonly kind: 'call'; readonly turn: Turn; readonly call: OpenCall }
+  | { readonly kind: 'end'; readonly turn: Turn };
+
+/** What the session does next. It rests when nothing was asked, or when a person has to answer. */
+export function nextMove(state: SessionState): Move {
+  const { turn } = state;
+  if (!turn) return state.queue[0] ? { kind: 'begin', input: state.queue[0] } : { kind: 'rest' };
+  const call = turn.calls[0];
+  if (call) return call.phase === 'waiting' ? { kind: 'rest' } : { kind: 'call', turn, call };
+  return turn.answered ? { kind: 'end', turn } : { kind: 'think', turn };
+}
+
+/** Moves the session forward until it rests. `stopping` ends it between two moves; the log knows where it was. */
+export async function drive(session: LiveSession, tools: TurnTools, stopping: () => boolean): Promise<void> {
+  while (!stopping()) {
+    const move = nextMove(session.state);
+    if (move.kind === 'rest') return;
+    try {
+      if (move.kind === 'begin') await begin(session, tools, move.input);
+      else if (move.kind === 'think') await think(session, tools, move.turn);
+      else if (move.kind === 'call') await settleCall(session, tools, move.turn, move.call);
+      else await end(session, tools, move.turn, []);
+    } catch (thrown) {
+      if (move.kind === 'begin') throw thrown;
+      await fail(session, tools, move.turn, thrown);
+    }
+    // A cancel may be on its way to the log: what comes next is decided after it.
+    await session.settled();
+  }
+}
+
+/** The facts belong to this turn: they are dropped where it was cancelled or superseded meanwhile. */
+export const recordIn = (session: LiveSession, turn: TurnId, facts: readonly FactBody[]): Promise<unknown> =>
+  session.transact((state) => (state.turn?.id === turn ? facts : []));
+
+async function begin(session: LiveSession, tools: TurnTools, input: QueuedInput): Promise<void> {
+  await session.transact((state) =>
+    state.turn ? [] : turnBegun(input, tools.newId() as TurnId, state.agent),
+  );
+}
+
+/** One answer of the model: streams it, then records its blocks and calls at once. */
+async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promise<void> {
+  if (turn.steps >= tools.maxSteps) {
+    throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
+  }
+  const signal = session.signal(turn.id);
+  await compactIfFull(session, tools, turn, signal);
+  const prompt = await promptOf(session, tools, turn.agent.id);
+  const calls: FactBody[] = [];
+  for await (const event of tools.provider.stream(prompt, signal)) {
+    if (signal.aborted) return;
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        if (session.open && session.open.kind !== event.type) await endBlock(session, tools, turn);
+        if (signal.aborted) return;
+        stream(session, tools, turn, event);
+        break;
+      case 'call':
+        calls.push({ ...event, type: 'call.requested', turn: turn.id, call: event.call as never });
+        break;
+      case 'ended': {
+        const { usage, stop } = event;
+        const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop };
+        const facts = [...blockFacts(session, tools), ...calls, step];
+        const spent = { ...turn, usage: addUsage(turn.usage, usage) };
+        return calls.length > 0
+          ? void (await recordIn(session, turn.id, facts))
+          : end(session, tools, spent, facts);
+      }
+      case 'failed':
+        throw new Fault(event.fault.code, event.fault.message);
+    }
+  }
+  if (!signal.aborted)
+    throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+}
+
+/** On the path of a token. */
+function stream(
+  session: LiveSession,
+  tools: TurnTools,
+  turn: Turn,
+  event: Extract<ProviderEvent, { type: 'text' | 'reasoning' }>,
+): void {
+  if (event.text === '') return;
+  const open = session.open ?? openBlock(event.type, turn.id, tools);
+  session.open = open;
+  open.pieces.push(event.text);
+  const type = event.type === 'text' ? 'text.delta' : 'reasoning.delta';
+  session.publish({ type, turn: turn.id, block: open.block, text: event.text });
+}
+
+const openBlock = (kind: 'text' | 'reasoning', turn: TurnId, tools: TurnTools): OpenBlock => ({
+  kind,
+  turn,
+  block: tools.newId() as BlockId,
+  startedAt: tools.now(),
+  pieces: [],
+});
+
+async function endBlock(session: LiveSession, tools: TurnTools, turn: Turn): Promise<void> {
+  await recordIn(session, turn.id, blockFacts(session, tools));
+}
+
+function blockFacts(session: LiveSession, tools: TurnTools): FactBody[] {
+  const { open } = session;
+  if (!open) return [];
+  const { turn, block } = open;
+  const text = open.pieces.join('');
+  if (open.kind === 'text') return [{ type: 'text.ended', turn, block, text }];
+  return [{ type: 'reasoning.ended', turn, block, text, durationMs: tools.now() - open.startedAt }];
+}
+
+async function end(session: LiveSession, tools: TurnTools, turn: Turn, facts: FactBody[]): Promise<void> {
+  const use = contextUse(await session.context(), facts, {
+    instructions: tools.instructions,
+    limit: tools.provider.contextLimit,
+    strategy: tools.context.strategy,
+  });
+  const durationMs = tools.now() - turn.startedAt;
+  const ended: FactBody = { type: 'turn.ended', turn: turn.id, usage: turn.usage, durationMs, context: use };
+  await recordIn(session, turn.id, [...facts, ended]);
+}
+
+async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: unknown): Promise<void> {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal')
+    tools.log.error({ err: fault.cause, session: session.ref.id }, 'turn failed');
+  const durationMs = tools.now() - turn.startedAt;
+  await session.transact((state) =>
+    state.turn?.id !== turn.id
+      ? []
+      : [
+          ...closedBlock(turn, shownSoFar(session, tools.now)),
+          ...abortedCalls(state.turn.calls, turn.id),
+          { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },
+        ],
+  );
+}
+
+/** The open block as far as it was streamed. */
+export function shownSoFar(session: LiveSession, now: () => number) {
+  const { open } = session;
+  if (!open) return null;
+  const { kind, block } = open;
+  return { kind, block, text: open.pieces.join(''), durationMs: now() - open.startedAt };
+}
