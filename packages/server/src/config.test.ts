@@ -1,0 +1,325 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Config,
+  ConfigError,
+  helpText,
+  loadConfig,
+  loadDataFolder,
+  SETTINGS,
+  settingsMarkdown,
+} from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parlance-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let count = 0;
+function folderWith(file: string | object, name = 'parlance.json'): string {
+  const path = join(folder, `case-${count++}`);
+  mkdirSync(path);
+  writeFileSync(join(path, name), typeof file === 'string' ? file : JSON.stringify(file));
+  return path;
+}
+
+function errorOf(argv: string[], env: Record<string, string> = {}, cwd = folder): string {
+  try {
+    loadConfig(argv, env, cwd);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'no error';
+}
+
+describe('defaults', () => {
+  test('nothing given serves the offline model on loopback, open', () => {
+    expect(loadConfig([], {}, folder)).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      doors: [],
+      data: join(folder, '.parlance'),
+      auth: 'open',
+      authSecret: undefined,
+      authUsers: [],
+      allowedOrigins: [],
+      allowedToolOrigins: [],
+      provider: 'offline',
+      model: 'offline',
+      instructions: undefined,
+      cwd: folder,
+      approval: 'suggest',
+      contextStrategy: 'threshold',
+      contextThreshold: 0.8,
+      logLevel: 'info',
+      offlineDelay: 15,
+      maxSteps: 50,
+      grace: 5000,
+      maxFrame: 1_048_576,
+    });
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(loadConfig([], { PORT: '', DATABASE_URL: '', AUTH_USERS: '' }, folder).port).toBe(3000);
+  });
+});
+
+describe('sources', () => {
+  const cwd = folderWith({ port: 1111, logLevel: 'warn', doors: { agentloop: 8080 } });
+
+  test('the file counts more than the default', () => {
+    const config = loadConfig([], {}, cwd);
+    expect([config.port, config.logLevel, config.doors]).toEqual([
+      1111,
+      'warn',
+      [{ dialect: 'agentloop', port: 8080 }],
+    ]);
+  });
+
+  test('the environment counts more than the file', () => {
+    expect(loadConfig([], { PORT: '2222' }, cwd).port).toBe(2222);
+  });
+
+  test('a flag counts more than the environment', () => {
+    expect(loadConfig(['--port', '3333'], { PORT: '2222' }, cwd).port).toBe(3333);
+    expect(loadConfig(['--port=0'], { PORT: '2222' }, cwd).port).toBe(0);
+  });
+
+  test('a flag that is not repeatable counts where it stands last', () => {
+    expect(loadConfig(['--port', '1', '--port', '2'], {}, folder).port).toBe(2);
+  });
+
+  test('another file is named by PARLANCE_CONFIG, or by --config, which counts more', () => {
+    const elsewhere = folderWith({ port: 4444 }, 'other.json');
+    const env = { PARLANCE_CONFIG: join(elsewhere, 'other.json') };
+    expect(loadConfig([], env, cwd).port).toBe(4444);
+    expect(loadConfig(['--config', 'parlance.json'], env, cwd).port).toBe(1111);
+  });
+
+  test('MODEL counts more than OPENAI_MODEL', () => {
+    expect(loadConfig([], { OPENAI_MODEL: 'second' }, folder).model).toBe('second');
+    expect(loadConfig([], { OPENAI_MODEL: 'second', MODEL: 'first' }, folder).model).toBe('first');
+  });
+
+  test('the data folder is found while other settings are wrong', () => {
+    expect(loadDataFolder(['--data', 'kept'], { PORT: 'x', HOST: '0.0.0.0' }, folder)).toBe(
+      join(folder, 'kept'),
+    );
+  });
+});
+
+const reads: [why: string, argv: string[], env: Record<string, string>, expected: Partial<Config>][] = [
+  [
+    'repeated doors',
+    ['--door', 'agentloop=8080', '--door', 'native=0'],
+    {},
+    {
+      doors: [
+        { dialect: 'agentloop', port: 8080 },
+        { dialect: 'native', port: 0 },
+      ],
+    },
+  ],
+  [
+    'a list of doors',
+    [],
+    { PARLANCE_DOORS: 'broadcast=8001, conversations=8000,' },
+    {
+      doors: [
+        { dialect: 'broadcast', port: 8001 },
+        { dialect: 'conversations', port: 8000 },
+      ],
+    },
+  ],
+  [
+    'origins of pages and extensions',
+    ['--origin', 'https://a.example', '--origin', 'chrome-extension://abcdefghijklmnop'],
+    {},
+    { allowedOrigins: ['https://a.example', 'chrome-extension://abcdefghijklmnop'] },
+  ],
+  [
+    'origins for browser tools',
+    [],
+    { ALLOWED_TOOL_ORIGINS: 'https://a.example,https://b.example' },
+    { allowedToolOrigins: ['https://a.example', 'https://b.example'] },
+  ],
+  [
+    'a password with colons',
+    [],
+    { AUTH_USERS: 'ann:a:b:c:admin;bob@example.org:pass word:user;' },
+    {
+      authUsers: [
+        { name: 'ann', password: 'a:b:c', role: 'admin' },
+        { name: 'bob@example.org', password: 'pass word', role: 'user' },
+      ],
+    },
+  ],
+  ['IPv6 loopback in brackets', ['--host', '[::1]'], {}, { host: '::1', auth: 'open' }],
+  ['a name for loopback', [], { HOST: 'localhost' }, { host: 'localhost', auth: 'open' }],
+  ['loopback that asks for tokens', ['--auth', 'required'], {}, { auth: 'required' }],
+  [
+    'a public host that asks for tokens',
+    [],
+    { HOST: '0.0.0.0', PARLANCE_AUTH: 'required' },
+    { host: '0.0.0.0', auth: 'required' },
+  ],
+  [
+    'the whole context window as threshold',
+    [],
+    { CONTEXT_COMPACTION_THRESHOLD: '1' },
+    { contextThreshold: 1 },
+  ],
+  ['a secret of 32 bytes', [], { AUTH_SECRET: 'é'.repeat(16) }, { authSecret: 'é'.repeat(16) }],
+  ['text that starts with one dash', ['--instructions', '- be brief'], {}, { instructions: '- be brief' }],
+];
+
+describe('reads', () => {
+  for (const [why, argv, env, expected] of reads)
+    test(why, () => {
+      expect(loadConfig(argv, env, folder)).toMatchObject(expected);
+    });
+});
+
+const refusals: [argv: string[], env: Record<string, string>, line: string][] = [
+  [['--prot', '1'], {}, 'unknown flag --prot (--help lists them)'],
+  [['--auth-secret=hunter2'], {}, 'unknown flag --auth-secret (--help lists them)'],
+  [['extra'], {}, 'unexpected argument "extra"'],
+  [['--port'], {}, '--port needs a value'],
+  [['--port', '--host', 'x'], {}, '--port needs a value'],
+  [['--port='], {}, '--port needs a value'],
+  [['--port', 'many'], {}, '--port must be a whole number from 0 to 65535, not "many"'],
+  [['--port', '-1'], {}, '--port must be a whole number from 0 to 65535, not "-1"'],
+  [[], { PORT: '65536' }, 'PORT must be a whole number from 0 to 65535, not "65536"'],
+  [[], { PORT: '80.5' }, 'PORT must be a whole number from 0 to 65535, not "80.5"'],
+  [[], { HOST: 'a b' }, 'HOST must be a host name or an address, not "a b"'],
+  [['--door', 'agentloop'], {}, '--door must hold NAME=PORT, not "agentloop"'],
+  [
+    ['--door', 'telnet=23'],
+    {},
+    '--door names "telnet", which is not a dialect (extension, broadcast, agentloop, conversations, native, pusher)',
+  ],
+  [
+    [],
+    { PARLANCE_DOORS: 'agentloop=8080,pusher=3005' },
+    'PARLANCE_DOORS names pusher, which is not available yet',
+  ],
+  [
+    ['--door', 'native=70000'],
+    {},
+    '--door gives native the port "70000": it must be a whole number from 0 to 65535',
+  ],
+  [['--door', 'native=3000'], {}, 'door native=3000 uses a port that is taken by another door'],
+  [
+    [],
+    { DATABASE_URL: 'postgres://u:hunter2@db' },
+    'DATABASE_URL is set, but Postgres is not available yet: unset it to use the embedded store',
+  ],
+  [
+    ['--redis', 'redis://:hunter2@bus'],
+    {},
+    '--redis is set, but Redis is not available yet: unset it to run a single node',
+  ],
+  [
+    [],
+    { HOST: '0.0.0.0' },
+    'host 0.0.0.0 is not loopback: PARLANCE_AUTH=required (or --auth required) is needed to listen there',
+  ],
+  [
+    ['--host', '::', '--auth', 'open'],
+    {},
+    'host :: is not loopback: PARLANCE_AUTH=required (or --auth required) is needed to listen there',
+  ],
+  [[], { PARLANCE_AUTH: 'off' }, 'PARLANCE_AUTH must be one of open, required, not "off"'],
+  [[], { AUTH_SECRET: 'hunter2' }, 'AUTH_SECRET must be at least 32 bytes long'],
+  [[], { AUTH_USERS: 'ann:hunter2' }, 'AUTH_USERS entry 1 must be name:password:role'],
+  [
+    [],
+    { AUTH_USERS: 'ann:x:user;bob:hunter2:root' },
+    'AUTH_USERS entry 2 has a role that is not one of admin, developer, user',
+  ],
+  [
+    [],
+    { AUTH_USERS: 'a/b:hunter2:user' },
+    'AUTH_USERS entry 1 has a name that is not 1 to 64 letters, digits or . _ @ -',
+  ],
+  [
+    [],
+    { AUTH_USERS: 'local:hunter2:user' },
+    'AUTH_USERS entry 1 has the name local, which is kept for callers without a token',
+  ],
+  [[], { AUTH_USERS: 'ann::user' }, 'AUTH_USERS entry 1 has an empty password'],
+  [[], { AUTH_USERS: 'ann:x:user;ann:y:user' }, 'AUTH_USERS names a user twice'],
+  [[], { ALLOWED_ORIGINS: '*' }, 'ALLOWED_ORIGINS must name origins one by one: * is refused'],
+  [['--origin', 'https://a.example/'], {}, '--origin must hold exact origins: write https://a.example'],
+  [['--origin', 'example.com'], {}, '--origin must hold origins such as https://example.com'],
+  [[], { PROVIDER: 'openai' }, 'PROVIDER names openai, which is not available in this version: offline is'],
+  [[], { PROVIDER: 'oracle' }, 'PROVIDER must be one of openai, anthropic, google, offline, not "oracle"'],
+  [
+    [],
+    { TOOL_USE_APPROVAL_MODE: 'yolo' },
+    'TOOL_USE_APPROVAL_MODE must be one of suggest, auto-edit, full-auto, not "yolo"',
+  ],
+  [
+    [],
+    { CONTEXT_COMPACTION_THRESHOLD: '0' },
+    'CONTEXT_COMPACTION_THRESHOLD must be a number above 0 and at most 1, not "0"',
+  ],
+  [
+    [],
+    { LOG_LEVEL: 'loud' },
+    'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+  ],
+  [['--max-steps', '0'], {}, '--max-steps must be a whole number from 1 to 10000, not "0"'],
+  [['--config', 'gone.json'], {}, '--config names gone.json, which does not exist'],
+];
+
+describe('refuses with one line that names the setting', () => {
+  for (const [argv, env, line] of refusals) test(line, () => expect(errorOf(argv, env)).toBe(line));
+
+  test('a working directory that does not exist', () => {
+    const path = join(folder, 'gone');
+    expect(errorOf(['--cwd', 'gone'])).toBe(`--cwd must be an existing folder, not "${path}"`);
+  });
+
+  test('no line holds a secret or a line break', () => {
+    for (const [argv, env] of refusals) expect(errorOf(argv, env)).not.toMatch(/hunter2|\n/);
+  });
+});
+
+const files: [why: string, file: string | object, line: string][] = [
+  ['an unknown key', { prot: 1 }, 'parlance.json has an unknown setting "prot"'],
+  ['text that is not JSON', '{"authSecret": "hunter2', 'parlance.json is not valid JSON'],
+  ['JSON that is not an object', [], 'parlance.json must hold a JSON object'],
+  [
+    'a value of the wrong type',
+    { port: true },
+    'port in parlance.json must be a whole number from 0 to 65535',
+  ],
+  [
+    'a user without a role',
+    { authUsers: [{ name: 'ann', password: 'hunter2' }] },
+    'authUsers in parlance.json entry 1 has a role that is not one of admin, developer, user',
+  ],
+];
+
+describe('refuses a config file with', () => {
+  for (const [why, file, line] of files)
+    test(why, () => expect(errorOf([], {}, folderWith(file))).toBe(line));
+});
+
+describe('help', () => {
+  test('lists every flag and variable', () => {
+    for (const { flag, env } of Object.values(SETTINGS))
+      for (const name of [...env, ...(flag === null ? [] : [flag])]) {
+        expect(helpText()).toContain(name);
+        expect(settingsMarkdown()).toContain(name);
+      }
+  });
+
+  test('shows defaults', () => {
+    expect(helpText()).toContain(
+      '--port PORT\n      the port of the default door; 0 takes any free one\n      [PORT; default: 3000]',
+    );
+  });
+});

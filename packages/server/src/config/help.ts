@@ -1,0 +1,41 @@
+/** The settings as a person reads them. */
+import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting } from './settings.ts';
+
+function defaultText({ fallback, fallbackText }: Setting): string {
+  if (fallbackText !== undefined) return fallbackText;
+  if (fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)) return 'none';
+  return String(fallback);
+}
+
+function entry(setting: Setting): string {
+  const head = setting.flag === null ? setting.env.join(', ') : `${setting.flag} ${setting.argument}`;
+  const places = setting.flag === null ? 'environment or file only' : setting.env.join(', ');
+  const repeatable = setting.repeatable ? '; repeatable, or a comma list' : '';
+  return `  ${head}\n      ${setting.description}\n      [${places}${repeatable}; default: ${defaultText(setting)}]`;
+}
+
+export function helpText(): string {
+  const settings: Setting[] = [CONFIG_FILE, ...SETTING_KEYS.map((key) => SETTINGS[key])];
+  return [
+    'Usage: parlance serve [flags]',
+    '',
+    'A flag counts more than its environment variable, and that more than the config file.',
+    '',
+    ...settings.map(entry),
+    '',
+    `Keys of the config file: ${SETTING_KEYS.join(', ')}`,
+  ].join('\n');
+}
+
+const cell = (value: string) => value.replaceAll('|', '\\|');
+
+/** The same table as Markdown, for the documentation. */
+export function settingsMarkdown(): string {
+  const rows = SETTING_KEYS.map((key) => {
+    const setting: Setting = SETTINGS[key];
+    const flag = setting.flag === null ? '' : `${setting.flag} ${setting.argument}`;
+    const cells = [setting.env.join(', '), flag, key, defaultText(setting), setting.description];
+    return `| ${cells.map(cell).join(' | ')} |`;
+  });
+  return ['| environment | flag | file | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
+}

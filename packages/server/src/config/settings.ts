@@ -1,0 +1,250 @@
+/** Every setting, once. Parsing, `--help` and the documentation are all made from this table. */
+import type { z } from 'zod';
+import {
+  DIALECTS,
+  doors,
+  fraction,
+  host,
+  notYet,
+  oneOf,
+  origins,
+  provider,
+  secret,
+  text,
+  textList,
+  users,
+  wholeNumber,
+} from './values.ts';
+
+export type Setting = {
+  /** the first of these that is set and not empty counts */
+  readonly env: readonly string[];
+  /** null for secrets: a command line can be read by other users of the machine */
+  readonly flag: string | null;
+  /** what stands after the flag in the help */
+  readonly argument: string;
+  /** read by the schema like any other value; undefined where the setting may stay unset */
+  readonly fallback: unknown;
+  /** what the help shows for the default, where the fallback does not say it */
+  readonly fallbackText?: string;
+  readonly schema: z.ZodType;
+  readonly repeatable?: boolean;
+  /** a secret's value is never shown, not even when it is wrong */
+  readonly secret?: boolean;
+  readonly description: string;
+};
+
+/** Where the config file is. The one setting that cannot be in it. */
+export const CONFIG_FILE = {
+  env: ['PARLANCE_CONFIG'],
+  flag: '--config',
+  argument: 'PATH',
+  fallback: 'parlance.json',
+  fallbackText: 'parlance.json in the current folder, where there is one',
+  schema: text(),
+  description: 'a JSON file with any of these settings',
+} as const satisfies Setting;
+
+export const SETTINGS = {
+  host: {
+    env: ['HOST'],
+    flag: '--host',
+    argument: 'HOST',
+    fallback: '127.0.0.1',
+    schema: host(),
+    description: 'the address to listen on; one that is not loopback needs --auth required',
+  },
+  port: {
+    env: ['PORT'],
+    flag: '--port',
+    argument: 'PORT',
+    fallback: 3000,
+    schema: wholeNumber(0, 65_535),
+    description: 'the port of the default door; 0 takes any free one',
+  },
+  doors: {
+    env: ['PARLANCE_DOORS'],
+    flag: '--door',
+    argument: 'NAME=PORT',
+    fallback: [],
+    schema: doors(),
+    repeatable: true,
+    description: `a further door that speaks one dialect: ${DIALECTS.join(', ')}`,
+  },
+  data: {
+    env: ['PARLANCE_DATA'],
+    flag: '--data',
+    argument: 'FOLDER',
+    fallback: './.parlance',
+    schema: text(),
+    description: 'where the embedded store lives',
+  },
+  database: {
+    env: ['DATABASE_URL'],
+    flag: '--database',
+    argument: 'URL',
+    fallback: undefined,
+    schema: notYet('is set, but Postgres is not available yet: unset it to use the embedded store'),
+    secret: true,
+    description: 'a postgres:// URL instead of the embedded store (not available yet)',
+  },
+  redis: {
+    env: ['REDIS_URL'],
+    flag: '--redis',
+    argument: 'URL',
+    fallback: undefined,
+    schema: notYet('is set, but Redis is not available yet: unset it to run a single node'),
+    secret: true,
+    description: 'the bus between nodes (not available yet)',
+  },
+  auth: {
+    env: ['PARLANCE_AUTH'],
+    flag: '--auth',
+    argument: 'open|required',
+    fallback: undefined,
+    fallbackText: 'open on a loopback host',
+    schema: oneOf(['open', 'required']),
+    description: 'whether callers need a token; in open mode those without one are the principal local',
+  },
+  authSecret: {
+    env: ['AUTH_SECRET'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    fallbackText: 'made on first start and kept in the data folder',
+    schema: secret(),
+    secret: true,
+    description: 'the key that signs tokens, at least 32 bytes',
+  },
+  authUsers: {
+    env: ['AUTH_USERS'],
+    flag: null,
+    argument: '',
+    fallback: [],
+    fallbackText: 'admin is made where there is no user, and its password printed once',
+    schema: users(),
+    secret: true,
+    description: 'name:password:role;… users made or changed at start; roles: admin, developer, user',
+  },
+  allowedOrigins: {
+    env: ['ALLOWED_ORIGINS'],
+    flag: '--origin',
+    argument: 'ORIGIN',
+    fallback: [],
+    fallbackText: 'same origin, and loopback origins on a loopback host',
+    schema: origins(),
+    repeatable: true,
+    description: 'a further browser origin, exact; chrome-extension:// origins must be named here',
+  },
+  allowedToolOrigins: {
+    env: ['ALLOWED_TOOL_ORIGINS'],
+    flag: '--tool-origin',
+    argument: 'ORIGIN',
+    fallback: [],
+    schema: textList(),
+    repeatable: true,
+    description: 'an origin that browser tools may work on',
+  },
+  provider: {
+    env: ['PROVIDER'],
+    flag: '--provider',
+    argument: 'NAME',
+    fallback: 'offline',
+    schema: provider(),
+    description: 'the model API; this version has offline only',
+  },
+  model: {
+    env: ['MODEL', 'OPENAI_MODEL'],
+    flag: '--model',
+    argument: 'NAME',
+    fallback: 'offline',
+    schema: text(),
+    description: 'the model that answers where a client names none',
+  },
+  instructions: {
+    env: ['INSTRUCTIONS'],
+    flag: '--instructions',
+    argument: 'TEXT',
+    fallback: undefined,
+    fallbackText: 'built in',
+    schema: text(),
+    description: 'system instructions for the agent',
+  },
+  cwd: {
+    env: ['WORKING_DIRECTORY'],
+    flag: '--cwd',
+    argument: 'FOLDER',
+    fallback: '.',
+    fallbackText: 'the current folder',
+    schema: text(),
+    description: 'where tools work',
+  },
+  approval: {
+    env: ['TOOL_USE_APPROVAL_MODE'],
+    flag: '--approval',
+    argument: 'MODE',
+    fallback: 'suggest',
+    schema: oneOf(['suggest', 'auto-edit', 'full-auto']),
+    description: 'what runs unasked: suggest, auto-edit or full-auto',
+  },
+  contextStrategy: {
+    env: ['CONTEXT_STRATEGY'],
+    flag: '--context-strategy',
+    argument: 'NAME',
+    fallback: 'threshold',
+    schema: oneOf(['threshold', 'none']),
+    description: 'when a long context is compacted by itself: threshold or none',
+  },
+  contextThreshold: {
+    env: ['CONTEXT_COMPACTION_THRESHOLD'],
+    flag: '--context-threshold',
+    argument: 'FRACTION',
+    fallback: 0.8,
+    schema: fraction(),
+    description: 'the part of the context window above which it is compacted',
+  },
+  logLevel: {
+    env: ['LOG_LEVEL'],
+    flag: '--log-level',
+    argument: 'LEVEL',
+    fallback: 'info',
+    schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    description: 'fatal, error, warn, info, debug, trace or silent',
+  },
+  offlineDelay: {
+    env: ['PARLANCE_OFFLINE_DELAY'],
+    flag: '--offline-delay',
+    argument: 'MS',
+    fallback: 15,
+    schema: wholeNumber(0, 60_000),
+    description: 'the pause between two pieces of text of the offline model',
+  },
+  maxSteps: {
+    env: ['MAX_ITERATIONS'],
+    flag: '--max-steps',
+    argument: 'COUNT',
+    fallback: 50,
+    schema: wholeNumber(1, 10_000),
+    description: 'how often one turn may call the model',
+  },
+  grace: {
+    env: ['PARLANCE_GRACE'],
+    flag: '--grace',
+    argument: 'MS',
+    fallback: 5000,
+    schema: wholeNumber(0, 600_000),
+    description: 'how long running turns may go on when the server is told to stop',
+  },
+  maxFrame: {
+    env: ['PARLANCE_MAX_FRAME'],
+    flag: '--max-frame',
+    argument: 'BYTES',
+    fallback: 1_048_576,
+    schema: wholeNumber(1024, 67_108_864),
+    description: 'the largest WebSocket frame that is taken',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingKey = keyof typeof SETTINGS;
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];

@@ -1,0 +1,161 @@
+/**
+ * Schemas of single settings. Each takes the text of a variable or flag as well as the JSON of the config file.
+ * Messages continue a sentence that begins with the setting's name, and quote nothing of a secret.
+ */
+import { Role } from '@parlance/protocol';
+import { z } from 'zod';
+
+export const DIALECTS = ['extension', 'broadcast', 'agentloop', 'conversations', 'native', 'pusher'] as const;
+export type DialectName = (typeof DIALECTS)[number];
+export type Door = { readonly dialect: DialectName; readonly port: number };
+
+const textToNumber = (raw: unknown) =>
+  typeof raw === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(raw.trim()) ? Number(raw) : raw;
+
+export function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return z.preprocess(textToNumber, z.number(message).int(message).min(least, message).max(most, message));
+}
+
+export function fraction() {
+  const message = 'must be a number above 0 and at most 1';
+  return z.preprocess(textToNumber, z.number(message).gt(0, message).max(1, message));
+}
+
+export const oneOf = <const Choices extends readonly [string, ...string[]]>(choices: Choices) =>
+  z.enum(choices, `must be one of ${choices.join(', ')}`);
+
+export const text = () => z.string('must be text').min(1, 'must not be empty');
+
+export const notYet = (message: string) => z.unknown().refine(() => false, message);
+
+const splitCommas = (raw: unknown): unknown => {
+  if (Array.isArray(raw)) return raw.flatMap(splitCommas);
+  if (typeof raw !== 'string') return raw;
+  return raw
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+};
+
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(splitCommas, z.array(item, 'must be a list'));
+
+export const textList = () => listOf(z.string('must be a list of texts'));
+
+/** A name or an address to listen on. The brackets of an IPv6 address are dropped. */
+export const host = () =>
+  z
+    .string('must be a host name or an address')
+    .transform((raw) => raw.trim().replace(/^\[(.*)\]$/, '$1'))
+    .pipe(
+      z
+        .string()
+        .regex(/^([A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/, 'must be a host name or an address'),
+    );
+
+const EXTENSION_ORIGIN = /^(chrome|moz)-extension:\/\/[a-z0-9-]+$/;
+
+/** What is wrong with a browser origin that must match exactly, or null. */
+function originProblem(origin: string): string | null {
+  if (origin === '*') return 'must name origins one by one: * is refused';
+  if (EXTENSION_ORIGIN.test(origin)) return null;
+  const url = URL.parse(origin);
+  if (
+    url === null ||
+    (url.protocol !== 'http:' && url.protocol !== 'https:') ||
+    url.username !== '' ||
+    url.password !== ''
+  )
+    return 'must hold origins such as https://example.com';
+  return url.origin === origin ? null : `must hold exact origins: write ${url.origin}`;
+}
+
+export const origins = () =>
+  listOf(
+    z.string('must be a list of origins').superRefine((origin, context) => {
+      const message = originProblem(origin);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    }),
+  );
+
+const isDialect = (name: string): name is DialectName => DIALECTS.some((dialect) => dialect === name);
+
+const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
+  const refuse = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const [name = '', port = '', ...rest] = raw.split('=').map((side) => side.trim());
+  if (port === '' || rest.length > 0) return refuse(`must hold NAME=PORT, not "${raw}"`);
+  if (!isDialect(name)) return refuse(`names "${name}", which is not a dialect (${DIALECTS.join(', ')})`);
+  if (name === 'pusher') return refuse('names pusher, which is not available yet');
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    return refuse(`gives ${name} the port "${port}": it must be a whole number from 0 to 65535`);
+  return { dialect: name, port: Number(port) };
+});
+
+/** `agentloop=8080,broadcast=8001`, a list of such, or in the file also `{"agentloop": 8080}`. */
+export const doors = () =>
+  z.preprocess(
+    (raw) =>
+      typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+        ? Object.entries(raw).map(([name, port]) => `${name}=${port}`)
+        : raw,
+    listOf(door),
+  );
+
+const user = z.strictObject(
+  {
+    name: z
+      .string('has no name')
+      .regex(/^[A-Za-z0-9._@-]{1,64}$/, 'has a name that is not 1 to 64 letters, digits or . _ @ -')
+      .refine((name) => name !== 'local', 'has the name local, which is kept for callers without a token'),
+    password: z.string('has no password').min(1, 'has an empty password'),
+    role: z.enum(Role.options, `has a role that is not one of ${Role.options.join(', ')}`),
+  },
+  'must be name:password:role',
+);
+export type ConfiguredUser = z.output<typeof user>;
+
+/** The password is what stands between the first colon and the last: it may hold colons, but no semicolon. */
+const splitUser = (entry: string) => {
+  const first = entry.indexOf(':');
+  const last = entry.lastIndexOf(':');
+  if (first === last) return entry;
+  return {
+    name: entry.slice(0, first).trim(),
+    password: entry.slice(first + 1, last),
+    role: entry.slice(last + 1).trim(),
+  };
+};
+
+export const users = () =>
+  z.preprocess(
+    (raw) =>
+      typeof raw === 'string'
+        ? raw
+            .split(';')
+            .filter((entry) => entry.trim() !== '')
+            .map(splitUser)
+        : raw,
+    z
+      .array(user, 'must be a list of name:password:role')
+      .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names a user twice'),
+  );
+
+export const secret = () =>
+  z
+    .string('must be text')
+    .refine((value) => new TextEncoder().encode(value).length >= 32, 'must be at least 32 bytes long');
+
+/** Only the offline model can be served by this version; the others are known, so that the refusal can say so. */
+export const provider = () =>
+  oneOf(['openai', 'anthropic', 'google', 'offline']).transform((name, context): 'offline' => {
+    if (name === 'offline') return name;
+    context.addIssue({
+      code: 'custom',
+      message: `names ${name}, which is not available in this version: offline is`,
+    });
+    return z.NEVER;
+  });
