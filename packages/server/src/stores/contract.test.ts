@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Implementation } from './contract/place.ts';
+import { storeContract } from './contract.ts';
+import { openMemoryStore } from './memory.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+/** By the name of the file or folder in this room. */
+const IMPLEMENTATIONS: Record<string, Implementation> = {
+  memory: {
+    place: () => ({ open: openMemoryStore, dispose: () => undefined }),
+    forgets: 'it keeps everything in the process',
+  },
+  sqlite: {
+    place: () => {
+      const folder = mkdtempSync(join(tmpdir(), 'parlance-store-'));
+      return {
+        open: () => openSqliteStore(folder),
+        dispose: () => rmSync(folder, { recursive: true }),
+      };
+    },
+  },
+};
+
+const NOT_STORES = ['contract', 'rules'];
+
+for (const [name, implementation] of Object.entries(IMPLEMENTATIONS)) storeContract(name, implementation);
+
+test('every store in this folder is enrolled in the contract', () => {
+  const names = readdirSync(import.meta.dir).map((entry) => entry.replace(/(\.test)?\.ts$/, ''));
+  const stores = new Set(names.filter((name) => !NOT_STORES.includes(name)));
+  expect([...stores].sort()).toEqual(Object.keys(IMPLEMENTATIONS).sort());
+});

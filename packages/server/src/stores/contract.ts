@@ -1,0 +1,20 @@
+/** What every store promises, as tests. `contract.test.ts` runs it for each implementation in this folder. */
+import { describe } from 'bun:test';
+import { appendingContract } from './contract/appending.ts';
+import { contentContract } from './contract/content.ts';
+import { durabilityContract } from './contract/durability.ts';
+import { listingContract } from './contract/listing.ts';
+import type { Implementation } from './contract/place.ts';
+import { readingContract } from './contract/reading.ts';
+import { usersContract } from './contract/users.ts';
+
+export function storeContract(name: string, implementation: Implementation): void {
+  describe(`the ${name} store`, () => {
+    describe('appending', () => appendingContract(implementation));
+    describe('reading', () => readingContract(implementation));
+    describe('listing', () => listingContract(implementation));
+    describe('content', () => contentContract(implementation));
+    describe('users', () => usersContract(implementation));
+    describe('durability', () => durabilityContract(implementation));
+  });
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'bun:test';
+import { AppendConflict } from '../../core/ports/store.ts';
+import { type Implementation, withStore } from './place.ts';
+import { begin, outcomeOf, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
+
+export function appendingContract(implementation: Implementation): void {
+  const ref = refOf('ada', 'first');
+
+  test('facts and record can be read when the append has resolved', () =>
+    withStore(implementation, async (store) => {
+      const facts = textFacts(ref, 0, 3);
+      const record = recordOf(ref, 3);
+      await store.append(0, facts, record);
+      expect(await store.read(ref, 0, 10)).toEqual(facts);
+      expect(await store.load(ref)).toEqual(record);
+    }));
+
+  test('an append to a session that is not at the expected fact is a conflict and writes nothing', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref, { head: 2 });
+      for (const expected of [0, 1, 3]) {
+        const late = recordOf(ref, expected + 1, { title: 'late' });
+        const refused = store.append(expected, textFacts(ref, expected, 1), late);
+        await expect(refused).rejects.toBeInstanceOf(AppendConflict);
+      }
+      expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
+      expect(await store.load(ref)).toEqual(recordOf(ref, 2));
+    }));
+
+  test('an append to a session that does not exist is a conflict unless it begins it', () =>
+    withStore(implementation, async (store) => {
+      const refused = store.append(4, textFacts(ref, 4, 1), recordOf(ref, 5));
+      expect(await outcomeOf(refused)).toBe('AppendConflict');
+      expect(await store.load(ref)).toBeNull();
+    }));
+
+  test('of many appends at the same position exactly the first is written', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref);
+      const racing = ['one', 'two', 'three'].map((text) =>
+        outcomeOf(store.append(1, [textFact(ref, 2, text)], recordOf(ref, 2, { title: text }))),
+      );
+      expect(await Promise.all(racing)).toEqual(['written', 'AppendConflict', 'AppendConflict']);
+      expect(await store.read(ref, 1, 10)).toEqual([textFact(ref, 2, 'one')]);
+      expect((await store.load(ref))?.title).toBe('one');
+    }));
+
+  test('appends to one session that are not waited for are written in the order they were asked for', () =>
+    withStore(implementation, async (store) => {
+      const appends = Array.from({ length: 50 }, (_, index) =>
+        store.append(index, textFacts(ref, index, 1), recordOf(ref, index + 1)),
+      );
+      await Promise.all(appends);
+      expect(await store.read(ref, 0, 100)).toEqual(textFacts(ref, 0, 50));
+      expect((await store.load(ref))?.head).toBe(50);
+    }));
+
+  test('a conflict between other appends leaves them alone', () =>
+    withStore(implementation, async (store) => {
+      const other = refOf('ada', 'other');
+      const outcomes = await Promise.all([
+        outcomeOf(begin(store, ref)),
+        outcomeOf(store.append(7, textFacts(ref, 7, 1), recordOf(ref, 8))),
+        outcomeOf(begin(store, other)),
+        outcomeOf(store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2))),
+      ]);
+      expect(outcomes).toEqual(['written', 'AppendConflict', 'written', 'written']);
+      expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
+      expect(seqsOf(await store.read(other, 0, 10))).toEqual([1]);
+    }));
+
+  test('appends to many sessions at once are all written', () =>
+    withStore(implementation, async (store) => {
+      const refs = Array.from({ length: 1_500 }, (_, index) => refOf(`owner-${index % 7}`, `s${index}`));
+      await Promise.all(
+        refs.flatMap((each) => [
+          begin(store, each),
+          store.append(1, textFacts(each, 1, 2), recordOf(each, 3)),
+        ]),
+      );
+      for (const each of refs) {
+        expect(await store.read(each, 0, 10)).toEqual(textFacts(each, 0, 3));
+        expect((await store.load(each))?.head).toBe(3);
+      }
+    }));
+
+  test('facts that are misnumbered, of another session or not counted by the record are refused', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref);
+      const wrong = [
+        store.append(1, [textFact(ref, 3)], recordOf(ref, 2)),
+        store.append(1, [textFact(ref, 2), textFact(ref, 2)], recordOf(ref, 3)),
+        store.append(1, [textFact(refOf('ada', 'other'), 2)], recordOf(ref, 2)),
+        store.append(1, [textFact(ref, 2)], recordOf(ref, 9)),
+        store.append(0, [], recordOf(refOf('ada', 'empty'), 0)),
+      ];
+      expect(await Promise.all(wrong.map(outcomeOf))).toEqual(wrong.map(() => 'Error'));
+      expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1]);
+      expect(await store.load(refOf('ada', 'empty'))).toBeNull();
+    }));
+
+  test('an append without facts changes the record alone, and is checked like any other', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref, { head: 2 });
+      const changed = recordOf(ref, 2, { title: 'renamed', status: 'failed' });
+      await store.append(2, [], changed);
+      expect(await store.load(ref)).toEqual(changed);
+      expect(await outcomeOf(store.append(1, [], recordOf(ref, 1)))).toBe('AppendConflict');
+      expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
+    }));
+
+  test('a fact is kept as it was when it was appended, whatever becomes of the object', () =>
+    withStore(implementation, async (store) => {
+      const given = { ...textFact(ref, 1) };
+      const writing = store.append(0, [given], recordOf(ref, 1));
+      given.id = 'changed while it was written';
+      await writing;
+      for (const fact of await store.read(ref, 0, 1)) fact.id = 'changed by a reader';
+      expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1)]);
+    }));
+}

@@ -1,0 +1,65 @@
+/** Any text that a client or a model can produce. */
+import { expect, test } from 'bun:test';
+import { SessionId } from '@parlance/protocol';
+import { type Implementation, withStore } from './place.ts';
+import { begin, recordOf, refOf, textFact } from './samples.ts';
+
+const TEXTS = {
+  'the empty text': '',
+  'many scripts': 'grüße, 你好, שלום, ไทย, e\u0301, 👩‍👩‍👧, \u{10ffff}',
+  'quotes and SQL': `'; DROP TABLE facts; -- " \` \\ $1 ? :name`,
+  'control characters': 'a\0b\u0001\u001f\u007f\u2028\r\n\t',
+  'lone surrogates': 'high \ud83d, low \ude00, turned around \ude00\ud83d',
+};
+
+export function contentContract(implementation: Implementation): void {
+  const ref = refOf('ada', 'first');
+
+  for (const [name, text] of Object.entries(TEXTS)) {
+    test(`a fact keeps ${name} exactly`, () =>
+      withStore(implementation, async (store) => {
+        await store.append(0, [textFact(ref, 1, text)], recordOf(ref, 1));
+        expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1, text)]);
+      }));
+
+    test(`a record keeps ${name}, with U+FFFD for what is not Unicode text`, () =>
+      withStore(implementation, async (store) => {
+        const kept = text.toWellFormed().replaceAll('\0', '\ufffd');
+        const given = { title: text, dialect: text, domain: text, agent: text };
+        const checkpoint = { version: 1, seq: 1, state: text };
+        await begin(store, ref, { ...given, checkpoint });
+        const expected = recordOf(ref, 1, {
+          title: kept,
+          dialect: kept,
+          domain: kept,
+          agent: kept,
+          checkpoint: { ...checkpoint, state: kept },
+        });
+        expect(await store.load(ref)).toEqual(expected);
+        expect((await store.list({ domain: text, limit: 1 })).sessions).toEqual([expected]);
+      }));
+  }
+
+  test('a session is found by the id it was begun with, also where that is not Unicode text', () =>
+    withStore(implementation, async (store) => {
+      for (const id of ['你好 👋', "it's", '50%_', '\ud83d alone']) {
+        const odd = refOf(`owner ${id}`, id);
+        await begin(store, odd);
+        expect(await store.read(odd, 0, 1)).toEqual([textFact(odd, 1)]);
+        const stored = { owner: odd.owner.toWellFormed(), id: SessionId.parse(id.toWellFormed()) };
+        expect((await store.load(odd))?.ref as object).toEqual(stored);
+        expect((await store.findById(odd.id)).length).toBe(1);
+        expect((await store.list({ owner: odd.owner, limit: 2 })).sessions.length).toBe(1);
+      }
+    }));
+
+  test('a fact of many megabytes is kept whole, between small ones', () =>
+    withStore(implementation, async (store) => {
+      const large = 'large \u{1f600} '.repeat(1_000_000);
+      const facts = [textFact(ref, 1), textFact(ref, 2, large), textFact(ref, 3)];
+      await store.append(0, facts, recordOf(ref, 3));
+      const read = await store.read(ref, 0, 10);
+      // compared by hand: a difference of megabytes should not be printed
+      expect(Bun.deepEquals(read, facts)).toBe(true);
+    }));
+}

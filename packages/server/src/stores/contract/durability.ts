@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test';
+import { type Implementation, withStore } from './place.ts';
+import { begin, outcomeOf, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
+
+export function durabilityContract(implementation: Implementation): void {
+  const ref = refOf('ada', 'first');
+  const { forgets } = implementation;
+  const durableTest = (title: string, run: () => Promise<void>) =>
+    test.skipIf(forgets !== undefined)(
+      forgets === undefined ? title : `${title} (not here: ${forgets})`,
+      run,
+    );
+
+  test('a closed store refuses everything, and closing it again is harmless', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref);
+      await store.close();
+      await store.close();
+      const refused = [
+        store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2)),
+        store.read(ref, 0, 1),
+        store.load(ref),
+        store.findById(ref.id),
+        store.list({ limit: 1 }),
+        store.list(),
+        store.find('ada'),
+        store.put({ name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 }),
+        store.remove('ada'),
+      ];
+      expect(await Promise.all(refused.map(outcomeOf))).toEqual(refused.map(() => 'Error'));
+    }));
+
+  test('an append that was asked for before the close is written and resolves', () =>
+    withStore(implementation, async (store) => {
+      const writing = outcomeOf(begin(store, ref));
+      await store.close();
+      expect(await writing).toBe('written');
+    }));
+
+  durableTest('everything that was acknowledged is there after closing and opening again', () =>
+    withStore(implementation, async (store, place) => {
+      const record = recordOf(ref, 3, { checkpoint: { version: 4, seq: 2, state: '{"open":[]}' } });
+      const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 7 } as const;
+      await store.append(0, textFacts(ref, 0, 3), record);
+      await store.put(user);
+      const unawaited = store.append(3, textFacts(ref, 3, 1), { ...record, head: 4 });
+      await store.close();
+      await unawaited;
+
+      const again = await place.open();
+      expect(await again.read(ref, 0, 10)).toEqual(textFacts(ref, 0, 4));
+      expect(await again.load(ref)).toEqual({ ...record, head: 4 });
+      expect(await again.find('ada')).toEqual(user);
+      await again.append(4, textFacts(ref, 4, 1), { ...record, head: 5 });
+      await again.close();
+    }),
+  );
+
+  durableTest('a cursor is good after closing and opening again', () =>
+    withStore(implementation, async (store, place) => {
+      await begin(store, ref, { updatedAt: 1 });
+      await begin(store, refOf('ada', 'second'), { updatedAt: 2 });
+      const { next } = await store.list({ limit: 1 });
+      await store.close();
+      const again = await place.open();
+      const page = await again.list({ limit: 1, cursor: next ?? '' });
+      await again.close();
+      expect(page.sessions.map(({ ref: { id } }) => id)).toEqual([ref.id]);
+    }),
+  );
+
+  durableTest('two stores on one place see what the other wrote and cannot both write the same fact', () =>
+    withStore(implementation, async (store, place) => {
+      const other = await place.open();
+      try {
+        await begin(store, ref);
+        expect(seqsOf(await other.read(ref, 0, 10))).toEqual([1]);
+        const outcomes = await Promise.all([
+          outcomeOf(store.append(1, [textFact(ref, 2, 'one')], recordOf(ref, 2))),
+          outcomeOf(other.append(1, [textFact(ref, 2, 'other')], recordOf(ref, 2))),
+        ]);
+        expect(outcomes.sort()).toEqual(['AppendConflict', 'written']);
+        expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
+        await other.put({ name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 });
+        expect((await store.find('ada'))?.name).toBe('ada');
+      } finally {
+        await other.close();
+      }
+    }),
+  );
+}

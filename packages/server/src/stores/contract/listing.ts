@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test';
+import { PrincipalId } from '@parlance/protocol';
+import type { EventStore, SessionFilter } from '../../core/ports/store.ts';
+import { type Implementation, withStore } from './place.ts';
+import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+
+export function listingContract(implementation: Implementation): void {
+  const ada = PrincipalId.parse('ada');
+
+  test('sessions are listed the one that changed last first, and move up when they change', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'old'), { updatedAt: 10 });
+      await begin(store, refOf('ada', 'new'), { updatedAt: 30 });
+      await begin(store, refOf('ada', 'middle'), { updatedAt: 20 });
+      expect(idsOf((await store.list({ limit: 10 })).sessions)).toEqual(['new', 'middle', 'old']);
+      const old = refOf('ada', 'old');
+      await store.append(1, textFacts(old, 1, 1), recordOf(old, 2, { updatedAt: 40 }));
+      expect(idsOf((await store.list({ limit: 10 })).sessions)).toEqual(['old', 'new', 'middle']);
+    }));
+
+  test('filters are met all together', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1, domain: 'shop', status: 'waiting' });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, domain: 'shop', status: 'running' });
+      await begin(store, refOf('ada', 'c'), { updatedAt: 3, domain: 'home', status: 'waiting' });
+      await begin(store, refOf('bob', 'd'), { updatedAt: 4, domain: 'shop', status: 'waiting' });
+      await begin(store, refOf('bob', 'e'), { updatedAt: 5, domain: 'home', status: 'failed' });
+      const idsFor = async (filter: Omit<SessionFilter, 'limit'>) =>
+        idsOf((await store.list({ ...filter, limit: 10 })).sessions).join('');
+      expect(await idsFor({})).toBe('edcba');
+      expect(await idsFor({ owner: ada })).toBe('cba');
+      expect(await idsFor({ domain: 'shop' })).toBe('dba');
+      expect(await idsFor({ status: ['waiting'] })).toBe('dca');
+      expect(await idsFor({ status: ['running', 'failed'] })).toBe('eb');
+      expect(await idsFor({ status: [] })).toBe('');
+      expect(await idsFor({ owner: ada, domain: 'shop' })).toBe('ba');
+      expect(await idsFor({ owner: ada, domain: 'shop', status: ['waiting', 'idle'] })).toBe('a');
+      expect(await idsFor({ owner: PrincipalId.parse('nobody') })).toBe('');
+    }));
+
+  test('pages hold what fits, do not overlap and leave nothing out, even where many changed at once', () =>
+    withStore(implementation, async (store) => {
+      const ids = Array.from({ length: 23 }, (_, index) => `s${index}`);
+      for (const [index, id] of ids.entries()) {
+        await begin(store, refOf('ada', id), { updatedAt: 100 + Math.floor(index / 6), status: 'waiting' });
+        await begin(store, refOf('bob', id), { updatedAt: 100 + Math.floor(index / 6) });
+      }
+      for (const limit of [1, 4, 22, 23, 24]) {
+        const pages = await everyPage(store, { owner: ada, limit });
+        expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+        expect(pages.length).toBe(Math.ceil(23 / limit));
+        expect(pages.flat().sort()).toEqual(ids.toSorted());
+      }
+      const everyone = await everyPage(store, { limit: 5 });
+      expect(everyone.flat().sort()).toEqual([...ids, ...ids].sort());
+      const waiting = await everyPage(store, { status: ['waiting', 'running'], limit: 5 });
+      expect(waiting.flat().sort()).toEqual(ids.toSorted());
+    }));
+
+  test('a session that is new or changes while pages are turned makes no other come twice or not at all', () =>
+    withStore(implementation, async (store) => {
+      for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
+        await begin(store, refOf('ada', id), { updatedAt: index });
+      }
+      const first = await store.list({ limit: 2 });
+      await begin(store, refOf('ada', 'e'), { updatedAt: 50 });
+      const second = await store.list({ limit: 2, cursor: first.next ?? '' });
+      expect([idsOf(first.sessions), idsOf(second.sessions)]).toEqual([
+        ['d', 'c'],
+        ['b', 'a'],
+      ]);
+      expect(second.next).toBeNull();
+    }));
+
+  test('a cursor that the list did not give is refused as invalid', () =>
+    withStore(implementation, async (store) => {
+      for (const cursor of ['', 'nonsense', '!', Buffer.from('1:2:3').toString('base64url')]) {
+        const refused = store.list({ limit: 1, cursor });
+        await expect(refused).rejects.toMatchObject({ name: 'Fault', code: 'invalid' });
+      }
+    }));
+}
+
+async function everyPage(store: EventStore, filter: SessionFilter): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ ...filter, cursor });
+    pages.push(idsOf(page.sessions));
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return pages;
+}

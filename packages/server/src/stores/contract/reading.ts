@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test';
+import { type Implementation, withStore } from './place.ts';
+import { begin, recordOf, refOf, seqsOf, textFacts } from './samples.ts';
+
+export function readingContract(implementation: Implementation): void {
+  const ref = refOf('ada', 'first');
+
+  test('facts are read in order, after a number and up to a limit', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref, { head: 12 });
+      expect(seqsOf(await store.read(ref, 0, 4))).toEqual([1, 2, 3, 4]);
+      expect(seqsOf(await store.read(ref, 4, 4))).toEqual([5, 6, 7, 8]);
+      expect(seqsOf(await store.read(ref, 9, 100))).toEqual([10, 11, 12]);
+      expect(seqsOf(await store.read(ref, 11, Number.POSITIVE_INFINITY))).toEqual([12]);
+      expect(seqsOf(await store.read(ref, 12, 4))).toEqual([]);
+      expect(seqsOf(await store.read(ref, 99, 4))).toEqual([]);
+      expect(seqsOf(await store.read(ref, 0, 0))).toEqual([]);
+    }));
+
+  test('a session that no one began has no facts, no record and is found by no one', () =>
+    withStore(implementation, async (store) => {
+      expect(await store.read(ref, 0, 10)).toEqual([]);
+      expect(await store.load(ref)).toBeNull();
+      expect(await store.findById(ref.id)).toEqual([]);
+      expect(await store.list({ limit: 10 })).toEqual({ sessions: [], next: null });
+    }));
+
+  test('the same id of two owners is two sessions', () =>
+    withStore(implementation, async (store) => {
+      const hers = refOf('ada', 'shared');
+      const his = refOf('bob', 'shared');
+      await begin(store, hers, { head: 3, title: 'hers' });
+      await begin(store, his, { head: 1, title: 'his' });
+      expect(await store.read(hers, 0, 10)).toEqual(textFacts(hers, 0, 3));
+      expect(await store.read(his, 0, 10)).toEqual(textFacts(his, 0, 1));
+      expect((await store.load(hers))?.title).toBe('hers');
+      expect((await store.load(his))?.title).toBe('his');
+    }));
+
+  test('owners and ids are never run together', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('a/b', 'c'), { title: 'one' });
+      await begin(store, refOf('a', 'b/c'), { title: 'another' });
+      expect((await store.load(refOf('a/b', 'c')))?.title).toBe('one');
+      expect((await store.load(refOf('a', 'b/c')))?.title).toBe('another');
+    }));
+
+  test('sessions of one id are found for every owner, the one that changed last first', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'shared'), { updatedAt: 20 });
+      await begin(store, refOf('bob', 'shared'), { updatedAt: 30 });
+      await begin(store, refOf('cyd', 'shared'), { updatedAt: 10 });
+      await begin(store, refOf('cyd', 'shared-not'), { updatedAt: 40 });
+      const found = await store.findById(refOf('ada', 'shared').id);
+      expect(found.map(({ ref: { owner } }) => String(owner))).toEqual(['bob', 'ada', 'cyd']);
+    }));
+
+  test('ids and owners are told apart by case and by accent', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'resume'));
+      for (const other of [refOf('ada', 'Resume'), refOf('ada', 'résumé'), refOf('Ada', 'resume')]) {
+        expect(await store.load(other)).toBeNull();
+      }
+    }));
+
+  test('a checkpoint comes back as it was written, can be replaced and can be taken away', () =>
+    withStore(implementation, async (store) => {
+      const checkpoints = [
+        { version: 1, seq: 1, state: JSON.stringify({ text: 'x'.repeat(200_000) }) },
+        { version: 1, seq: 1, state: '{}' },
+        { version: 2, seq: 1, state: '{}' },
+        { version: 2, seq: 0, state: '' },
+        null,
+      ];
+      await begin(store, ref);
+      for (const checkpoint of checkpoints) {
+        await store.append(1, [], recordOf(ref, 1, { checkpoint }));
+        expect((await store.load(ref))?.checkpoint).toEqual(checkpoint);
+        expect((await store.findById(ref.id))[0]?.checkpoint).toEqual(checkpoint);
+        expect((await store.list({ limit: 1 })).sessions[0]?.checkpoint).toEqual(checkpoint);
+      }
+    }));
+}

@@ -1,0 +1,61 @@
+/** Sessions and facts for the contract, small and easy to tell apart. */
+import { BlockId, type Fact, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import type { EventStore, SessionRecord, SessionRef } from '../../core/ports/store.ts';
+
+export const refOf = (owner: string, id: string): SessionRef => ({
+  owner: PrincipalId.parse(owner),
+  id: SessionId.parse(id),
+});
+
+export const textFact = (ref: SessionRef, seq: number, text = `text ${seq}`): Fact => ({
+  type: 'text.ended',
+  session: ref.id,
+  id: `fact-${seq}`,
+  at: 1_700_000_000_000 + seq,
+  seq,
+  turn: TurnId.parse('turn'),
+  block: BlockId.parse(`block-${seq}`),
+  text,
+});
+
+/** `count` facts that follow on from `expected`. */
+export const textFacts = (ref: SessionRef, expected: number, count: number): Fact[] =>
+  Array.from({ length: count }, (_, index) => textFact(ref, expected + 1 + index));
+
+export const recordOf = (
+  ref: SessionRef,
+  head: number,
+  changes: Partial<SessionRecord> = {},
+): SessionRecord => ({
+  ref,
+  dialect: 'native',
+  domain: 'default',
+  agent: 'assistant',
+  title: `session ${ref.id}`,
+  status: 'idle',
+  createdAt: 1_700_000_000_000,
+  updatedAt: 1_700_000_000_000 + head,
+  head,
+  checkpoint: null,
+  ...changes,
+});
+
+/** Begins a session with one fact, or with as many as the record says. */
+export const begin = (
+  store: EventStore,
+  ref: SessionRef,
+  changes: Partial<SessionRecord> = {},
+): Promise<void> => {
+  const head = changes.head ?? 1;
+  return store.append(0, textFacts(ref, 0, head), recordOf(ref, head, changes));
+};
+
+export const seqsOf = (facts: readonly Fact[]): number[] => facts.map((fact) => fact.seq);
+export const idsOf = (records: readonly SessionRecord[]): string[] => records.map(({ ref }) => ref.id);
+
+/** How a promise came out, so that many can be waited for at once. */
+export const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'written',
+    (error: Error) => error.name,
+  );

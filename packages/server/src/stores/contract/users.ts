@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test';
+import type { User } from '../../core/ports/users.ts';
+import { type Implementation, withStore } from './place.ts';
+
+const userOf = (name: string, changes: Partial<User> = {}): User => ({
+  name,
+  role: 'user',
+  passwordHash: `$argon2id$v=19$${name}`,
+  createdAt: 1_700_000_000_000,
+  ...changes,
+});
+
+export function usersContract(implementation: Implementation): void {
+  test('a user that was put is found by name, and no one else is', () =>
+    withStore(implementation, async (store) => {
+      const ada = userOf('ada', { role: 'admin' });
+      await store.put(ada);
+      expect(await store.find('ada')).toEqual(ada);
+      for (const name of ['Ada', 'ada ', 'ad', '', '%']) expect(await store.find(name)).toBeNull();
+    }));
+
+  test('putting a user of the same name replaces it', () =>
+    withStore(implementation, async (store) => {
+      await store.put(userOf('ada'));
+      const changed = userOf('ada', { role: 'developer', passwordHash: 'other', createdAt: 5 });
+      await store.put(changed);
+      expect(await store.find('ada')).toEqual(changed);
+      expect(await store.list()).toEqual([changed]);
+    }));
+
+  test('users are listed by name, in the order of code points', () =>
+    withStore(implementation, async (store) => {
+      expect(await store.list()).toEqual([]);
+      const names = ['Zoe', 'ada', 'bob', 'émile', '～', '😀'];
+      for (const name of ['bob', '😀', 'émile', 'ada', '～', 'Zoe']) await store.put(userOf(name));
+      expect((await store.list()).map(({ name }) => name)).toEqual(names);
+    }));
+
+  test('a user that was removed is gone, and removing again says that there was none', () =>
+    withStore(implementation, async (store) => {
+      await store.put(userOf('ada'));
+      await store.put(userOf('bob'));
+      expect(await store.remove('ada')).toBe(true);
+      expect(await store.remove('ada')).toBe(false);
+      expect(await store.find('ada')).toBeNull();
+      expect(await store.list()).toEqual([userOf('bob')]);
+    }));
+
+  test('a name that is not Unicode text finds the user it was put by', () =>
+    withStore(implementation, async (store) => {
+      await store.put(userOf('ada \ud83d'));
+      expect((await store.find('ada \ud83d'))?.name).toBe('ada \ufffd');
+      expect(await store.remove('ada \ud83d')).toBe(true);
+    }));
+
+  test('users and sessions do not mix in one store', () =>
+    withStore(implementation, async (store) => {
+      await store.put(userOf('ada'));
+      expect(await store.list({ limit: 5 })).toEqual({ sessions: [], next: null });
+      expect(await store.list()).toEqual([userOf('ada')]);
+    }));
+}

@@ -1,0 +1,130 @@
+/** Keeps everything in this process, for tests and for servers that may forget. */
+import { type Fact, parseFact, type SessionId } from '@parlance/protocol';
+import {
+  AppendConflict,
+  type EventStore,
+  type SessionFilter,
+  type SessionRecord,
+  type SessionRef,
+} from '../core/ports/store.ts';
+import type { User, UserStore } from '../core/ports/users.ts';
+import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
+import { joined, type Store } from './rules/joined.ts';
+import { rowLimit } from './rules/limit.ts';
+import { checkNumbering } from './rules/numbering.ts';
+import { openness } from './rules/openness.ts';
+import { storable, storableRef } from './rules/text.ts';
+
+/** Facts are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
+type Session = { readonly row: number; record: SessionRecord; readonly facts: string[] };
+
+export function openMemoryStore(): Store {
+  const { whileOpen, close } = openness();
+  const sessions = memorySessions();
+  const users = memoryUsers();
+
+  const eventStore: EventStore = {
+    append: whileOpen(sessions.append),
+    read: whileOpen(sessions.read),
+    load: whileOpen(sessions.load),
+    findById: whileOpen(sessions.findById),
+    list: whileOpen(sessions.list),
+    close: async () => {
+      close();
+    },
+  };
+  const userStore: UserStore = {
+    find: whileOpen(users.find),
+    list: whileOpen(users.list),
+    put: whileOpen(users.put),
+    remove: whileOpen(users.remove),
+  };
+  return joined(eventStore, userStore);
+}
+
+function memorySessions() {
+  const sessions = new Map<string, Session>();
+  const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
+  const select = (wanted: (record: SessionRecord) => boolean) =>
+    [...sessions.values()].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
+
+  return {
+    append(expected: number, facts: readonly Fact[], record: SessionRecord): void {
+      checkNumbering(expected, facts, record);
+      const bodies = facts.map((fact) => JSON.stringify(fact));
+      const key = keyOf(record.ref);
+      const session = sessions.get(key) ?? { row: sessions.size + 1, record, facts: [] };
+      if (session.facts.length !== expected) {
+        throw new AppendConflict(record.ref, expected, session.facts.length);
+      }
+      session.record = storableRecord(record);
+      session.facts.push(...bodies);
+      sessions.set(key, session);
+    },
+
+    read(ref: SessionRef, after: number, limit: number): Fact[] {
+      const start = Math.max(after, 0);
+      const bodies = sessions.get(keyOf(ref))?.facts.slice(start, start + rowLimit(limit)) ?? [];
+      return bodies.map((body) => parseFact(JSON.parse(body)));
+    },
+
+    load: (ref: SessionRef) => sessions.get(keyOf(ref))?.record ?? null,
+
+    findById: (id: SessionId) =>
+      select((record) => record.ref.id === storable(id)).map((session) => session.record),
+
+    list(filter: SessionFilter) {
+      const limit = rowLimit(filter.limit);
+      const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
+      const found = select((record) => matches(filter, record)).filter(
+        (session) => after === null || comesAfter(after, session),
+      );
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        sessions: page.map((session) => session.record),
+        next:
+          last && found.length > limit
+            ? encodeCursor({ updatedAt: last.record.updatedAt, row: last.row })
+            : null,
+      };
+    },
+  };
+}
+
+function memoryUsers() {
+  const users = new Map<string, User>();
+  return {
+    find: (name: string) => users.get(storable(name)) ?? null,
+    list: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
+    put: (user: User) => {
+      users.set(storable(user.name), { ...user, name: storable(user.name) });
+    },
+    remove: (name: string) => users.delete(storable(name)),
+  };
+}
+
+const storableRecord = (record: SessionRecord): SessionRecord => ({
+  ...record,
+  ref: storableRef(record.ref),
+  dialect: storable(record.dialect),
+  domain: storable(record.domain),
+  agent: storable(record.agent),
+  title: storable(record.title),
+  checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },
+});
+
+const lastChangedFirst = (one: Session, other: Session): number =>
+  other.record.updatedAt - one.record.updatedAt || other.row - one.row;
+
+const comesAfter = (position: Position, { record, row }: Session): boolean =>
+  record.updatedAt < position.updatedAt || (record.updatedAt === position.updatedAt && row < position.row);
+
+const matches = ({ owner, domain, status }: SessionFilter, record: SessionRecord): boolean =>
+  (owner === undefined || record.ref.owner === storable(owner)) &&
+  (domain === undefined || record.domain === storable(domain)) &&
+  (status === undefined || status.includes(record.status));
+
+/** Databases order by bytes of UTF-8. Comparing strings would put U+1F600 before U+FF5E. */
+const byCodePoint = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -1,0 +1,75 @@
+import type { Database } from 'bun:sqlite';
+import type { Fact } from '@parlance/protocol';
+import { AppendConflict, type SessionRecord } from '../../core/ports/store.ts';
+import { checkNumbering } from '../rules/numbering.ts';
+import { storable, storableRef } from '../rules/text.ts';
+
+/** An append on its way to the disk, as it was when it was asked for. */
+export type Append = {
+  readonly expected: number;
+  /** JSON of the facts, in order */
+  readonly bodies: readonly string[];
+  readonly record: SessionRecord;
+};
+
+/** Throws where it can never be written. */
+export function makeAppend(expected: number, facts: readonly Fact[], record: SessionRecord): Append {
+  checkNumbering(expected, facts, record);
+  return { expected, bodies: facts.map((fact) => JSON.stringify(fact)), record };
+}
+
+/** To be called inside a transaction. Throws `AppendConflict` before it has written anything. */
+export function prepareAppend(database: Database): (append: Append) => void {
+  const find = database.prepare<{ row: number; head: number }, [string, string]>(
+    'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
+  );
+  const insertSession = database.prepare(`
+    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
+    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $createdAt, $updatedAt, $head)`);
+  const updateSession = database.prepare(`
+    UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, status = $status,
+      created_at = $createdAt, updated_at = $updatedAt, head = $head
+    WHERE owner = $owner AND id = $id`);
+  const insertFact = database.prepare('INSERT INTO facts (session, seq, body) VALUES (?, ?, ?)');
+  const keepCheckpoint = prepareCheckpoint(database);
+
+  return ({ expected, bodies, record }) => {
+    const ref = storableRef(record.ref);
+    const found = find.get(ref.owner, ref.id);
+    const actual = found?.head ?? 0;
+    if (actual !== expected) throw new AppendConflict(record.ref, expected, actual);
+
+    const values = sessionValues(record);
+    const written = (found ? updateSession : insertSession).run(values);
+    const row = found?.row ?? Number(written.lastInsertRowid);
+    bodies.forEach((body, index) => {
+      insertFact.run(row, expected + 1 + index, body);
+    });
+    keepCheckpoint(row, record.checkpoint);
+  };
+}
+
+function prepareCheckpoint(database: Database) {
+  const put = database.prepare(`
+    INSERT INTO checkpoints (session, version, seq, state) VALUES ($session, $version, $seq, $state)
+    ON CONFLICT (session) DO UPDATE SET version = $version, seq = $seq, state = $state
+    WHERE seq <> $seq OR version <> $version OR state <> $state`);
+  const remove = database.prepare('DELETE FROM checkpoints WHERE session = ?');
+
+  return (session: number, checkpoint: SessionRecord['checkpoint']): void => {
+    if (!checkpoint) remove.run(session);
+    else put.run({ session, ...checkpoint, state: storable(checkpoint.state) });
+  };
+}
+
+const sessionValues = (record: SessionRecord) => ({
+  ...storableRef(record.ref),
+  dialect: storable(record.dialect),
+  domain: storable(record.domain),
+  agent: storable(record.agent),
+  title: storable(record.title),
+  status: record.status,
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+  head: record.head,
+});

@@ -1,0 +1,23 @@
+/**
+ * One server per data folder. The lock is one that the operating system holds for the process, so that it is gone
+ * when the process is, however it died. It is on a file of its own: other programs may still use the database.
+ */
+import { Database, SQLiteError } from 'bun:sqlite';
+import { join } from 'node:path';
+
+/** Returns what releases it. Throws where another server holds it. */
+export function lockFolder(folder: string): () => void {
+  const database = new Database(join(folder, 'parlance.lock'), { create: true });
+  try {
+    database.run('PRAGMA locking_mode = EXCLUSIVE');
+    database.run('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close(true);
+    if (!isBusy(error)) throw error;
+    throw new Error(`another Parlance server is using ${folder}`, { cause: error });
+  }
+  return () => database.close(true);
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;

@@ -1,0 +1,90 @@
+/**
+ * The shape of the database, as the steps that lead to it. `user_version` counts the steps that were taken. A step
+ * that was released is never changed: another is added.
+ */
+import type { Database } from 'bun:sqlite';
+
+/** "Parl" in ASCII: says that a SQLite file is ours. */
+export const APPLICATION_ID = 0x5061726c;
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE sessions (
+    row INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    dialect TEXT NOT NULL,
+    domain TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    title TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    head INTEGER NOT NULL,
+    UNIQUE (owner, id)
+  ) STRICT;
+  CREATE INDEX sessions_by_owner ON sessions (owner, updated_at DESC, row DESC);
+  CREATE INDEX sessions_by_change ON sessions (updated_at DESC, row DESC);
+  CREATE INDEX sessions_by_status ON sessions (status, updated_at DESC, row DESC);
+  CREATE INDEX sessions_by_id ON sessions (id);
+
+  -- apart from the session, whose row is written with every append: a checkpoint is large and seldom changes
+  CREATE TABLE checkpoints (
+    session INTEGER PRIMARY KEY REFERENCES sessions (row),
+    version INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE facts (
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    seq INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, seq)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE users (
+    name TEXT PRIMARY KEY,
+    role TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Throws, and has written nothing, where the database is another program's or from a newer version. */
+export function migrate(database: Database, path: string): void {
+  if (versionOf(database, path) === MIGRATIONS.length) return;
+  database.run('BEGIN IMMEDIATE');
+  try {
+    // asked again: another process may have been here before the lock was ours
+    for (const step of MIGRATIONS.slice(versionOf(database, path))) database.run(step);
+    database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    database.run('COMMIT');
+  } catch (error) {
+    if (database.inTransaction) database.run('ROLLBACK');
+    throw error;
+  }
+}
+
+function versionOf(database: Database, path: string): number {
+  const application = numberFrom(database, 'SELECT application_id AS value FROM pragma_application_id');
+  if (application !== APPLICATION_ID) {
+    const isEmpty = numberFrom(database, 'SELECT count(*) AS value FROM sqlite_schema') === 0;
+    if (application === 0 && isEmpty) return 0;
+    throw new Error(`${path} is not a Parlance database`);
+  }
+  const version = numberFrom(database, 'SELECT user_version AS value FROM pragma_user_version');
+  if (version > MIGRATIONS.length) {
+    throw new Error(
+      `${path} is from a newer version of Parlance (schema ${version}, this one knows ${MIGRATIONS.length})`,
+    );
+  }
+  return version;
+}
+
+function numberFrom(database: Database, sql: string): number {
+  using statement = database.prepare<{ value: number }, []>(sql);
+  return statement.get()?.value ?? 0;
+}

@@ -1,0 +1,69 @@
+/** The embedded store: one SQLite file in the data folder. Every promise of the ports, and group commit. */
+import type { Database } from 'bun:sqlite';
+import type { EventStore } from '../../core/ports/store.ts';
+import type { UserStore } from '../../core/ports/users.ts';
+import { joined, type Store } from '../rules/joined.ts';
+import { openness } from '../rules/openness.ts';
+import { type Append, makeAppend, prepareAppend } from './append.ts';
+import { closeConnection, makeFolder, openConnection } from './connection.ts';
+import { prepareFindById } from './find-by-id.ts';
+import { groupCommit } from './group-commit.ts';
+import { prepareList } from './list.ts';
+import { prepareLoad } from './load.ts';
+import { lockFolder } from './lock.ts';
+import { prepareRead } from './read.ts';
+import { prepareUsers } from './users.ts';
+
+export type SqliteOptions = {
+  /** for servers: no other exclusive opener may use the folder at the same time */
+  readonly exclusive?: boolean;
+  /** told the number of appends that each commit kept */
+  readonly onCommit?: (appends: number) => void;
+};
+
+/** Throws one clear error where the folder is in use by another server, or its database is not ours or too new. */
+export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
+  makeFolder(folder);
+  const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
+  try {
+    return storeOn(openConnection(folder), unlock, options.onCommit ?? (() => undefined));
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function storeOn(database: Database, unlock: () => void, onCommit: (appends: number) => void): Store {
+  const appends = groupCommit<Append>(database, prepareAppend(database), onCommit);
+  const users = prepareUsers(database);
+  const { whileOpen, close } = openness();
+
+  const eventStore: EventStore = {
+    append: whileOpen((expected, facts, record) => {
+      const append = makeAppend(expected, facts, record);
+      const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
+      return appends.add(append, characters);
+    }),
+    read: whileOpen(prepareRead(database)),
+    load: whileOpen(prepareLoad(database)),
+    findById: whileOpen(prepareFindById(database)),
+    list: whileOpen(prepareList(database)),
+    /** What is waiting is written first. Closing again does nothing. */
+    async close() {
+      if (!close()) return;
+      try {
+        appends.flush();
+        closeConnection(database);
+      } finally {
+        unlock();
+      }
+    },
+  };
+  const userStore: UserStore = {
+    find: whileOpen(users.find),
+    list: whileOpen(users.list),
+    put: whileOpen(users.put),
+    remove: whileOpen(users.remove),
+  };
+  return joined(eventStore, userStore);
+}

@@ -1,0 +1,38 @@
+/** A session's row and its record. */
+import { PrincipalId, SessionId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { SessionRecord } from '../../core/ports/store.ts';
+
+/** To be selected by everyone who wants a record. */
+export const SELECT_RECORD = `
+  SELECT row, owner, id, dialect, domain, agent, title, status, created_at, updated_at, head,
+    checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
+  FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
+
+const Row = z.object({
+  row: z.number(),
+  owner: PrincipalId,
+  id: SessionId,
+  dialect: z.string(),
+  domain: z.string(),
+  agent: z.string(),
+  title: z.string(),
+  status: z.enum(['idle', 'running', 'waiting', 'failed']),
+  created_at: z.number(),
+  updated_at: z.number(),
+  head: z.number(),
+  checkpoint_version: z.number().nullable(),
+  checkpoint_seq: z.number().nullable(),
+  checkpoint_state: z.string().nullable(),
+});
+
+/** Throws where the row was not written by us. */
+export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
+  const { row, owner, id, created_at, updated_at, ...rest } = Row.parse(value);
+  const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
+  const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
+  return {
+    row,
+    record: { ...shown, ref: { owner, id }, createdAt: created_at, updatedAt: updated_at, checkpoint },
+  };
+}
