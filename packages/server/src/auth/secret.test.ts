@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'bun:test';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSecret } from './secret.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'parlance-secret-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+test('a given secret is used and nothing is kept', async () => {
+  const data = join(root, 'given');
+  expect(await loadSecret(data, 'x'.repeat(32))).toEqual(new TextEncoder().encode('x'.repeat(32)));
+  expect(readdirSync(root)).not.toContain('given');
+});
+
+test('the first start makes a secret that only its owner can read, and the second finds it', async () => {
+  const data = join(root, 'made');
+  const first = await loadSecret(data);
+  expect(first.length).toBeGreaterThanOrEqual(32);
+  expect(readdirSync(data)).toEqual(['secret']);
+  expect(modeOf(join(data, 'secret'))).toBe(0o600);
+  expect(await loadSecret(data)).toEqual(first);
+});
+
+test('servers that start at once agree on one secret', async () => {
+  const data = join(root, 'race');
+  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => loadSecret(data)));
+  for (const other of others) expect(other).toEqual(first);
+  expect(readdirSync(data)).toEqual(['secret']);
+});
+
+test('the mode is put right after a copy that lost it', async () => {
+  const data = join(root, 'copied');
+  await loadSecret(data);
+  chmodSync(join(data, 'secret'), 0o644);
+  await loadSecret(data);
+  expect(modeOf(join(data, 'secret'))).toBe(0o600);
+});
+
+test('a kept secret that is too short is refused, not replaced', async () => {
+  const data = mkdtempSync(join(root, 'short-'));
+  writeFileSync(join(data, 'secret'), 'short\n');
+  await expect(loadSecret(data)).rejects.toThrow(/shorter than 32 bytes/);
+});

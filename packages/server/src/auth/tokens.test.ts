@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'bun:test';
+import { ROLE_PERMISSIONS } from '@parlance/protocol';
+import { decodeJwt, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { openTokens } from './tokens.ts';
+
+const secret = new TextEncoder().encode('0123456789abcdef0123456789abcdef');
+const start = 1_800_000_000_000;
+const day = 24 * 60 * 60;
+
+test('a token carries the claims that clients read', async () => {
+  const { token, expiresAt } = await openTokens(secret, () => start).issue('ann', 'user');
+  const { jti, ...claims } = decodeJwt(token);
+  expect(claims).toEqual({
+    sub: 'ann',
+    role: 'user',
+    perms: [...ROLE_PERMISSIONS.user],
+    iss: 'parlance',
+    aud: 'parlance',
+    iat: start / 1000,
+    exp: start / 1000 + day,
+  });
+  expect(jti).toBeString();
+  expect(expiresAt).toBe(start + day * 1000);
+});
+
+test('two tokens of one user in one second differ', async () => {
+  const tokens = openTokens(secret, () => start);
+  expect((await tokens.issue('ann', 'user')).token).not.toBe((await tokens.issue('ann', 'user')).token);
+});
+
+test('a token is taken until it expires, and for half a minute more', async () => {
+  let now = start;
+  const tokens = openTokens(secret, () => now);
+  const { token } = await tokens.issue('ann', 'admin');
+  for (now of [start, start + (day + 29) * 1000])
+    expect(await tokens.verify(token)).toEqual({ name: 'ann', issuedAt: start });
+  now = start + (day + 31) * 1000;
+  await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
+const good = {
+  sub: 'ann',
+  iss: 'parlance',
+  aud: 'parlance',
+  jti: '1',
+  iat: start / 1000,
+  exp: start / 1000 + day,
+};
+const sign = (claims: JWTPayload, alg = 'HS256', key = secret) =>
+  new SignJWT(claims).setProtectedHeader({ alg }).sign(key);
+const without = (claim: keyof typeof good) =>
+  Object.fromEntries(Object.entries(good).filter(([name]) => name !== claim));
+const long = new Uint8Array(64).fill(7);
+
+describe('refuses', () => {
+  const cases: [why: string, token: () => string | Promise<string>][] = [
+    ['nothing', () => ''],
+    ['text that is no token', () => 'not-a-token'],
+    ['a token signed with another secret', () => sign(good, 'HS256', long)],
+    [
+      'another algorithm, although the secret is ours',
+      () => sign(good, 'HS512', new Uint8Array([...secret, ...secret])),
+    ],
+    ['a token that is not signed', () => new UnsecuredJWT(good).encode()],
+    [
+      'a token whose claims were changed',
+      async () => {
+        const [header, , signature] = (await sign(good)).split('.');
+        return `${header}.${btoa(JSON.stringify({ ...good, sub: 'bob' })).replaceAll('=', '')}.${signature}`;
+      },
+    ],
+    ['another issuer', () => sign({ ...good, iss: 'someone' })],
+    ['another audience', () => sign({ ...good, aud: 'someone' })],
+    ['a token that is not valid yet', () => sign({ ...good, nbf: start / 1000 + 60 })],
+    ['an empty subject', () => sign({ ...good, sub: '' })],
+    ...(['sub', 'iss', 'aud', 'jti', 'iat', 'exp'] as const).map((claim): [string, () => Promise<string>] => [
+      `a token without ${claim}`,
+      () => sign(without(claim)),
+    ]),
+  ];
+  const tokens = openTokens(secret, () => start);
+
+  test('none of the cases by mistake: the good claims pass', async () => {
+    expect(await tokens.verify(await sign(good))).toMatchObject({ name: 'ann' });
+  });
+
+  for (const [why, token] of cases)
+    test(why, async () => {
+      await expect(tokens.verify(await token())).rejects.toMatchObject({
+        name: 'Fault',
+        code: 'unauthenticated',
+      });
+    });
+});

@@ -1,0 +1,64 @@
+/** Bearer tokens: JWTs signed with the server's secret. */
+import { Fault, ROLE_PERMISSIONS, type Role } from '@parlance/protocol';
+import { JOSEError } from 'jose/errors';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
+import { z } from 'zod';
+
+const ALGORITHM = 'HS256';
+const PARLANCE = 'parlance';
+const LIFETIME_SECONDS = 24 * 60 * 60;
+/** how far the clocks of two nodes may be apart */
+export const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** What we rely on. Role and permissions are in the token for clients to read; here the store decides them. */
+const Claims = z.object({ sub: z.string().min(1), iat: z.number(), jti: z.string().min(1) });
+
+export type Tokens = {
+  /** `expiresAt` is in milliseconds since the epoch. */
+  issue(name: string, role: Role): Promise<{ token: string; expiresAt: number }>;
+  /** Throws `unauthenticated` for anything but a token of ours that has not expired. `issuedAt` is in milliseconds. */
+  verify(token: string): Promise<{ name: string; issuedAt: number }>;
+};
+
+/** `now` is in milliseconds. */
+export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = Date.now): Tokens {
+  const key = crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ]);
+  return {
+    async issue(name, role) {
+      const issuedAt = Math.floor(now() / 1000);
+      const expires = issuedAt + LIFETIME_SECONDS;
+      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role] })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .setSubject(name)
+        .setIssuer(PARLANCE)
+        .setAudience(PARLANCE)
+        .setJti(crypto.randomUUID())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expires)
+        .sign(await key);
+      return { token, expiresAt: expires * 1000 };
+    },
+
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, await key, {
+          algorithms: [ALGORITHM],
+          issuer: PARLANCE,
+          audience: PARLANCE,
+          requiredClaims: ['sub', 'exp', 'iat', 'jti'],
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+          currentDate: new Date(now()),
+        });
+        const claims = Claims.parse(payload);
+        return { name: claims.sub, issuedAt: claims.iat * 1000 };
+      } catch (cause) {
+        if (!(cause instanceof JOSEError) && !(cause instanceof z.ZodError)) throw cause;
+        throw new Fault('unauthenticated', 'The token is not valid or has expired.', { cause });
+      }
+    },
+  };
+}

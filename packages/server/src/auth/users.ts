@@ -1,0 +1,48 @@
+/** Who may log in: the rules for names, and the users made at start. */
+import { randomBytes } from 'node:crypto';
+import type { Role } from '@parlance/protocol';
+import type { UserStore } from '../core/ports/users.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
+
+/** The principal of callers without a token. A user of that name would own their sessions. */
+const RESERVED_NAME = 'local';
+
+/** What is wrong with a user's name, or null. */
+export function nameProblem(name: string): string | null {
+  if (name === RESERVED_NAME) return 'the name local is kept for callers without a token';
+  if (!/^[A-Za-z0-9._@-]{1,64}$/.test(name)) return 'a name is 1 to 64 letters, digits or . _ @ -';
+  return null;
+}
+
+export type WantedUser = { readonly name: string; readonly password: string; readonly role: Role };
+
+/** Adds the user, or changes password and role of the one there is. Writes nothing where all is as wanted. */
+export async function ensureUser(
+  users: UserStore,
+  wanted: WantedUser,
+  now: number = Date.now(),
+): Promise<void> {
+  const problem = nameProblem(wanted.name);
+  if (problem !== null) throw new Error(problem);
+  const found = await users.find(wanted.name);
+  const samePassword = found !== null && (await verifyPassword(wanted.password, found.passwordHash));
+  if (samePassword && found.role === wanted.role) return;
+  await users.put({
+    name: wanted.name,
+    role: wanted.role,
+    passwordHash: samePassword ? found.passwordHash : await hashPassword(wanted.password),
+    createdAt: found?.createdAt ?? now,
+  });
+}
+
+/**
+ * Makes sure that the wanted users are there. Where there would be none at all, makes `admin` with a random password
+ * and returns it: it is kept nowhere else and must be shown now. Otherwise returns null.
+ */
+export async function ensureUsers(users: UserStore, wanted: readonly WantedUser[]): Promise<string | null> {
+  await Promise.all(wanted.map((user) => ensureUser(users, user)));
+  if (wanted.length > 0 || (await users.list()).length > 0) return null;
+  const password = randomBytes(18).toString('base64url');
+  await ensureUser(users, { name: 'admin', password, role: 'admin' });
+  return password;
+}
