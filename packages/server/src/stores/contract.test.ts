@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import type { Implementation } from './contract/place.ts';
+import { scratchFolder } from './contract/scratch.ts';
 import { storeContract } from './contract.ts';
 import { openMemoryStore } from './memory.ts';
 import { openSqliteStore } from './sqlite/open.ts';
@@ -15,11 +14,8 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
   },
   sqlite: {
     place: () => {
-      const folder = mkdtempSync(join(tmpdir(), 'parlance-store-'));
-      return {
-        open: () => openSqliteStore(folder),
-        dispose: () => rmSync(folder, { recursive: true }),
-      };
+      const folder = scratchFolder();
+      return { open: () => openSqliteStore(folder.path), dispose: () => folder[Symbol.dispose]() };
     },
   },
 };

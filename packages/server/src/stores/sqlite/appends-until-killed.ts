@@ -1,0 +1,25 @@
+/**
+ * A program for `crash.test.ts`: several writers append to the folder for as long as they live. Each append is
+ * printed as `session seq`, and only when it was acknowledged.
+ */
+import { writeSync } from 'node:fs';
+import { recordOf, refOf, textFacts } from '../contract/samples.ts';
+import { openSqliteStore } from './open.ts';
+
+const WRITERS = 8;
+const [folder = ''] = process.argv.slice(2);
+const store = openSqliteStore(folder, { exclusive: true });
+
+async function writeForever(id: string): Promise<never> {
+  const ref = refOf('writer', id);
+  let head = (await store.load(ref))?.head ?? 0;
+  while (true) {
+    const count = 1 + (head % 3);
+    await store.append(head, textFacts(ref, head, count), recordOf(ref, head + count));
+    head += count;
+    // not buffered: what is printed is out before the process can die
+    writeSync(1, `${id} ${head}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: WRITERS }, (_, index) => writeForever(`session-${index}`)));

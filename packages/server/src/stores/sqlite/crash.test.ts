@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { refOf, textFacts } from '../contract/samples.ts';
+import { scratchFolder } from '../contract/scratch.ts';
+import { openSqliteStore } from './open.ts';
+
+const ROUNDS = 3;
+const ACKNOWLEDGED_BEFORE_THE_KILL = 200;
+
+test('every append that was acknowledged is there exactly once after kill -9, again and again', async () => {
+  using scratch = scratchFolder();
+  const acknowledged = new Map<string, number>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await appendUntilKilled(scratch.path, acknowledged);
+
+    // exclusive: the lock of the dead process is gone as well
+    const store = openSqliteStore(scratch.path, { exclusive: true });
+    expect(acknowledged.size).toBeGreaterThan(0);
+    for (const [id, head] of acknowledged) {
+      const ref = refOf('writer', id);
+      const record = await store.load(ref);
+      expect(record?.head).toBeGreaterThanOrEqual(head);
+      const facts = await store.read(ref, 0, Number.POSITIVE_INFINITY);
+      expect(facts).toEqual(textFacts(ref, 0, record?.head ?? 0));
+    }
+    await store.close();
+  }
+}, 60_000);
+
+/** Notes the last acknowledged fact of each session, also of those that came between the kill and the death. */
+async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {
+  const program = join(import.meta.dir, 'appends-until-killed.ts');
+  const child = Bun.spawn([process.execPath, program, folder], { stdout: 'pipe', stderr: 'inherit' });
+  let lines = 0;
+  let rest = '';
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const complete = (rest + text).split('\n');
+    rest = complete.pop() ?? '';
+    for (const line of complete) {
+      const [id = '', head] = line.split(' ');
+      acknowledged.set(id, Number(head));
+    }
+    lines += complete.length;
+    if (lines >= ACKNOWLEDGED_BEFORE_THE_KILL) child.kill('SIGKILL');
+  }
+  await child.exited;
+  expect(child.signalCode).toBe('SIGKILL');
+}

@@ -1,0 +1,154 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { begin, outcomeOf, recordOf, refOf, textFact, textFacts } from '../contract/samples.ts';
+import { scratchFolder } from '../contract/scratch.ts';
+import { makeAppend, prepareAppend } from './append.ts';
+import { openConnection } from './connection.ts';
+import { groupCommit } from './group-commit.ts';
+import { openSqliteStore } from './open.ts';
+import { prepareRead } from './read.ts';
+
+function openCounting(folder: string) {
+  const commits: number[] = [];
+  return { commits, store: openSqliteStore(folder, { onCommit: (appends) => commits.push(appends) }) };
+}
+
+test('appends that are asked for together share one commit', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  const refs = Array.from({ length: 200 }, (_, index) => refOf('ada', `s${index}`));
+  await Promise.all(refs.map((ref) => begin(store, ref)));
+  expect(commits).toEqual([200]);
+  await begin(store, refOf('ada', 'alone'));
+  expect(commits).toEqual([200, 1]);
+  await store.close();
+});
+
+test('appends of handlers that run in the same turn of the event loop share one commit', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  const handler = async (index: number) => {
+    await Promise.resolve();
+    await begin(store, refOf('ada', `s${index}`));
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, index) => handler(index)));
+  expect(commits).toEqual([20]);
+  await store.close();
+});
+
+test('a conflict costs its own append alone and no commit of its own', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
+  const outcomes = refs.flatMap((ref) => [
+    outcomeOf(begin(store, ref)),
+    outcomeOf(begin(store, ref, { title: 'too late' })),
+  ]);
+  expect(await Promise.all(outcomes)).toEqual(refs.flatMap(() => ['written', 'AppendConflict']));
+  expect(commits).toEqual([3]);
+  await store.close();
+});
+
+test('the queue does not grow without bound: a full group is written at once', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  const appends = Array.from({ length: 2_500 }, (_, index) => begin(store, refOf('ada', `s${index}`)));
+  expect(commits).toEqual([1_000, 1_000]);
+  await Promise.all(appends);
+  expect(commits).toEqual([1_000, 1_000, 500]);
+
+  const large = 'x'.repeat(9 * 1024 * 1024);
+  const heavy = ['y', 'z'].map((id) => {
+    const ref = refOf('ada', id);
+    return store.append(0, [textFact(ref, 1, large)], recordOf(ref, 1));
+  });
+  expect(commits.at(-1)).toBe(2);
+  await Promise.all(heavy);
+  await store.close();
+});
+
+test('an append that the database refuses fails alone and leaves nothing behind', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  const [good, bad, later] = [refOf('ada', 'good'), refOf('ada', 'bad'), refOf('ada', 'later')];
+  const outcomes = await Promise.all([
+    outcomeOf(begin(store, good)),
+    // refused after its session row would have been written
+    outcomeOf(begin(store, bad, { checkpoint: { version: 1.5, seq: 1, state: '{}' } })),
+    outcomeOf(store.append(1, textFacts(bad, 1, 1), recordOf(bad, 2))),
+    outcomeOf(begin(store, later)),
+  ]);
+  expect(outcomes).toEqual(['written', 'SQLiteError', 'AppendConflict', 'written']);
+  expect(commits).toEqual([2]);
+  expect(await store.load(bad)).toBeNull();
+  await store.close();
+});
+
+test('when the commit itself fails, the whole group is refused, nothing is kept, and the store goes on', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  await begin(store, refOf('ada', 'before'));
+  // a foreign key that is checked by COMMIT only
+  alter(
+    scratch.path,
+    `CREATE TABLE doomed (session INTEGER REFERENCES sessions (row) DEFERRABLE INITIALLY DEFERRED);
+     CREATE TRIGGER doom AFTER INSERT ON sessions WHEN new.title = 'poison'
+     BEGIN INSERT INTO doomed VALUES (-1); END;`,
+  );
+
+  const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
+  const outcomes = refs.map((ref, index) =>
+    outcomeOf(begin(store, ref, { title: index === 1 ? 'poison' : 'harmless' })),
+  );
+  expect(await Promise.all(outcomes)).toEqual(['SQLiteError', 'SQLiteError', 'SQLiteError']);
+  for (const ref of refs) {
+    expect(await store.load(ref)).toBeNull();
+    expect(await store.read(ref, 0, 10)).toEqual([]);
+  }
+
+  await Promise.all(refs.map((ref) => begin(store, ref)));
+  expect(commits).toEqual([1, 3]);
+  await store.close();
+});
+
+test('when SQLite gives up the transaction in the middle, nothing of the group is written outside of it', async () => {
+  using scratch = scratchFolder();
+  const { store, commits } = openCounting(scratch.path);
+  alter(
+    scratch.path,
+    `CREATE TRIGGER give_up AFTER INSERT ON sessions WHEN new.title = 'poison'
+     BEGIN SELECT RAISE(ROLLBACK, 'as a broken disk would'); END`,
+  );
+  const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
+  const outcomes = refs.map((ref, index) =>
+    outcomeOf(begin(store, ref, { title: index === 1 ? 'poison' : 'harmless' })),
+  );
+  expect(await Promise.all(outcomes)).toEqual(['SQLiteError', 'SQLiteError', 'SQLiteError']);
+  expect((await store.list({ limit: 5 })).sessions).toEqual([]);
+  await Promise.all(refs.map((ref) => begin(store, ref)));
+  expect(commits).toEqual([3]);
+  await store.close();
+});
+
+test('when the disk is full, what was acknowledged is kept and smaller appends go on', async () => {
+  using scratch = scratchFolder();
+  using database = openConnection(scratch.path);
+  const group = groupCommit(database, prepareAppend(database), () => undefined);
+  const read = prepareRead(database);
+  const ref = refOf('ada', 'first');
+  const append = (seq: number, text: string) =>
+    group.add(makeAppend(seq - 1, [textFact(ref, seq, text)], recordOf(ref, seq)), text.length);
+
+  await append(1, 'small');
+  database.run('PRAGMA max_page_count = 40');
+  await expect(append(2, 'x'.repeat(1_000_000))).rejects.toThrow('full');
+  await append(2, 'small again');
+  expect(read(ref, 0, 10)).toEqual([textFact(ref, 1, 'small'), textFact(ref, 2, 'small again')]);
+});
+
+/** Changes the schema behind the store's back, to make it fail where it would not. */
+function alter(folder: string, sql: string): void {
+  using database = new Database(join(folder, 'parlance.db'));
+  database.run(sql);
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test';
+import { begin, refOf } from '../contract/samples.ts';
+import { scratchFolder } from '../contract/scratch.ts';
+import { openSqliteStore } from './open.ts';
+
+test('a second server is refused until the first has closed', async () => {
+  using scratch = scratchFolder();
+  const first = openSqliteStore(scratch.path, { exclusive: true });
+  const openSecond = () => openSqliteStore(scratch.path, { exclusive: true });
+  expect(openSecond).toThrow(`another Parlance server is using ${scratch.path}`);
+  expect(openSecond).toThrow(`another Parlance server is using ${scratch.path}`);
+  await begin(first, refOf('ada', 'first'));
+  await first.close();
+  const second = openSecond();
+  expect((await second.list({ limit: 5 })).sessions.length).toBe(1);
+  await second.close();
+});
+
+test('another process is refused too', async () => {
+  using scratch = scratchFolder();
+  const first = openSqliteStore(scratch.path, { exclusive: true });
+  const program = `
+    import { openSqliteStore } from ${JSON.stringify(`${import.meta.dir}/open.ts`)};
+    try {
+      openSqliteStore(process.argv[1], { exclusive: true });
+    } catch (error) {
+      console.log(error.message);
+    }`;
+  const child = Bun.spawn([process.execPath, '-e', program, scratch.path], { stdout: 'pipe' });
+  expect(await child.stdout.text()).toBe(`another Parlance server is using ${scratch.path}\n`);
+  await first.close();
+});
+
+test('users can be changed beside a running server, and the server sees it', async () => {
+  using scratch = scratchFolder();
+  const server = openSqliteStore(scratch.path, { exclusive: true });
+  const command = openSqliteStore(scratch.path);
+  const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 1 } as const;
+  await command.put(user);
+  await command.close();
+  expect(await server.find('ada')).toEqual(user);
+  await begin(server, refOf('ada', 'first'));
+  await server.close();
+});
+
+test('many processes may open a new folder at the same moment', async () => {
+  using scratch = scratchFolder();
+  const program = `
+    import { openSqliteStore } from ${JSON.stringify(`${import.meta.dir}/open.ts`)};
+    const store = openSqliteStore(process.argv[1]);
+    await store.put({ name: process.argv[2], role: 'user', passwordHash: 'hash', createdAt: 1 });
+    await store.close();`;
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const children = names.map((name) =>
+    Bun.spawn([process.execPath, '-e', program, scratch.path, name], { stderr: 'inherit' }),
+  );
+  expect(await Promise.all(children.map((child) => child.exited))).toEqual(names.map(() => 0));
+  const store = openSqliteStore(scratch.path);
+  expect((await store.list()).map(({ name }) => name)).toEqual(names);
+  await store.close();
+});

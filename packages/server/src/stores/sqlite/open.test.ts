@@ -1,0 +1,51 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { begin, refOf } from '../contract/samples.ts';
+import { scratchFolder } from '../contract/scratch.ts';
+import { openConnection } from './connection.ts';
+import { openSqliteStore } from './open.ts';
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+test('the folder and the files in it are for the owner of the process alone', async () => {
+  using scratch = scratchFolder();
+  const folder = join(scratch.path, 'deep', 'data');
+  const store = openSqliteStore(folder);
+  await begin(store, refOf('ada', 'first'));
+  expect(modeOf(folder)).toBe(0o700);
+  for (const file of readdirSync(folder)) expect([file, modeOf(join(folder, file))]).toEqual([file, 0o600]);
+  await store.close();
+});
+
+test('a closed store leaves one file that holds everything', async () => {
+  using scratch = scratchFolder();
+  const store = openSqliteStore(scratch.path, { exclusive: true });
+  const writing = begin(store, refOf('ada', 'first'));
+  await store.close();
+  await writing;
+  expect(existsSync(join(scratch.path, 'parlance.db-wal'))).toBe(false);
+  using database = new Database(join(scratch.path, 'parlance.db'), { readonly: true });
+  expect(database.query('SELECT count(*) AS facts FROM facts').get()).toEqual({ facts: 1 });
+});
+
+test('commits are synced to disk before they are acknowledged', async () => {
+  using scratch = scratchFolder();
+  using database = openConnection(scratch.path);
+  expect(database.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  expect(database.query('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  expect(database.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 });
+});
+
+test('a fact that was damaged on disk is reported by its number and not skipped', async () => {
+  using scratch = scratchFolder();
+  const ref = refOf('ada', 'first');
+  const store = openSqliteStore(scratch.path);
+  await begin(store, ref, { head: 3 });
+  using database = new Database(join(scratch.path, 'parlance.db'));
+  database.run(`UPDATE facts SET body = '{"type":"text.ended"}' WHERE seq = 2`);
+  await expect(store.read(ref, 0, 10)).rejects.toThrow('fact 2 of session ada/first is damaged');
+  expect((await store.read(ref, 2, 10)).length).toBe(1);
+  await store.close();
+});
