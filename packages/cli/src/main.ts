@@ -1,0 +1,43 @@
+/** `parlance COMMAND`: each command is loaded when it is asked for, so that none pays for another's start. */
+import { version } from '../package.json' with { type: 'json' };
+import { CommandError } from './command-error.ts';
+
+const USAGE = `Usage: parlance COMMAND
+
+  serve      start the server; parlance serve --help lists its settings
+  user       add, list, change and remove users; parlance user --help
+
+  --help     show this
+  --version  show the version`;
+
+/** Resolves with the exit code, or with null where the process goes on. */
+async function run([command, ...rest]: string[]): Promise<number | null> {
+  switch (command) {
+    case 'serve':
+      return (await import('./serve.ts')).serve(rest);
+    case 'user':
+      return (await import('./user.ts')).user(rest);
+    case '--help':
+    case '-h':
+    case 'help':
+      console.log(USAGE);
+      return 0;
+    case '--version':
+    case '-v':
+      console.log(version);
+      return 0;
+    case undefined:
+      console.error(USAGE);
+      return 2;
+    default:
+      throw new CommandError(`unknown command "${command}" (parlance --help lists them)`, 2);
+  }
+}
+
+try {
+  const code = await run(process.argv.slice(2));
+  if (code !== null) process.exit(code);
+} catch (error) {
+  console.error(`parlance: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(error instanceof CommandError ? error.exitCode : 1);
+}

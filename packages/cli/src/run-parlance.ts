@@ -1,0 +1,28 @@
+/** Runs the command line as a process of its own, for tests. */
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dir, 'main.ts');
+
+export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type RunOptions = {
+  readonly env?: Record<string, string>;
+  readonly cwd: string;
+  readonly input?: string;
+};
+
+/** The environment holds nothing of the machine's settings, only what is given. */
+export function spawnParlance(args: readonly string[], { env = {}, cwd, input = '' }: RunOptions) {
+  return Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+export async function runParlance(args: readonly string[], options: RunOptions): Promise<Outcome> {
+  const child = spawnParlance(args, options);
+  const [code, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,89 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runParlance, spawnParlance } from './run-parlance.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'parlance-serve-'));
+afterAll(() => rmSync(root, { recursive: true }));
+const newFolder = () => mkdtempSync(join(root, 'case-'));
+
+/** The first `count` lines. The stream stays open: a closed one would fail the child's next write. */
+async function readLines(stream: ReadableStream<Uint8Array>, count: number): Promise<string[]> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (text.split('\n').length <= count) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`the stream ended after ${JSON.stringify(text)}`);
+    text += decoder.decode(value, { stream: true });
+  }
+  reader.releaseLock();
+  return text.split('\n').slice(0, count);
+}
+
+describe('without a server', () => {
+  const cwd = newFolder();
+
+  test('--help lists the settings with their defaults', async () => {
+    const { code, stdout } = await runParlance(['serve', '--help'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain('--port PORT');
+    expect(stdout).toContain('default: 3000');
+  });
+
+  test('a wrong setting is one clear line and exit 2', async () => {
+    expect(await runParlance(['serve', '--port', 'many'], { cwd })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'parlance: --port must be a whole number from 0 to 65535, not "many"\n',
+    });
+  });
+
+  test('a public host without authentication is refused', async () => {
+    const { code, stderr } = await runParlance(['serve'], { cwd, env: { HOST: '0.0.0.0' } });
+    expect(code).toBe(2);
+    expect(stderr).toContain('PARLANCE_AUTH=required');
+  });
+});
+
+describe('with a server', () => {
+  test('says where it listens, door by door, and a signal stops it with exit 0', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const args = ['serve', '--port', '0', '--door', 'native=0', '--door', 'agentloop=0'];
+      const child = spawnParlance(args, { cwd: newFolder() });
+      const [listening = '', ...doors] = await readLines(child.stdout, 3);
+      expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+      expect(doors.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
+        'parlance door native on http://127.0.0.1:PORT',
+        'parlance door agentloop on http://127.0.0.1:PORT',
+      ]);
+      const health = await fetch(`${listening.slice('parlance listening on '.length)}/health`);
+      expect(health.status).toBe(200);
+      child.kill(signal);
+      expect(await child.exited).toBe(0);
+    }
+  });
+
+  test('the first start shows the password of admin, and only the first', async () => {
+    const cwd = newFolder();
+    const errorsOfStart = async () => {
+      const child = spawnParlance(['serve', '--port', '0', '--log-level', 'silent'], { cwd });
+      await readLines(child.stdout, 1);
+      child.kill('SIGTERM');
+      expect(await child.exited).toBe(0);
+      return child.stderr.text();
+    };
+    expect(await errorsOfStart()).toMatch(/^created user admin with password \S{20,} \(shown once\)\n$/);
+    expect(await errorsOfStart()).toBe('');
+  });
+
+  test('a port in use is one clear line and exit 1', async () => {
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('taken') });
+    const args = ['serve', '--port', String(other.port), '--log-level', 'silent'];
+    const line = `parlance: port ${other.port} on 127.0.0.1 is in use\n`;
+    const outcome = await runParlance(args, { cwd: newFolder(), env: { AUTH_USERS: 'ann:password:user' } });
+    expect(outcome).toEqual({ code: 1, stdout: '', stderr: line });
+    await other.stop(true);
+  });
+});

@@ -1,0 +1,63 @@
+/** `parlance serve`: settings in, a listening server out. */
+import { type Config, ConfigError, helpText, loadConfig } from '@parlance/server/config';
+import { CommandError } from './command-error.ts';
+import { whenSignalled } from './stopping.ts';
+
+const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function configFrom(argv: readonly string[]): Config {
+  try {
+    return loadConfig(argv, process.env, process.cwd());
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
+    throw error;
+  }
+}
+
+/** Says in one line why the server could not listen. Other errors say it themselves. */
+function explain(error: unknown, { host, port }: Config): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'EADDRINUSE': {
+      // Bun names the port in the message only, and it may be a door's.
+      const taken = /port (\d+)/.exec(error.message)?.[1] ?? port;
+      return new CommandError(`port ${taken} on ${host} is in use`, 1, { cause: error });
+    }
+    case 'EADDRNOTAVAIL':
+      return new CommandError(`host ${host} is not an address of this machine`, 1, { cause: error });
+    case 'EACCES':
+      return new CommandError(`not allowed to listen on ${host}, or to use the data folder`, 1, {
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+/** Resolves with null once the server is ready; signals end the process from then on. */
+export async function serve(argv: readonly string[]): Promise<number | null> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    console.log(helpText());
+    return 0;
+  }
+  const config = configFrom(argv);
+  const started = import('@parlance/server').then(({ startServer }) => startServer(config));
+
+  const signalled = whenSignalled({
+    stop: async () => (await started).stop(),
+    exit: (code) => process.exit(code),
+    report: (line) => console.error(`parlance: ${line}`),
+  });
+  process.on('SIGTERM', signalled);
+  process.on('SIGINT', signalled);
+
+  const server = await started.catch((error: unknown) => {
+    throw explain(error, config);
+  });
+  if (server.adminPassword !== null)
+    console.error(`created user admin with password ${server.adminPassword} (shown once)`);
+  console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
+  for (const door of server.doors)
+    console.log(`parlance door ${door.dialect} on ${urlOf(server.host, door.port)}`);
+  return null;
+}

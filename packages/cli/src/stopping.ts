@@ -1,0 +1,35 @@
+/** What signals do to a running server. */
+
+/**
+ * Ctrl-C under `npm start` arrives twice: from the terminal, which tells the whole process group, and from npm, which
+ * passes it on. The same holds for supervisors that signal a whole group. The pair counts as one.
+ */
+const ONE_PRESS_MS = 200;
+
+export type Stopping = {
+  /** resolves when the server is drained */
+  readonly stop: () => Promise<void>;
+  readonly exit: (code: number) => void;
+  readonly report: (line: string) => void;
+  /** in milliseconds */
+  readonly now?: () => number;
+};
+
+/** The first signal drains and exits 0, or 1 where draining fails; a second one exits 1 at once. */
+export function whenSignalled({ stop, exit, report, now = performance.now.bind(performance) }: Stopping) {
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
+  return (signal: NodeJS.Signals): void => {
+    if (first === null) {
+      first = { signal, at: now() };
+      stop().then(
+        () => exit(0),
+        (error: unknown) => {
+          report(`could not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+          exit(1);
+        },
+      );
+    } else if (signal !== first.signal || now() - first.at >= ONE_PRESS_MS) {
+      exit(1);
+    }
+  };
+}

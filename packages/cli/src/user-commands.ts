@@ -1,0 +1,78 @@
+/** The commands of `parlance user`, over an open store. Each resolves with what to print. */
+import { Role } from '@parlance/protocol';
+import { hashPassword, type openSqliteStore, passwordProblem } from '@parlance/server/users';
+import { askPassword } from './ask-password.ts';
+import { CommandError } from './command-error.ts';
+
+type Users = ReturnType<typeof openSqliteStore>;
+type Flags = { readonly role?: string; readonly password?: string };
+
+const roleFrom = (text = 'user'): Role => {
+  const role = Role.safeParse(text);
+  if (role.success) return role.data;
+  throw new CommandError(`--role must be one of ${Role.options.join(', ')}, not "${text}"`, 2);
+};
+
+async function newHash(name: string, given: string | undefined): Promise<string> {
+  const password = given ?? (await askPassword(name));
+  const problem = passwordProblem(password);
+  if (problem !== null) throw new CommandError(problem, 2);
+  return hashPassword(password);
+}
+
+async function existing(users: Users, name: string) {
+  const user = await users.find(name);
+  if (user === null) throw new CommandError(`there is no user ${name}`, 1);
+  return user;
+}
+
+async function add(users: Users, name: string, flags: Flags): Promise<string> {
+  const role = roleFrom(flags.role);
+  const refuseDouble = async () => {
+    if ((await users.find(name)) !== null) throw new CommandError(`there is a user ${name} already`, 1);
+  };
+  await refuseDouble();
+  const passwordHash = await newHash(name, flags.password);
+  await refuseDouble();
+  await users.put({ name, role, passwordHash, createdAt: Date.now() });
+  return `added user ${name} with role ${role}`;
+}
+
+async function list(users: Users): Promise<string> {
+  const all = await users.list();
+  if (all.length === 0) return 'there are no users';
+  const width = Math.max(...all.map(({ name }) => name.length));
+  return all
+    .map(
+      ({ name, role, createdAt }) =>
+        `${name.padEnd(width)}  ${role.padEnd(9)}  ${new Date(createdAt).toISOString()}`,
+    )
+    .join('\n');
+}
+
+async function changePassword(users: Users, name: string, flags: Flags): Promise<string> {
+  await existing(users, name);
+  const passwordHash = await newHash(name, flags.password);
+  await users.put({ ...(await existing(users, name)), passwordHash });
+  return `changed the password of ${name}`;
+}
+
+async function remove(users: Users, name: string): Promise<string> {
+  if (!(await users.remove(name))) throw new CommandError(`there is no user ${name}`, 1);
+  return `removed user ${name}`;
+}
+
+export type UserCommand = {
+  readonly takesName: boolean;
+  readonly flags: readonly string[];
+  /** whether it may begin a data folder */
+  readonly begins: boolean;
+  readonly run: (users: Users, name: string, flags: Flags) => Promise<string>;
+};
+
+export const USER_COMMANDS = new Map<string, UserCommand>([
+  ['add', { takesName: true, flags: ['role', 'password'], begins: true, run: add }],
+  ['list', { takesName: false, flags: [], begins: false, run: list }],
+  ['password', { takesName: true, flags: ['password'], begins: false, run: changePassword }],
+  ['remove', { takesName: true, flags: [], begins: false, run: remove }],
+]);

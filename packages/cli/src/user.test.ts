@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, loadConfig } from '@parlance/server/config';
+import { nameProblem, openSqliteStore } from '@parlance/server/users';
+import { runParlance } from './run-parlance.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'parlance-user-'));
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const user = (args: string[], input?: string, env?: Record<string, string>) =>
+  runParlance(['user', ...args], { cwd, input, env });
+const said = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
+const refused = (code: number, line: string) => ({ code, stdout: '', stderr: `parlance: ${line}\n` });
+
+async function hashOf(name: string, data = '.parlance'): Promise<string> {
+  const store = openSqliteStore(join(cwd, data));
+  const found = await store.find(name);
+  await store.close();
+  return found?.passwordHash ?? '';
+}
+
+test('a life of a user: added, listed, given a new password, removed', async () => {
+  expect(await user(['add', 'ann', '--role', 'developer'], 'first\n')).toEqual(
+    said('added user ann with role developer'),
+  );
+  expect(await Bun.password.verify('first', await hashOf('ann'))).toBe(true);
+  expect((await user(['list'])).stdout).toMatch(/^ann {2}developer {2}\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
+  expect(await user(['password', 'ann', '--password', 'second'])).toEqual(
+    said('changed the password of ann'),
+  );
+  expect(await Bun.password.verify('second', await hashOf('ann'))).toBe(true);
+  expect(await user(['remove', 'ann'])).toEqual(said('removed user ann'));
+  expect(await user(['list'])).toEqual(said('there are no users'));
+});
+
+test('a new user has the role user and keeps blanks of the password', async () => {
+  const args = ['add', 'bob', '--data', 'elsewhere'];
+  expect(await user(args, '  spaced out  \nignored\n')).toEqual(said('added user bob with role user'));
+  expect(await Bun.password.verify('  spaced out  ', await hashOf('bob', 'elsewhere'))).toBe(true);
+});
+
+test('the data folder also comes from PARLANCE_DATA and from the config file', async () => {
+  writeFileSync(join(cwd, 'other.json'), '{"data": "from-file"}');
+  await user(['add', 'cat', '--password', 'x'], '', { PARLANCE_DATA: 'from-env', HOST: '0.0.0.0' });
+  await user(['add', 'dan', '--password', 'x', '--config', 'other.json']);
+  expect(await hashOf('cat', 'from-env')).not.toBe('');
+  expect(await hashOf('dan', 'from-file')).not.toBe('');
+});
+
+describe('refuses', () => {
+  beforeAll(() => user(['add', 'eve', '--password', 'x']));
+  const cases: [args: string[], code: number, line: string][] = [
+    [['add', 'eve', '--password', 'y'], 1, 'there is a user eve already'],
+    [['remove', 'nobody'], 1, 'there is no user nobody'],
+    [['password', 'nobody', '--password', 'x'], 1, 'there is no user nobody'],
+    [['add', 'fay'], 1, 'no password was given: write it as a line to standard input, or use --password'],
+    [['add', 'fay', '--password', ''], 2, 'the password is empty'],
+    [['add', 'local', '--password', 'x'], 2, 'the name local is kept for callers without a token'],
+    [['add', 'a b', '--password', 'x'], 2, 'a name is 1 to 64 letters, digits or . _ @ -'],
+    [
+      ['add', 'fay', '--role', 'root', '--password', 'x'],
+      2,
+      '--role must be one of admin, developer, user, not "root"',
+    ],
+    [['add'], 2, 'user add needs a name'],
+    [['remove', 'a', 'b'], 2, 'user remove takes one name only'],
+    [['list', 'a'], 2, 'user list takes no name'],
+    [['list', '--role', 'user'], 2, 'user list takes no --role'],
+    [['rename', 'eve'], 2, 'unknown command "user rename" (add, list, password, remove)'],
+    [['add', 'fay', '--colour', 'red'], 2, "Unknown option '--colour'"],
+    [['list', '--config', 'gone.json'], 2, '--config names gone.json, which does not exist'],
+    [['list', '--data', 'gone'], 1, `there is no data folder ${join(cwd, 'gone')}`],
+  ];
+  for (const [args, code, line] of cases)
+    test(`user ${args.join(' ')}`, async () => expect(await user(args)).toEqual(refused(code, line)));
+});
+
+test('AUTH_USERS and parlance user have one rule for names', () => {
+  for (const name of [
+    'ann',
+    'a.b_c@d-e',
+    'x'.repeat(64),
+    'x'.repeat(65),
+    'local',
+    'LOCAL',
+    'a b',
+    'a/b',
+    'é',
+    '',
+  ]) {
+    const problem = () => loadConfig([], { AUTH_USERS: `${name}:password:user` }, cwd);
+    if (nameProblem(name) === null) expect(problem).not.toThrow();
+    else expect(problem).toThrow(ConfigError);
+  }
+});

@@ -1,0 +1,84 @@
+/** `parlance user`: who may log in, kept in the data folder. A running server sees each change at once. */
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ConfigError, loadDataFolder } from '@parlance/server/config';
+import { nameProblem, openSqliteStore } from '@parlance/server/users';
+import { CommandError } from './command-error.ts';
+import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
+
+const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
+
+  add NAME [--role user|developer|admin] [--password PASSWORD]
+  list
+  password NAME [--password PASSWORD]
+  remove NAME
+
+Without --password it is asked for, or read as a line from standard input: on the
+command line other users of the machine could see it.`;
+
+function parse(argv: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        role: text,
+        password: text,
+        data: text,
+        config: text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    const [line = 'the flags cannot be read'] = error instanceof Error ? error.message.split('. ') : [];
+    throw new CommandError(line, 2, { cause: error });
+  }
+}
+
+function dataFolder(data: string | undefined, config: string | undefined): string {
+  const argv = [
+    ...(data === undefined ? [] : ['--data', data]),
+    ...(config === undefined ? [] : ['--config', config]),
+  ];
+  try {
+    return loadDataFolder(argv, process.env, process.cwd());
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
+    throw error;
+  }
+}
+
+function checked(word: string, names: readonly string[], given: readonly string[]): [UserCommand, string] {
+  const command = USER_COMMANDS.get(word);
+  if (command === undefined)
+    throw new CommandError(`unknown command "user ${word}" (${[...USER_COMMANDS.keys()].join(', ')})`, 2);
+  const flag = given.find((name) => !['data', 'config', ...command.flags].includes(name));
+  if (flag !== undefined) throw new CommandError(`user ${word} takes no --${flag}`, 2);
+  const [name = '', extra] = names;
+  if (!command.takesName && names.length > 0) throw new CommandError(`user ${word} takes no name`, 2);
+  if (command.takesName && name === '') throw new CommandError(`user ${word} needs a name`, 2);
+  if (extra !== undefined) throw new CommandError(`user ${word} takes one name only`, 2);
+  const problem = command.takesName ? nameProblem(name) : null;
+  if (problem !== null) throw new CommandError(problem, 2);
+  return [command, name];
+}
+
+export async function user(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(argv);
+  const [word, ...names] = positionals;
+  if (values.help || word === undefined) {
+    (values.help ? console.log : console.error)(USAGE);
+    return values.help ? 0 : 2;
+  }
+  const [command, name] = checked(word, names, Object.keys(values));
+  const folder = dataFolder(values.data, values.config);
+  if (!command.begins && !existsSync(folder)) throw new CommandError(`there is no data folder ${folder}`, 1);
+  const store = openSqliteStore(folder);
+  try {
+    console.log(await command.run(store, name, values));
+  } finally {
+    await store.close();
+  }
+  return 0;
+}
