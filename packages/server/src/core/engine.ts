@@ -3,8 +3,6 @@
 import type { Principal } from '@parlance/protocol';
 import {
   type ApprovalId,
-  type Ask,
-  type CallId,
   Command,
   type CommandInput,
   type ConnectionId,
@@ -14,7 +12,6 @@ import {
   type JsonObject,
   type PrincipalId,
   SessionId,
-  type TurnId,
 } from '@parlance/protocol';
 import { ClientDesk } from './clients.ts';
 import {
@@ -25,25 +22,22 @@ import {
   oneQuestion,
   SUMMARY_INSTRUCTIONS,
 } from './compaction.ts';
-import { LiveSession, type Sink } from './live-session.ts';
+import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
+import type { LiveSession } from './live-session.ts';
 import type { ToolSpec } from './ports/provider.ts';
-import {
-  type EventStore,
-  type SessionPage,
-  type SessionRecord,
-  type SessionRef,
-  sessionKey,
-} from './ports/store.ts';
+import type { EventStore, SessionPage, SessionRecord, SessionRef } from './ports/store.ts';
 import { toolSpec } from './prompt.ts';
 import { requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
 import { type Asking, type Decided, decide, type SessionState, waitingCall } from './session.ts';
+import { SessionCache } from './session-cache.ts';
 import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
 
 export type { Agent, Domain, Roster } from './agents.ts';
 export { spokenAnswer } from './approvals.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
-export type { Sink } from './live-session.ts';
+export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
+export { identify, principalOf, tokenOf } from './identity.ts';
 export type { Connection, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
@@ -66,41 +60,7 @@ export type Receipt = {
   readonly facts: readonly Fact[];
 };
 
-export type PendingApproval = {
-  readonly approval: ApprovalId;
-  readonly turn: TurnId;
-  readonly call: CallId;
-  readonly tool: string;
-  readonly input: JsonObject;
-  readonly ask: Ask;
-  readonly hash: string;
-};
-
-/** A session as it is at this moment. */
-export type Now = {
-  readonly ref: SessionRef;
-  readonly seq: number;
-  /** null: no such session yet */
-  readonly created: SessionState['created'];
-  readonly agent: SessionState['agent'];
-  readonly turn: TurnId | null;
-  readonly queued: number;
-  readonly approval: PendingApproval | null;
-  /** the block that is being streamed, as far as it has come */
-  readonly open: {
-    readonly kind: 'text' | 'reasoning';
-    readonly turn: TurnId;
-    readonly block: string;
-    readonly text: string;
-  } | null;
-};
-
-export type Watch = {
-  readonly now: Now;
-  /** the facts since the session was last at rest */
-  readonly recent: readonly Fact[];
-  stop(): void;
-};
+export type Watch = Glance & { stop(): void };
 
 export type EngineParts = Omit<TurnTools, 'clients'> & {
   readonly store: EventStore;
@@ -116,13 +76,13 @@ export class Engine {
   readonly #parts: EngineParts;
   readonly #tools: TurnTools;
   readonly #queue: RunQueue;
-  readonly #sessions = new Map<string, Promise<LiveSession>>();
-  readonly #ownerWatchers = new Map<PrincipalId, Set<Sink>>();
+  readonly #sessions: SessionCache;
 
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
     this.#parts = parts;
     this.#tools = { ...parts, clients: this.clients };
+    this.#sessions = new SessionCache(parts, parts.roster.first(parts.roster.defaultDomain), KEPT_IN_MEMORY);
     this.#queue = new RunQueue(
       (session, stopping) => this.#drive(session, stopping),
       (session) => nextMove(session.state).kind !== 'rest',
@@ -146,7 +106,7 @@ export class Engine {
   async recover(): Promise<number> {
     let resumed = 0;
     for await (const record of this.#all({ status: ['running'] })) {
-      await this.#use(record.ref, async (session) => {
+      await this.#sessions.use(record.ref, async (session) => {
         await session.transact((state) =>
           state.turn ? [{ type: 'turn.resumed', turn: state.turn.id }] : [],
         );
@@ -182,13 +142,16 @@ export class Engine {
   async send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
     const command = Command.parse(input);
     this.#authorise(ref, command, caller.principal);
-    return this.#use(ref, async (session) => {
+    return this.#sessions.use(ref, async (session) => {
       if (command.type === 'approval.explain') return this.#explain(session, command.approval);
       if (command.type === 'context.compact') return this.#compact(session);
-      if (stops(command)) session.abort();
-      const facts = await session.transact((state) =>
-        decide(state, command, this.#asking(session, command, caller)),
-      );
+      const decision = (state: SessionState) =>
+        decide(state, command, this.#asking(session, command, caller));
+      if (stops(command)) {
+        decision(session.state); // throws where it will be refused: then nothing is stopped either
+        session.abort();
+      }
+      const facts = await session.transact(decision);
       this.#queue.wake(session);
       return { seq: session.state.seq, facts };
     });
@@ -196,45 +159,43 @@ export class Engine {
 
   /**
    * Calls `sink` with every fact after number `after` and then with everything that happens, live events included:
-   * no gap, no repeat. `'now'` begins with what happens next. When the promise resolves, the past has been told.
+   * no gap, no repeat. `'now'` begins with what happens next. `begin` is called when the past has been told, before
+   * anything else can happen.
    */
-  async watch(ref: SessionRef, after: number | 'now', sink: Sink): Promise<Watch> {
-    const session = await this.#load(ref);
-    session.pins++;
-    try {
+  async watch(
+    ref: SessionRef,
+    after: number | 'now',
+    sink: Sink,
+    begin?: (watch: Watch) => void,
+  ): Promise<Watch> {
+    return this.#sessions.use(ref, async (session) => {
       for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
         for await (const fact of session.facts(seen)) {
-          sink(fact);
+          sink(fact, session.glance);
           seen = fact.seq;
         }
       }
       session.watchers.add(sink);
-    } finally {
-      session.pins--;
-    }
-    return {
-      now: nowOf(session),
-      recent: session.recent.slice(),
-      stop: () => {
-        session.watchers.delete(sink);
-      },
-    };
+      const watch: Watch = { ...session.glance, stop: () => session.watchers.delete(sink) };
+      begin?.(watch);
+      return watch;
+    });
   }
 
   /** Calls `sink` with everything that happens from now on in any session of the owner. */
   watchOwner(owner: PrincipalId, sink: Sink): () => void {
-    const sinks = this.#sinksOf(owner);
+    const sinks = this.#sessions.ownerSinks(owner);
     sinks.add(sink);
     return () => sinks.delete(sink);
   }
 
   async now(ref: SessionRef): Promise<Now> {
-    return this.#use(ref, async (session) => nowOf(session));
+    return this.#sessions.use(ref, async (session) => nowOf(session));
   }
 
   /** Resolves when the session has nothing to do, or waits for a person. */
   async rested(ref: SessionRef): Promise<void> {
-    await this.#use(ref, async (session) => {
+    await this.#sessions.use(ref, async (session) => {
       if (nextMove(session.state).kind === 'rest') return;
       const { promise, resolve } = Promise.withResolvers<void>();
       const sink: Sink = () => {
@@ -275,7 +236,7 @@ export class Engine {
   }
 
   async contextUse(ref: SessionRef): Promise<ContextUse> {
-    return this.#use(ref, (session) => currentUse(session, this.#tools));
+    return this.#sessions.use(ref, (session) => currentUse(session, this.#tools));
   }
 
   toolSpecs(): (ToolSpec & { requiresApproval: boolean })[] {
@@ -390,49 +351,6 @@ export class Engine {
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
   }
-
-  #sinksOf(owner: PrincipalId): Set<Sink> {
-    let sinks = this.#ownerWatchers.get(owner);
-    if (!sinks) {
-      sinks = new Set();
-      this.#ownerWatchers.set(owner, sinks);
-    }
-    return sinks;
-  }
-
-  /** One object per session, however many ask for it at once. */
-  #load(ref: SessionRef): Promise<LiveSession> {
-    const key = sessionKey(ref);
-    let loading = this.#sessions.get(key);
-    if (!loading) {
-      const { roster, store, now, newId } = this.#parts;
-      const agent = roster.first(roster.defaultDomain);
-      loading = LiveSession.load(ref, agent, { store, now, newId }, this.#sinksOf(ref.owner));
-      this.#sessions.set(key, loading);
-      loading.catch(() => this.#sessions.delete(key));
-      if (this.#sessions.size > KEPT_IN_MEMORY) void this.#evict();
-    }
-    return loading;
-  }
-
-  async #use<Result>(ref: SessionRef, work: (session: LiveSession) => Promise<Result>): Promise<Result> {
-    const session = await this.#load(ref);
-    session.pins++;
-    try {
-      return await work(session);
-    } finally {
-      session.pins--;
-    }
-  }
-
-  /** Drops the sessions that were loaded longest ago and that nobody uses. */
-  async #evict(): Promise<void> {
-    for (const [key, loading] of this.#sessions) {
-      if (this.#sessions.size <= KEPT_IN_MEMORY) return;
-      const session = await loading;
-      if (session.idle && this.#sessions.get(key) === loading) this.#sessions.delete(key);
-    }
-  }
 }
 
 /** These end what the turn is doing, before they are recorded. */
@@ -440,34 +358,3 @@ const stops = (command: Decided): boolean =>
   command.type === 'turn.cancel' ||
   command.type === 'session.clear' ||
   (command.type === 'input.submit' && command.mode === 'supersede');
-
-function nowOf(session: LiveSession): Now {
-  const { state, ref, open } = session;
-  const waiting = waitingCall(state);
-  return {
-    ref,
-    seq: state.seq,
-    created: state.created,
-    agent: state.agent,
-    turn: state.turn?.id ?? null,
-    queued: state.queue.length,
-    approval: waiting && state.turn ? { ...pending(waiting), turn: state.turn.id } : null,
-    open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
-  };
-}
-
-const pending = ({
-  approval,
-  call,
-  tool,
-  input,
-  ask,
-  hash,
-}: NonNullable<ReturnType<typeof waitingCall>>) => ({
-  approval,
-  call,
-  tool,
-  input,
-  ask,
-  hash,
-});

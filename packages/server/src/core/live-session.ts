@@ -13,11 +13,9 @@ import type {
   TurnId,
 } from '@parlance/protocol';
 import { type Context, EMPTY, evolveContext } from './context.ts';
+import { type Glance, nowOf, type Sink } from './glance.ts';
 import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
 import { atRest, evolve, initialState, type SessionState, STATE_VERSION, statusOf } from './session.ts';
-
-/** Called synchronously, in order; it must not throw and must not wait. */
-export type Sink = (event: SessionEvent) => void;
 
 export type OpenBlock = {
   readonly kind: 'text' | 'reasoning';
@@ -42,8 +40,7 @@ export class LiveSession {
   /** the facts since the session was last at rest: enough to bring any projection up to date */
   recent: Fact[] = [];
   readonly watchers = new Set<Sink>();
-  /** operations that hold on to this object; it is not dropped from memory meanwhile */
-  pins = 0;
+  readonly glance: Glance = { now: () => nowOf(this), recent: () => this.recent };
   /** a driver is moving the turn forward */
   driving = false;
   #checkpoint: SessionRecord['checkpoint'] = null;
@@ -140,7 +137,7 @@ export class LiveSession {
   }
 
   get idle(): boolean {
-    return this.pins === 0 && !this.driving && this.watchers.size === 0;
+    return !this.driving && this.watchers.size === 0;
   }
 
   async #commit(bodies: readonly FactBody[]): Promise<Fact[]> {
@@ -179,8 +176,8 @@ export class LiveSession {
   }
 
   #tell(event: SessionEvent): void {
-    for (const sink of this.watchers) sink(event);
-    for (const sink of this.ownerWatchers) sink(event);
+    for (const sink of this.watchers) sink(event, this.glance);
+    for (const sink of this.ownerWatchers) sink(event, this.glance);
   }
 }
 

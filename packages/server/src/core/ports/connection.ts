@@ -8,6 +8,7 @@ export interface Socket {
   readonly principal: Principal | null;
   /** the `?session=` it was opened with */
   readonly session: string | null;
+  readonly open: boolean;
   send(frame: object): void;
   /** sends a frame that is already encoded; it may be shared by many sockets */
   sendText(text: string): void;
@@ -16,10 +17,12 @@ export interface Socket {
 
 /** What a transport holds of a dialect: the reading side of one socket. */
 export interface Connection {
+  /** Comes first, once; frames wait until it is done. */
+  opened?(): void | Promise<void>;
   /** A frame that is JSON, whatever its shape. Frames are handed over one by one, in order. */
   receive(frame: unknown): void | Promise<void>;
   /** A frame that could not be read: not JSON, not UTF-8, too large. `reason` says which. */
-  garbled(reason: string): void;
+  garbled(reason: string): void | Promise<void>;
   /** The socket is gone. Turns go on. */
   closed(): void;
   /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */

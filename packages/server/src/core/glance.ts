@@ -1,0 +1,63 @@
+/** A session as it is at this moment, for those who watch it. */
+import type { ApprovalId, Ask, CallId, Fact, JsonObject, SessionEvent, TurnId } from '@parlance/protocol';
+import type { LiveSession } from './live-session.ts';
+import type { SessionRef } from './ports/store.ts';
+import { type SessionState, waitingCall } from './session.ts';
+
+export type PendingApproval = {
+  readonly approval: ApprovalId;
+  readonly turn: TurnId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly ask: Ask;
+  readonly hash: string;
+};
+
+export type Now = {
+  readonly ref: SessionRef;
+  readonly seq: number;
+  /** null: no such session yet */
+  readonly created: SessionState['created'];
+  readonly agent: SessionState['agent'];
+  readonly turn: TurnId | null;
+  readonly queued: number;
+  readonly approval: PendingApproval | null;
+  /** the block that is being streamed, as far as it has come */
+  readonly open: {
+    readonly kind: 'text' | 'reasoning';
+    readonly turn: TurnId;
+    readonly block: string;
+    readonly text: string;
+  } | null;
+};
+
+/** A session that can be looked at without waiting, so that no event falls between the look and the next step. */
+export type Glance = {
+  now(): Now;
+  /** the facts since the session was last at rest, the present one included */
+  recent(): readonly Fact[];
+};
+
+/** Called synchronously, in order; it must not throw and must not wait. */
+export type Sink = (event: SessionEvent, session: Glance) => void;
+
+export function nowOf({ state, ref, open }: LiveSession): Now {
+  return {
+    ref,
+    seq: state.seq,
+    created: state.created,
+    agent: state.agent,
+    turn: state.turn?.id ?? null,
+    queued: state.queue.length,
+    approval: pendingApproval(state),
+    open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
+  };
+}
+
+function pendingApproval(state: SessionState): PendingApproval | null {
+  const waiting = waitingCall(state);
+  if (!waiting || !state.turn) return null;
+  const { approval, call, tool, input, ask, hash } = waiting;
+  return { approval, turn: state.turn.id, call, tool, input, ask, hash };
+}

@@ -1,0 +1,23 @@
+/** From a request to the principal that makes it. */
+import { Fault, LOCAL, type Principal } from '@parlance/protocol';
+import type { Gate } from './ports/gate.ts';
+
+/** `Authorization: Bearer …` or `?token=…`; null where there is neither. */
+export function tokenOf(request: Request): string | null {
+  const header = request.headers.get('authorization');
+  const bearer = header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
+  return bearer ?? (new URL(request.url).searchParams.get('token') || null);
+}
+
+/** Null where there is no token and one is required. Throws `unauthenticated` for a bad one, in open mode too. */
+export async function identify(gate: Gate, token: string | null): Promise<Principal | null> {
+  if (token !== null) return gate.verify(token);
+  return gate.open ? LOCAL : null;
+}
+
+/** As `identify`, for requests that cannot do without a principal. */
+export async function principalOf(gate: Gate, request: Request): Promise<Principal> {
+  const principal = await identify(gate, tokenOf(request));
+  if (!principal) throw new Fault('unauthenticated', 'A token is required.');
+  return principal;
+}

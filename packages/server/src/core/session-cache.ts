@@ -1,0 +1,61 @@
+/** The sessions in memory: one object per session, however many ask for it at once. */
+import type { AgentRef, PrincipalId } from '@parlance/protocol';
+import type { Sink } from './glance.ts';
+import { LiveSession, type Sources } from './live-session.ts';
+import { type SessionRef, sessionKey } from './ports/store.ts';
+
+type Entry = { readonly loading: Promise<LiveSession>; pins: number };
+
+export class SessionCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #ownerSinks = new Map<PrincipalId, Set<Sink>>();
+
+  constructor(
+    private readonly sources: Sources,
+    private readonly firstAgent: AgentRef,
+    /** sessions that nobody uses stay up to this many */
+    private readonly keep: number,
+  ) {}
+
+  /** The session stays in memory while `work` runs. */
+  async use<Result>(ref: SessionRef, work: (session: LiveSession) => Promise<Result>): Promise<Result> {
+    const entry = this.#entry(ref);
+    entry.pins++;
+    try {
+      return await work(await entry.loading);
+    } finally {
+      entry.pins--;
+    }
+  }
+
+  /** Those who hear every session of the owner. */
+  ownerSinks(owner: PrincipalId): Set<Sink> {
+    let sinks = this.#ownerSinks.get(owner);
+    if (!sinks) {
+      sinks = new Set();
+      this.#ownerSinks.set(owner, sinks);
+    }
+    return sinks;
+  }
+
+  #entry(ref: SessionRef): Entry {
+    const key = sessionKey(ref);
+    const known = this.#entries.get(key);
+    if (known) return known;
+    const loading = LiveSession.load(ref, this.firstAgent, this.sources, this.ownerSinks(ref.owner));
+    const entry = { loading, pins: 0 };
+    this.#entries.set(key, entry);
+    loading.catch(() => this.#entries.delete(key));
+    if (this.#entries.size > this.keep) void this.#evict();
+    return entry;
+  }
+
+  /** Drops the sessions that were loaded longest ago and that nobody uses. */
+  async #evict(): Promise<void> {
+    for (const [key, entry] of this.#entries) {
+      if (this.#entries.size <= this.keep) return;
+      const session = await entry.loading.catch(() => null);
+      if (session?.idle && entry.pins === 0) this.#entries.delete(key);
+    }
+  }
+}

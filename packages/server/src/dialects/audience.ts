@@ -1,0 +1,163 @@
+/** The sockets of one dialect: which sessions they watch, and one shared projection for each of those. */
+import type { ConnectionId, PrincipalId, SessionEvent } from '@parlance/protocol';
+import {
+  type Engine,
+  type Glance,
+  type Log,
+  type SessionRef,
+  type Socket,
+  sessionKey,
+  type Watch,
+} from '../core/engine.ts';
+import type { Frame, Projection } from './dialect.ts';
+
+type Members = Map<ConnectionId, Socket>;
+type Group<State> = { state: State; readonly watch: Watch; readonly members: Members };
+type Hearing = { readonly members: Members; readonly stop: () => void };
+
+export class Audience<State> {
+  readonly #groups = new Map<string, Promise<Group<State>>>();
+  readonly #hearings = new Map<PrincipalId, Hearing>();
+  /** what to undo when a socket is gone */
+  readonly #seats = new Map<ConnectionId, Map<string, () => void>>();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly projection: Projection<State>,
+    private readonly log: Log,
+  ) {}
+
+  /** The socket sees what happens in the session from now on; first of all, what is under way. Twice is once. */
+  async join(ref: SessionRef, socket: Socket): Promise<void> {
+    const key = sessionKey(ref);
+    for (;;) {
+      const gathering = this.#groups.get(key) ?? this.#gather(key, ref);
+      const group = await gathering;
+      if (this.#groups.get(key) !== gathering) continue; // its last member left meanwhile
+      if (!socket.open) return this.#dissolve(key, group);
+      if (group.members.has(socket.id)) return;
+      group.members.set(socket.id, socket);
+      this.#seat(socket, key, () => {
+        group.members.delete(socket.id);
+        this.#dissolve(key, group);
+      });
+      for (const body of this.projection.attach(group.state, group.watch.now())) socket.send(body);
+      return;
+    }
+  }
+
+  /** The socket sees every session of the owner, from now on. */
+  hear(owner: PrincipalId, socket: Socket): void {
+    const hearing = this.#hearings.get(owner) ?? this.#listen(owner);
+    hearing.members.set(socket.id, socket);
+    this.#seat(socket, owner, () => {
+      hearing.members.delete(socket.id);
+      if (hearing.members.size > 0) return;
+      hearing.stop();
+      this.#hearings.delete(owner);
+    });
+  }
+
+  /** For a socket that hears the owner's sessions already: what is under way in this one. */
+  async show(ref: SessionRef, socket: Socket): Promise<void> {
+    const watch = await this.engine.watch(
+      ref,
+      'now',
+      () => undefined,
+      (glance) => {
+        for (const body of this.projection.attach(this.#upToDate(glance), glance.now())) socket.send(body);
+      },
+    );
+    watch.stop();
+  }
+
+  /** The socket is gone. */
+  leave(socket: Socket): void {
+    const seats = this.#seats.get(socket.id);
+    this.#seats.delete(socket.id);
+    for (const give of seats?.values() ?? []) give();
+  }
+
+  #seat(socket: Socket, key: string, give: () => void): void {
+    const seats = this.#seats.get(socket.id) ?? new Map<string, () => void>();
+    seats.set(key, give);
+    this.#seats.set(socket.id, seats);
+  }
+
+  #dissolve(key: string, group: Group<State>): void {
+    if (group.members.size > 0) return;
+    group.watch.stop();
+    this.#groups.delete(key);
+  }
+
+  #gather(key: string, ref: SessionRef): Promise<Group<State>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Group<State>>();
+    this.#groups.set(key, promise);
+    let group: Group<State> | undefined;
+    const sink = (event: SessionEvent) => {
+      if (group) group.state = this.#pass(group.state, event, group.members);
+    };
+    const begin = (watch: Watch) => {
+      group = { state: this.#upToDate(watch), watch, members: new Map() };
+      resolve(group);
+    };
+    this.engine.watch(ref, 'now', sink, begin).catch((thrown) => {
+      this.#groups.delete(key);
+      reject(thrown);
+    });
+    return promise;
+  }
+
+  #listen(owner: PrincipalId): Hearing {
+    const members: Members = new Map();
+    /** only of sessions that have something to do */
+    const states = new Map<string, State>();
+    const stop = this.engine.watchOwner(owner, (event, session) => {
+      const state = states.get(event.session) ?? this.#upToDate(session, event);
+      states.set(event.session, this.#pass(state, event, members));
+      if (ENDS.has(event.type) && session.recent().length === 0) states.delete(event.session);
+    });
+    const hearing = { members, stop };
+    this.#hearings.set(owner, hearing);
+    return hearing;
+  }
+
+  /** The state before `event`, or now. */
+  #upToDate(session: Glance, event?: SessionEvent): State {
+    let state = this.projection.start(session.now());
+    for (const fact of session.recent()) {
+      if (fact !== event) [state] = this.projection.step(state, fact);
+    }
+    return state;
+  }
+
+  /** On the path of a token: one step and one encoding, however many are watching. */
+  #pass(state: State, event: SessionEvent, members: Members): State {
+    let next: State;
+    let frames: readonly Frame[];
+    try {
+      [next, frames] = this.projection.step(state, event);
+    } catch (thrown) {
+      this.log.error(
+        { err: thrown, event: event.type, session: event.session },
+        'an event could not be projected',
+      );
+      return state;
+    }
+    for (const frame of frames) {
+      const text = JSON.stringify(frame.body);
+      for (const socket of members.values()) {
+        if (socket.id !== frame.except) socket.sendText(text);
+      }
+    }
+    return next;
+  }
+}
+
+/** After these a session may have nothing to do. */
+const ENDS = new Set<SessionEvent['type']>([
+  'turn.ended',
+  'turn.failed',
+  'turn.cancelled',
+  'session.cleared',
+]);

@@ -1,0 +1,220 @@
+/**
+ * `broadcast`: simple chat pages and REPLs. Every socket of a principal hears all of that principal's sessions. The
+ * contract has no frames for streaming, approval, cancel or ping: text goes out whole, a waiting approval is told as
+ * `agent_thinking` and answered by a chat that is just yes or no, and a cancelled turn ends in an `error`.
+ */
+import { Fault, type FaultCode, isObject, type SessionEvent, textOf, textPart } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import { type Connection, type Now, type Socket, spokenAnswer } from '../../core/engine.ts';
+import { waitingWords } from '../approval-words.ts';
+import type { Audience } from '../audience.ts';
+import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
+import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+
+export const broadcast = defineDialect<State>({
+  name: 'broadcast',
+  projection: { start, step, attach },
+  open,
+  routes,
+});
+
+// In
+
+function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
+  const { engine } = around;
+  const { principal } = socket;
+  /** the session of chats that name none: it lasts as long as the socket */
+  const anonymous = around.newId();
+
+  async function chat(frame: Record<string, unknown>): Promise<void> {
+    if (!principal) throw new Fault('unauthenticated', 'A token is required.');
+    const message = trimmed(frame, 'message');
+    if (message === '') throw new Fault('empty', 'Empty message received');
+    const name = trimmed(frame, 'session_id');
+    const ref = await engine.resolve(principal, name || anonymous);
+    if (ref.owner !== principal.id) await audience.join(ref, socket);
+    const caller = { principal, dialect: 'broadcast', via: socket.id };
+    const answer = spokenAnswer(message);
+    const waiting = (await engine.now(ref)).approval !== null;
+    if (waiting && answer) {
+      await engine.send(ref, { type: 'approval.answer', answer, said: message }, caller);
+    } else {
+      await engine.send(
+        ref,
+        { type: 'input.submit', parts: [textPart(message)], named: name !== '' },
+        caller,
+      );
+      if (waiting) await audience.show(ref, socket);
+    }
+    // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
+    await engine.rested(ref);
+  }
+
+  return {
+    async opened() {
+      if (!principal) return socket.close(1008, 'A token is required.');
+      audience.hear(principal.id, socket);
+      const ref = socket.session === null ? null : await engine.find(principal, socket.session);
+      if (ref) await (ref.owner === principal.id ? audience.show(ref, socket) : audience.join(ref, socket));
+    },
+    async receive(frame) {
+      try {
+        if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
+        if (frame.type !== 'chat') return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
+        await chat(frame);
+      } catch (thrown) {
+        socket.send(faultFrame(reported(thrown, around)));
+      }
+    },
+    garbled: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
+    closed: () => audience.leave(socket),
+    draining: () => socket.send(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
+  };
+}
+
+function trimmed(frame: Record<string, unknown>, field: string): string {
+  const value = frame[field] ?? '';
+  if (typeof value !== 'string') throw new Fault('invalid', `${field} must be a string`);
+  return value.trim();
+}
+
+const typeWord = (type: unknown): string => (type === undefined || type === null ? 'None' : String(type));
+
+function routes(app: Hono, { engine }: Surroundings): void {
+  app.get('/api/health', (c) => c.json({ status: 'ok' }));
+  app.get('/api/config', (c) => c.json({ max_iterations: engine.maxSteps, working_dir: engine.root }));
+}
+
+// Out
+
+type Body =
+  | { type: 'user_message' | 'agent_message'; message: string; session_id?: string }
+  | { type: 'agent_thinking'; reasoning: string; session_id?: string }
+  | { type: 'tool_call'; tool_name: string; tool_args: string; session_id?: string }
+  | { type: 'tool_result'; tool_name: string; result: string; success: boolean; session_id?: string }
+  | { type: 'error'; error: string; session_id?: string };
+
+type State = {
+  /** undefined where the session has no name that a client could use */
+  readonly session_id: string | undefined;
+  readonly calls: Calls;
+  /** the text of the last step: an answer if the turn ends, a thought if calls follow */
+  readonly text: string | null;
+  /** the outcome of the last call: the answer of a turn without text */
+  readonly result: string;
+};
+
+function start(now: Now): State {
+  return { ...REST, session_id: now.created?.named === false ? undefined : now.ref.id };
+}
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  const calls = trackCalls(before.calls, event);
+  const state = calls === before.calls ? before : { ...before, calls };
+  const { session_id } = state;
+  const say = (...bodies: Body[]): Frame<Body>[] =>
+    bodies.map((body) => ({ body: session_id === undefined ? body : { ...body, session_id } }));
+  switch (event.type) {
+    case 'session.created':
+      return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
+    case 'input.accepted':
+      return [state, say({ type: 'user_message', message: textOf(event.parts) })];
+    case 'turn.started':
+      return [{ ...state, ...REST }, NONE];
+    case 'reasoning.ended':
+      return [state, say(thinking(event.text))];
+    case 'text.ended':
+      if (event.interrupted) return [state, NONE];
+      return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
+    case 'call.requested':
+      return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
+    case 'approval.requested':
+      return [state, say(thinking(waitingWords(event.ask)))];
+    case 'approval.explained':
+      return [state, say(thinking(event.text))];
+    case 'approval.answered':
+      return [state, event.said === undefined ? NONE : say({ type: 'user_message', message: event.said })];
+    case 'tool.started': {
+      const call = firstSeen(before.calls, event);
+      return [state, call ? say(toolCall(call)) : NONE];
+    }
+    case 'tool.ended': {
+      const call = firstSeen(before.calls, event);
+      const result = textOf(event.parts);
+      const tool_name = state.calls[event.call]?.tool ?? 'unknown';
+      const ended: Body = { type: 'tool_result', tool_name, result, success: event.outcome === 'ok' };
+      return [{ ...state, result }, call ? say(toolCall(call), ended) : say(ended)];
+    }
+    case 'agent.changed':
+      return [state, say(thinking(`${event.from.name} hands over to ${event.to.name}: ${event.reason}`))];
+    case 'turn.ended':
+      return [{ ...state, ...REST }, say({ type: 'agent_message', message: state.text ?? state.result })];
+    case 'turn.failed':
+      return [{ ...state, ...REST }, say(error(FAULTS[event.fault.code](event.fault.message)))];
+    case 'turn.cancelled':
+      return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
+    case 'session.cleared':
+    case 'turn.resumed':
+    case 'step.ended':
+    case 'context.compacted':
+    case 'text.delta':
+    case 'reasoning.delta':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+function attach(state: State, now: Now): Body[] {
+  if (!now.approval) return [];
+  const { session_id } = state;
+  return [
+    { ...thinking(waitingWords(now.approval.ask)), ...(session_id === undefined ? {} : { session_id }) },
+  ];
+}
+
+const REST = { calls: NO_CALLS, text: null, result: '' };
+const thinking = (reasoning: string): Body => ({ type: 'agent_thinking', reasoning });
+const toolCall = ({ tool, input }: TrackedCall): Body => ({
+  type: 'tool_call',
+  tool_name: tool,
+  tool_args: JSON.stringify(input),
+});
+
+// Faults
+
+const CANCELLED = {
+  cancelled: 'The turn was cancelled.',
+  superseded: 'The turn was superseded by a newer message.',
+  denied: 'The turn was ended by a denial.',
+};
+
+const asIs = (message: string): string => message;
+const serverError = (message: string): string => `Server error: ${message}`;
+
+const FAULTS = {
+  invalid: serverError,
+  too_large: serverError,
+  internal: serverError,
+  empty: () => 'Empty message received',
+  unauthenticated: asIs,
+  forbidden: asIs,
+  not_found: asIs,
+  no_turn: asIs,
+  no_approval: asIs,
+  tool_invalid: asIs,
+  tool_failed: asIs,
+  busy: asIs,
+  nothing_to_compact: asIs,
+  cancelled: asIs,
+  too_many_steps: asIs,
+  provider_unavailable: asIs,
+  provider_limited: asIs,
+  provider_rejected: asIs,
+  context_too_long: asIs,
+  overloaded: asIs,
+  shutting_down: asIs,
+} satisfies Record<FaultCode, (message: string) => string>;
+
+const error = (text: string): Body => ({ type: 'error', error: text });
+
+const faultFrame = (fault: Fault): Body => error(FAULTS[fault.code](fault.message));

@@ -1,0 +1,61 @@
+/** A client wire that we serve. Each has a folder of its own, with the same files in it. */
+import { asFault, type ConnectionId, type Fault, type SessionEvent } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import type { Connection, Engine, Gate, Log, Now, Socket } from '../core/engine.ts';
+import type { Audience } from './audience.ts';
+
+export type DialectName = 'extension' | 'broadcast' | 'agentloop' | 'conversations' | 'native';
+
+/** One message to the sockets that watch a session. */
+export type Frame<Body extends object = object> = {
+  readonly body: Body;
+  /** the socket that is not sent this one: it knows already */
+  readonly except?: ConnectionId;
+};
+
+/** What a projection's `step` gives back. */
+export type Stepped<State, Body extends object = object> = readonly [State, readonly Frame<Body>[]];
+
+/**
+ * Out: events to frames. Pure: the same events give the same frames, so time and ids are taken from the event. One
+ * projection of a session serves all sockets that watch it in this dialect, and each frame is encoded once.
+ */
+export interface Projection<State, Body extends object = object> {
+  start(now: Now): State;
+  /** On the path of a token: hands the same state back where an event does not change it, and copies no text. */
+  step(state: State, event: SessionEvent): Stepped<State, Body>;
+  /** What a socket that joins at this moment is shown: an approval that waits, a block that is being streamed. */
+  attach(state: State, now: Now): readonly Body[];
+}
+
+/** What a dialect works with. */
+export type Surroundings = {
+  readonly engine: Engine;
+  readonly gate: Gate;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** the origins that browser tools may touch */
+  readonly toolOrigins: readonly string[];
+};
+
+export interface Dialect<State = unknown> {
+  readonly name: DialectName;
+  readonly projection: Projection<State>;
+  /** In: frames to commands, for one socket. Absent where the dialect has no sockets. */
+  open?(socket: Socket, around: Surroundings, audience: Audience<State>): Connection;
+  /** The HTTP endpoints of the contract. */
+  routes?(app: Hono, around: Surroundings): void;
+}
+
+export const NONE: readonly Frame<never>[] = [];
+
+/** Lets a dialect with its own state type stand in a list of dialects. */
+export const defineDialect = <State>(dialect: Dialect<State>): Dialect => dialect as unknown as Dialect;
+
+/** Anything thrown, as a fault that may be shown. A bug is logged with its cause; the client sees nothing of it. */
+export function reported(thrown: unknown, { log }: Surroundings): Fault {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal') log.error({ err: fault.cause }, 'a message could not be handled');
+  return fault;
+}
