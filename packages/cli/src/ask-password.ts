@@ -8,10 +8,11 @@ const END_OF_INPUT = '\u0004';
 
 function typeUnseen(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
   stdin.setEncoding('utf8');
+  // First, so that nothing typed after the question shows.
   stdin.setRawMode(true);
   stdin.resume();
+  stderr.write(question);
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
     const finish = (settle: () => void) => {

@@ -1,4 +1,5 @@
-import { expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../package.json' with { type: 'json' };
@@ -30,8 +31,35 @@ test('no command shows the usage and exits 2', async () => {
   expect(stderr).toStartWith('Usage: parlance COMMAND');
 });
 
-test('the launcher finds its own bun, from any folder and without one in PATH', async () => {
+describe('the launcher', () => {
   const launcher = join(import.meta.dir, '../bin/parlance');
-  const child = Bun.spawn([launcher, '--version'], { cwd, env: { PATH: '/usr/bin:/bin' }, stdout: 'pipe' });
-  expect(await child.stdout.text()).toBe(`${version}\n`);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-launcher-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function launch(program: string, ...args: string[]) {
+    const env = { PATH: '/usr/bin:/bin' };
+    const child = Bun.spawn([program, ...args], { cwd: folder, env, stdout: 'pipe', stderr: 'pipe' });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { code: await child.exited, stdout, stderr };
+  }
+  const versionShown = { code: 0, stdout: `${version}\n`, stderr: '' };
+
+  test('finds its own bun from any folder, without one in PATH', async () => {
+    expect(await launch(launcher, '--version')).toEqual(versionShown);
+  });
+
+  test('works through a link, as npm makes one', async () => {
+    symlinkSync(launcher, join(folder, 'linked'));
+    expect(await launch(join(folder, 'linked'), '--version')).toEqual(versionShown);
+  });
+
+  test('runs nothing that the current folder holds, and takes no settings from its .env', async () => {
+    writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./planted.ts"]');
+    writeFileSync(join(folder, 'planted.ts'), 'console.log("planted");');
+    expect(await launch(launcher, '--version')).toEqual(versionShown);
+    writeFileSync(join(folder, '.env'), 'PORT=many');
+    expect((await launch(launcher, 'serve', '--log-level', 'loud')).stderr).toStartWith(
+      'parlance: --log-level',
+    );
+  });
 });

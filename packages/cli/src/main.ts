@@ -1,6 +1,7 @@
 /** `parlance COMMAND`: each command is loaded when it is asked for, so that none pays for another's start. */
 import { version } from '../package.json' with { type: 'json' };
 import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
 
 const USAGE = `Usage: parlance COMMAND
 
@@ -27,7 +28,7 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       console.log(version);
       return 0;
     case undefined:
-      console.error(USAGE);
+      complain(USAGE);
       return 2;
     default:
       throw new CommandError(`unknown command "${command}" (parlance --help lists them)`, 2);
@@ -38,6 +39,6 @@ try {
   const code = await run(process.argv.slice(2));
   if (code !== null) process.exit(code);
 } catch (error) {
-  console.error(`parlance: ${error instanceof Error ? error.message : String(error)}`);
+  complain(`parlance: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(error instanceof CommandError ? error.exitCode : 1);
 }

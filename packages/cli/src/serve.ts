@@ -1,6 +1,7 @@
 /** `parlance serve`: settings in, a listening server out. */
 import { type Config, ConfigError, helpText, loadConfig } from '@parlance/server/config';
 import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
 import { whenSignalled } from './stopping.ts';
 
 const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -46,7 +47,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   const signalled = whenSignalled({
     stop: async () => (await started).stop(),
     exit: (code) => process.exit(code),
-    report: (line) => console.error(`parlance: ${line}`),
+    report: (line) => complain(`parlance: ${line}`),
   });
   process.on('SIGTERM', signalled);
   process.on('SIGINT', signalled);
@@ -55,7 +56,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
     throw explain(error, config);
   });
   if (server.adminPassword !== null)
-    console.error(`created user admin with password ${server.adminPassword} (shown once)`);
+    complain(`created user admin with password ${server.adminPassword} (shown once)`);
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const door of server.doors)
     console.log(`parlance door ${door.dialect} on ${urlOf(server.host, door.port)}`);

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError, loadDataFolder } from '@parlance/server/config';
 import { nameProblem, openSqliteStore } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
 import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
 
 const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
@@ -68,7 +69,7 @@ export async function user(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parse(argv);
   const [word, ...names] = positionals;
   if (values.help || word === undefined) {
-    (values.help ? console.log : console.error)(USAGE);
+    (values.help ? console.log : complain)(USAGE);
     return values.help ? 0 : 2;
   }
   const [command, name] = checked(word, names, Object.keys(values));

@@ -26,8 +26,8 @@ test('the first start makes a secret that only its owner can read, and the secon
 
 test('servers that start at once agree on one secret', async () => {
   const data = join(root, 'race');
-  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => loadSecret(data)));
-  for (const other of others) expect(other).toEqual(first);
+  const secrets = await Promise.all(Array.from({ length: 8 }, () => loadSecret(data)));
+  expect(new Set(secrets.map((secret) => secret.toHex())).size).toBe(1);
   expect(readdirSync(data)).toEqual(['secret']);
 });
 
