@@ -8,6 +8,7 @@ export const SessionId = z
   .max(200)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
   .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not contain control characters')
+  .refine((id) => id.isWellFormed(), 'must be valid Unicode')
   .brand<'SessionId'>();
 export type SessionId = z.infer<typeof SessionId>;
 

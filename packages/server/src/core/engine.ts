@@ -104,17 +104,16 @@ export class Engine {
 
   /** Goes on with every turn that was running when the process ended. Pending approvals go on waiting. */
   async recover(): Promise<number> {
-    let resumed = 0;
-    for await (const record of this.#all({ status: ['running'] })) {
-      await this.#sessions.use(record.ref, async (session) => {
+    const unfinished = await Array.fromAsync(this.#all({ status: ['running'] }));
+    for (const { ref } of unfinished) {
+      await this.#sessions.use(ref, async (session) => {
         await session.transact((state) =>
           state.turn ? [{ type: 'turn.resumed', turn: state.turn.id }] : [],
         );
         this.#queue.wake(session);
       });
-      resumed++;
     }
-    return resumed;
+    return unfinished.length;
   }
 
   /** The principal's session of that name, whether it exists yet or not; an admin's may be someone else's. */

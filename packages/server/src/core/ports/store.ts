@@ -4,7 +4,7 @@ import type { Fact, PrincipalId, SessionId } from '@parlance/protocol';
 /** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
 export type SessionRef = { readonly owner: PrincipalId; readonly id: SessionId };
 
-export const sessionKey = (ref: SessionRef): string => `${ref.owner}/${ref.id}`;
+export const sessionKey = (ref: SessionRef): string => JSON.stringify([ref.owner, ref.id]);
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
 

@@ -1,0 +1,159 @@
+/** The composition root: the only file that names concrete adapters. */
+import { type ConnectionId, Fault } from '@parlance/protocol';
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import { openGate } from './auth/gate.ts';
+import { type Bound, checkHost, checkOrigin } from './auth/origins.ts';
+import { loadSecret } from './auth/secret.ts';
+import { ensureUsers } from './auth/users.ts';
+import type { Config } from './config.ts';
+import { ClientDesk } from './core/clients.ts';
+import { type Connection, Engine, identify, type Socket, tokenOf } from './core/engine.ts';
+import { Audience } from './dialects/audience.ts';
+import type { DialectName, Surroundings } from './dialects/dialect.ts';
+import { DIALECTS } from './dialects/index.ts';
+import { placeOf } from './dialects/places.ts';
+import { sniffing } from './dialects/sniff.ts';
+import { DEFAULT_INSTRUCTIONS, defaultRoster } from './domains.ts';
+import { offlineProvider } from './providers/offline/provider.ts';
+import { openSqliteStore } from './stores/sqlite/open.ts';
+import { openLog } from './telemetry/log.ts';
+import { builtInTools } from './tools/index.ts';
+import { findSandbox } from './tools/shell/sandbox.ts';
+import { listen } from './transports/http.ts';
+import { type Opening, socketTransport } from './transports/websocket.ts';
+
+export type RunningServer = {
+  readonly host: string;
+  readonly port: number;
+  readonly doors: readonly { readonly dialect: string; readonly port: number }[];
+  /** the password of the user `admin`, where this start made it */
+  readonly adminPassword: string | null;
+  /** Drains: no new turns, a grace period for running ones, clients are told, everything is closed. */
+  stop(): Promise<void>;
+};
+
+/** Serves when the promise resolves; what can be wrong with the configuration has been said by then. */
+export async function startServer(config: Config): Promise<RunningServer> {
+  const log = openLog(config.logLevel);
+  const store = openSqliteStore(config.data, { exclusive: true });
+  const sandbox = await findSandbox();
+  if (config.approval === 'full-auto' && !sandbox) {
+    throw new Error(
+      'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
+    );
+  }
+  const adminPassword = await ensureUsers(store, config.authUsers);
+  const secret = await loadSecret(config.data, config.authSecret);
+  const gate = openGate({ users: store, secret, open: config.auth === 'open' });
+
+  const clients = new ClientDesk();
+  const roster = defaultRoster();
+  const agents = () => roster.agents.map((agent) => agent.id);
+  const tools = builtInTools({ clients, sandbox, agents, hide: [config.data] });
+  const engine = new Engine({
+    store,
+    clients,
+    roster,
+    provider: offlineProvider({ delayMs: config.offlineDelay }),
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
+    root: config.cwd,
+    approvalMode: config.approval,
+    context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
+    maxSteps: config.maxSteps,
+    turnsAtOnce: 1_000,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+    log,
+  });
+
+  const around: Surroundings = {
+    engine,
+    gate,
+    log,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+    toolOrigins: config.allowedToolOrigins,
+  };
+  const audiences = new Map(DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log)]));
+  const speak = (name: DialectName, socket: Socket): Connection => {
+    const dialect = DIALECTS.find((d) => d.name === name);
+    const audience = audiences.get(name);
+    if (!dialect?.open || !audience) throw new Fault('not_found', `There is no dialect ${name}.`);
+    return dialect.open(socket, around, audience);
+  };
+
+  async function opening(request: Request, door: DialectName | null): Promise<Opening | null> {
+    const url = new URL(request.url);
+    const token = tokenOf(request);
+    const place = door ? { kind: 'one' as const, dialect: door } : placeOf(url.pathname, token !== null);
+    if (!place) return null;
+    const id = crypto.randomUUID() as string as ConnectionId;
+    const session = url.searchParams.get('session');
+    try {
+      const principal = await identify(gate, token);
+      const accept = (socket: Socket) =>
+        place.kind === 'one'
+          ? speak(place.dialect, socket)
+          : sniffing(socket, place.choose, (dialect) => speak(dialect, socket));
+      return { id, principal, session, accept };
+    } catch (thrown) {
+      log.info({ reason: String(thrown) }, 'a socket came with a bad token');
+      return { id, principal: null, session, accept: { code: 1008, reason: 'Invalid token' } };
+    }
+  }
+
+  const sockets = socketTransport({ frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024 }, log);
+  const routes = app(around);
+  const open = (port: number, door: DialectName | null) => {
+    const server = listen({
+      hostname: config.host,
+      port,
+      sockets,
+      admit: (request) => refusal(request, { host: config.host, allowedOrigins: config.allowedOrigins }),
+      opening: (request) => opening(request, door),
+      routes: (request) => routes.fetch(request),
+    });
+    return { dialect: door ?? 'all', port: server.port ?? port, server };
+  };
+
+  const main = open(config.port, null);
+  const doors = config.doors.map((door) => open(door.port, door.dialect as DialectName));
+  const resumed = await engine.recover();
+  if (resumed > 0) log.info({ resumed }, 'unfinished turns go on');
+
+  return {
+    host: config.host,
+    port: main.port,
+    doors: doors.map(({ dialect, port }) => ({ dialect, port })),
+    adminPassword,
+    async stop() {
+      await engine.drain(config.grace);
+      sockets.drain();
+      for (const { server } of [main, ...doors]) await server.stop(true);
+      await store.close();
+    },
+  };
+}
+
+function app(around: Surroundings): Hono {
+  const routes = new Hono();
+  routes.use(cors({ origin: (origin) => origin, credentials: false, exposeHeaders: ['x-next-cursor'] }));
+  for (const dialect of DIALECTS) dialect.routes?.(routes, around);
+  routes.notFound((c) => c.json({ error: 'Not found', detail: 'Not found' }, 404));
+  routes.onError((thrown, c) => {
+    around.log.error({ err: thrown, path: c.req.path }, 'a request could not be handled');
+    return c.json({ error: 'Something went wrong.', detail: 'Something went wrong.' }, 500);
+  });
+  return routes;
+}
+
+/** Host and Origin, on every door and every method. */
+function refusal(request: Request, bound: Bound): string | null {
+  const host = request.headers.get('host');
+  const hostVerdict = checkHost(host, bound);
+  if (!hostVerdict.ok) return hostVerdict.reason;
+  const originVerdict = checkOrigin(request.headers.get('origin'), host, bound);
+  return originVerdict.ok ? null : originVerdict.reason;
+}

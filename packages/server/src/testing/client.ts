@@ -1,0 +1,81 @@
+/** A WebSocket client for tests: waits for frames by what they are, never by time. */
+export type AnyFrame = Record<string, unknown> & { type: string };
+
+type Waiter = { readonly wanted: (frame: AnyFrame) => boolean; readonly take: (frame: AnyFrame) => void };
+
+export class TestClient {
+  /** everything received, in order */
+  readonly frames: AnyFrame[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #read = 0;
+  #waiter: (Waiter & { reject: (error: Error) => void }) | null = null;
+
+  private constructor(readonly socket: WebSocket) {
+    const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
+    this.closed = promise;
+    socket.onmessage = (message) => {
+      this.frames.push(JSON.parse(String(message.data)));
+      this.#look();
+    };
+    socket.onclose = ({ code, reason }) => {
+      resolve({ code, reason });
+      this.#waiter?.reject(new Error(`closed with ${code} ${reason}; last frames: ${this.#tail()}`));
+    };
+  }
+
+  static async connect(url: string, headers: Record<string, string> = {}): Promise<TestClient> {
+    const socket = new WebSocket(url, { headers } as never);
+    const client = new TestClient(socket);
+    const opened = Promise.withResolvers<void>();
+    socket.onopen = () => opened.resolve();
+    socket.onerror = () => opened.reject(new Error(`cannot connect to ${url}`));
+    await opened.promise;
+    return client;
+  }
+
+  send(frame: object): void {
+    this.socket.send(JSON.stringify(frame));
+  }
+
+  /** The next frame not yet taken that is wanted; those before it count as taken. */
+  next(wanted: string | ((frame: AnyFrame) => boolean)): Promise<AnyFrame> {
+    const test = typeof wanted === 'string' ? (frame: AnyFrame) => frame.type === wanted : wanted;
+    const { promise, resolve, reject } = Promise.withResolvers<AnyFrame>();
+    const label = typeof wanted === 'string' ? wanted : 'a frame';
+    const timer = setTimeout(
+      () => reject(new Error(`no ${label} came; last frames: ${this.#tail()}`)),
+      10_000,
+    );
+    this.#waiter = { wanted: test, take: resolve, reject };
+    this.#look();
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** All frames not yet taken, up to and with the first wanted one. */
+  async until(wanted: string | ((frame: AnyFrame) => boolean)): Promise<AnyFrame[]> {
+    const from = this.#read;
+    await this.next(wanted);
+    return this.frames.slice(from, this.#read);
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  #look(): void {
+    while (this.#waiter && this.#read < this.frames.length) {
+      const frame = this.frames[this.#read++] as AnyFrame;
+      if (!this.#waiter.wanted(frame)) continue;
+      const { take } = this.#waiter;
+      this.#waiter = null;
+      take(frame);
+    }
+  }
+
+  #tail(): string {
+    return this.frames
+      .slice(-5)
+      .map((frame) => JSON.stringify(frame).slice(0, 200))
+      .join('\n');
+  }
+}

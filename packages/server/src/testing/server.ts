@@ -1,0 +1,70 @@
+/** The real server, for tests: real sockets, a real database in a folder of its own, any free port. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { type RunningServer, startServer } from '../main.ts';
+import { TestClient } from './client.ts';
+
+export type TestServer = {
+  readonly running: RunningServer;
+  /** where its tools work */
+  readonly root: string;
+  readonly data: string;
+  readonly http: string;
+  readonly ws: string;
+  connect(path: string, headers?: Record<string, string>): Promise<TestClient>;
+  /** a token of that user, from the login endpoint */
+  login(username: string, password: string): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export const TEST_USERS = 'ada:ada-password:admin;dev:dev-password:developer;uma:uma-password:user';
+
+/** `settings` are environment variables as an operator would set them. */
+export async function startTestServer(settings: Record<string, string> = {}): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-test-'));
+  const root = mkdtempSync(join(folder, 'work-'));
+  const data = settings.PARLANCE_DATA ?? join(folder, 'data');
+  const environment = {
+    PORT: '0',
+    PARLANCE_DATA: data,
+    WORKING_DIRECTORY: root,
+    AUTH_USERS: TEST_USERS,
+    PARLANCE_OFFLINE_DELAY: '0',
+    PARLANCE_GRACE: '0',
+    LOG_LEVEL: 'silent',
+    ...settings,
+  };
+  const running = await startServer(loadConfig([], environment, folder));
+  const http = `http://127.0.0.1:${running.port}`;
+  const ws = `ws://127.0.0.1:${running.port}`;
+  const clients: TestClient[] = [];
+  return {
+    running,
+    root: environment.WORKING_DIRECTORY,
+    data,
+    http,
+    ws,
+    async connect(path, headers) {
+      const client = await TestClient.connect(ws + path, headers);
+      clients.push(client);
+      return client;
+    },
+    async login(username, password) {
+      const response = await fetch(`${http}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username, password }),
+      });
+      const body = (await response.json()) as { access_token?: string };
+      if (!body.access_token) throw new Error(`login of ${username} failed: ${response.status}`);
+      return body.access_token;
+    },
+    async stop() {
+      for (const client of clients) client.close();
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
