@@ -51,7 +51,7 @@ describe('with a server', () => {
   test('says where it listens, door by door, and a signal stops it with exit 0', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const args = ['serve', '--port', '0', '--door', 'native=0', '--door', 'agentloop=0'];
-      const child = spawnParlance(args, { cwd: newFolder() });
+      await using child = spawnParlance(args, { cwd: newFolder() });
       const [listening = '', ...doors] = await readLines(child.stdout, 3);
       expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
       expect(doors.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
@@ -68,7 +68,7 @@ describe('with a server', () => {
   test('the first start shows the password of admin, and only the first', async () => {
     const cwd = newFolder();
     const errorsOfStart = async () => {
-      const child = spawnParlance(['serve', '--port', '0', '--log-level', 'silent'], { cwd });
+      await using child = spawnParlance(['serve', '--port', '0', '--log-level', 'silent'], { cwd });
       await readLines(child.stdout, 1);
       child.kill('SIGTERM');
       expect(await child.exited).toBe(0);
