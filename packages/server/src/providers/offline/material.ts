@@ -17,7 +17,7 @@ export function materialOf(earlier: readonly PromptItem[]): Material[] {
     if (item.kind === 'call') names.set(item.call, item.tool);
     else if (item.kind === 'result' && !item.failed) {
       const tool = names.get(item.call) ?? 'a tool';
-      const text = readable({ tool, input: {}, text: textOf(item.parts), failed: false });
+      const text = readable({ tool, text: textOf(item.parts) });
       found.push({ source: `the result of \`${tool}\``, text });
     } else if (item.kind === 'user') {
       const text = textOf(item.parts);

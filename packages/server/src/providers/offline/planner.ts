@@ -70,6 +70,7 @@ const BROWSER_TOOLS = new Set([
   'extract_page_content',
   'get_selected_text',
   'scroll_to_element',
+  'tab_management',
 ]);
 
 function unavailable(step: Step, deed: Deed): string {

@@ -13,11 +13,11 @@ const DENIED =
   /^(?:the user |user )?(?:denied|rejected|refused|declined)(?: (?:this|the|that) \w+)?\s*(?:[:.–-]\s*|$)/i;
 const ABORTED = /^(?:tool |call )?(?:was )?(?:aborted|cancelled|interrupted)\b/i;
 const UNKNOWN = /\boutcome (?:is )?unknown\b/i;
-const EXIT_CODE = /\bexit(?:ed with)?(?: code| status)[:=]?\s*(-?\d+)/i;
+const NO_OUTPUT = /^\(no output, exit code (-?\d+)\)$/;
 
 export function outcomeOf(done: Done): Outcome {
   const { output, exitCode } = outputOf(done.text);
-  if (!done.failed) return { kind: exitCode === null || exitCode === 0 ? 'ok' : 'failed', output, exitCode };
+  if (!done.failed) return { kind: 'ok', output, exitCode };
   const text = done.text.trim();
   if (DENIED.test(text)) return { kind: 'denied', reason: text.replace(DENIED, '').trim() };
   if (ABORTED.test(text)) return { kind: 'aborted' };
@@ -27,26 +27,25 @@ export function outcomeOf(done: Done): Outcome {
 
 export const worked = (done: Done): boolean => outcomeOf(done).kind === 'ok';
 
-/** Commands answer as {output, metadata: {exit_code}}, or as plain text. */
+/** Commands answer in plain text, or as {output, metadata: {exit_code}}. */
 function outputOf(text: string): { output: string; exitCode: number | null } {
+  const silent = NO_OUTPUT.exec(text.trim())?.[1];
+  if (silent !== undefined) return { output: '', exitCode: Number(silent) };
   const data = jsonObject(text);
-  if (typeof data?.output === 'string') {
-    const metadata = isObject(data.metadata) ? data.metadata : {};
-    const code = metadata.exit_code ?? data.exit_code;
-    return { output: data.output, exitCode: typeof code === 'number' ? code : null };
+  const metadata = isObject(data?.metadata) ? data.metadata : {};
+  if (typeof data?.output !== 'string' || typeof metadata.exit_code !== 'number') {
+    return { output: text, exitCode: null };
   }
-  const lines = text.trim().split('\n', 1_000_000);
-  for (const line of [lines[0] ?? '', lines.at(-1) ?? '']) {
-    const code = line.length < 200 ? EXIT_CODE.exec(line)?.[1] : undefined;
-    if (code !== undefined) return { output: text, exitCode: Number(code) };
-  }
-  return { output: text, exitCode: null };
+  return { output: data.output, exitCode: metadata.exit_code };
 }
 
-/** The readable text of a result: of a page its content, of a command its output. */
-export function readable(done: Done): string {
+const PAGE_TOOLS = new Set(['extract_page_content', 'get_selected_text', 'open_url']);
+
+/** The readable text of a result: of a page its content, of a command its output, of a file every character. */
+export function readable(done: Pick<Done, 'tool' | 'text'>): string {
+  if (!PAGE_TOOLS.has(done.tool)) return outputOf(done.text).output;
   const data = jsonObject(done.text);
-  for (const key of ['content', 'text', 'selectedText', 'selection', 'output', 'markdown']) {
+  for (const key of ['content', 'text', 'selectedText', 'selection', 'markdown']) {
     const value = data?.[key];
     if (typeof value === 'string') return value;
   }

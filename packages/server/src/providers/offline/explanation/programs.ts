@@ -228,6 +228,12 @@ const PLAIN: { readonly [name: string]: Program } = {
     targets: 'It runs',
     caution: 'The program can do whatever the user may do.',
   },
+  save_file: {
+    does: 'writes text to a file in the working folder',
+    targets: 'It is given',
+    caution: 'What the file held before is replaced.',
+  },
+  web_search: { does: 'sends a question to a search engine', targets: 'It asks for' },
   make: {
     does: 'runs the steps that the Makefile gives for a target',
     targets: 'The targets are',

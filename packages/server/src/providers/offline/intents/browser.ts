@@ -1,6 +1,6 @@
 /** "open https://… and click …", "summarise this page", "what is selected", "scroll to …". */
 import type { JsonObject } from '@parlance/protocol';
-import { doing, type Intent, type Plan } from '../plan.ts';
+import { doing, type Intent, type Plan, request } from '../plan.ts';
 import { readable, titleOf } from '../result.ts';
 import { findIn } from '../text/matching.ts';
 import { code, quoted, shown } from '../text/quote.ts';
@@ -20,13 +20,15 @@ const PAGE =
 const ASK_PAGE = /^(.+?)\s+(?:on|in|from|of)\s+(?:this|the|the\s+current)\s+(?:web\s*)?page$/i;
 const SELECTED =
   /^(?:(?:what(?:'s|\s+is|\s+did\s+i|\s+have\s+i)|get|read|show(?:\s+me)?)\s+(?:the\s+|my\s+)?(?:currently\s+)?(?:select(?:ed)?(?:\s+text)?|selection|highlighted(?:\s+text)?)|(summari[sz]e)\s+(?:the\s+|my\s+)(?:selection|selected\s+text))$/i;
+const TABS =
+  /^(?:(?:list|show(?:\s+me)?)\s+(?:the\s+|my\s+|all\s+)*(?:open\s+)?tabs|(close|switch\s+to|activate)\s+(?:the\s+)?tab\s+(\d+))$/i;
 const SCROLL = /^scroll\s+(?:down\s+|up\s+)?to\s+(?:the\s+)?(.+)$/i;
 
 export const browser: Intent = {
   name: 'browser',
   match({ line }) {
     const onPage = page(line) ?? manipulate(line) ?? ask(line);
-    return selected(line) ?? open(line) ?? (onPage && afterOpening(onPage));
+    return selected(line) ?? tabs(line) ?? open(line) ?? (onPage && afterOpening(onPage));
   },
 };
 
@@ -98,6 +100,15 @@ function ask(line: string): Plan | null {
     if (!found) return `I found nothing on the page about ${quoted(question)}. ${pageInShort(done)}`;
     return `The page says: ${quoted(found.sentences.join(' '), 800)}`;
   });
+}
+
+function tabs(line: string): Plan | null {
+  const match = TABS.exec(line);
+  if (!match) return null;
+  const tabId = Number(match[2]);
+  if (!match[1]) return doing('list the tabs', [request('tab_management', { action: 'list' })]);
+  const action = /^close/i.test(match[1]) ? 'close' : 'activate';
+  return doing(`${action} tab ${tabId}`, [request('tab_management', { action, tabId })]);
 }
 
 function selected(line: string): Plan | null {

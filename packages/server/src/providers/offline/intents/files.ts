@@ -76,7 +76,9 @@ function list(line: string): Plan | null {
 
 function listed(done: Done): string {
   const text = plain(done);
-  return text.trim() === '' ? 'There are no files there.' : `These are the files:${shown(text)}`;
+  return /^\s*$|^There is nothing in /.test(text)
+    ? 'There are no files there.'
+    : `These are the files:${shown(text)}`;
 }
 
 function search(line: string): Plan | null {
@@ -96,7 +98,7 @@ function web(line: string): Plan | null {
 
 function found(query: string, done: Done): string {
   const text = plain(done);
-  return text.trim() === ''
+  return /^\s*$|^No match\.$/.test(text)
     ? `Nothing was found for ${code(query)}.`
     : `For ${code(query)} this was found:${shown(text)}`;
 }

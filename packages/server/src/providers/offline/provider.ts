@@ -3,13 +3,13 @@
  * events. Only the last user item is read as a request. Results, pages and summaries are data, which it quotes.
  */
 import { asFault, textOf } from '@parlance/protocol';
-import type { Prompt, PromptItem, Provider, ProviderEvent } from '../core/ports/provider.ts';
-import { chat } from './offline/chat.ts';
-import { compact } from './offline/digest.ts';
-import { explain } from './offline/explanation/explain.ts';
-import type { Answer, Request } from './offline/plan.ts';
-import { type Saying, stream, tokens } from './offline/stream.ts';
-import { summarise } from './offline/text/summary.ts';
+import type { Prompt, PromptItem, Provider, ProviderEvent } from '../../core/ports/provider.ts';
+import { chat } from './chat.ts';
+import { compact } from './digest.ts';
+import { explain } from './explanation/explain.ts';
+import type { Answer, Request } from './plan.ts';
+import { type Saying, stream, tokens } from './stream.ts';
+import { summarise } from './text/summary.ts';
 
 export type OfflineOptions = {
   /** between two words, in milliseconds */
