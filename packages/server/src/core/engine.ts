@@ -77,6 +77,8 @@ export class Engine {
   readonly #tools: TurnTools;
   readonly #queue: RunQueue;
   readonly #sessions: SessionCache;
+  /** where approvals that were answered lately belong, so that a late answer is told so */
+  readonly #answered = new Map<ApprovalId, SessionRef>();
 
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
@@ -151,6 +153,7 @@ export class Engine {
         session.abort();
       }
       const facts = await session.transact(decision);
+      this.#rememberAnswers(ref, facts);
       this.#queue.wake(session);
       return { seq: session.state.seq, facts };
     });
@@ -234,6 +237,21 @@ export class Engine {
     return waiting;
   }
 
+  /** Answers an approval by its id alone, whatever session it is in. */
+  async answer(
+    approval: ApprovalId,
+    answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+    caller: Caller,
+  ): Promise<Receipt> {
+    const waiting = (await this.approvals(caller.principal)).find(
+      (now) => now.approval?.approval === approval,
+    );
+    const ref = waiting?.ref ?? this.#answered.get(approval);
+    if (!ref || !this.#maySee(ref, caller.principal))
+      throw new Fault('not_found', 'There is no such approval.');
+    return this.send(ref, { ...answer, type: 'approval.answer', approval }, caller);
+  }
+
   async contextUse(ref: SessionRef): Promise<ContextUse> {
     return this.#sessions.use(ref, (session) => currentUse(session, this.#tools));
   }
@@ -269,6 +287,20 @@ export class Engine {
     return this.#queue.drain(graceMs);
   }
 
+  #maySee(ref: SessionRef, principal: Principal): boolean {
+    return ref.owner === principal.id || principal.role === 'admin';
+  }
+
+  #rememberAnswers(ref: SessionRef, facts: readonly Fact[]): void {
+    for (const fact of facts) {
+      if (fact.type === 'approval.answered') this.#answered.set(fact.approval, ref);
+    }
+    for (const oldest of this.#answered.keys()) {
+      if (this.#answered.size <= KEPT_IN_MEMORY) return;
+      this.#answered.delete(oldest);
+    }
+  }
+
   async #explain(session: LiveSession, approval: ApprovalId | undefined): Promise<Receipt> {
     const waiting = waitingCall(session.state);
     const turn = session.state.turn;
@@ -301,8 +333,7 @@ export class Engine {
   }
 
   #authorise(ref: SessionRef, command: Command, principal: Principal): void {
-    if (ref.owner !== principal.id && principal.role !== 'admin')
-      throw new Fault('not_found', 'There is no such session.');
+    if (!this.#maySee(ref, principal)) throw new Fault('not_found', 'There is no such session.');
     switch (command.type) {
       case 'approval.answer':
         requirePermission(principal, command.answer === 'deny' ? 'tool:reject' : 'tool:approve');

@@ -1,5 +1,7 @@
 /** Every dialect we serve. A new one is added here and nowhere else. */
+import { agentloop } from './agentloop/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import type { Dialect } from './dialect.ts';
+import { native } from './native/dialect.ts';
 
-export const DIALECTS: readonly Dialect[] = [broadcast];
+export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, native];

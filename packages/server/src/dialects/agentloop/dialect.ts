@@ -1,0 +1,325 @@
+/**
+ * `agentloop`: terminal and web front ends of a coding agent. One socket is one conversation: the session that
+ * `?session=` or a `previousResponseId` names, or else a new one. The contract has no cancel and no ping; a second
+ * input supersedes the turn that is running. Agents that change hands are told as system messages.
+ */
+import {
+  type Ask,
+  type Fact,
+  Fault,
+  type FaultCode,
+  isObject,
+  type Part,
+  type SessionEvent,
+} from '@parlance/protocol';
+import type { Connection, Now, SessionRef, Socket } from '../../core/engine.ts';
+import type { Audience } from '../audience.ts';
+import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../calls.ts';
+import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { nthId } from '../ids.ts';
+import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
+import {
+  assistantItem,
+  callItem,
+  contextCompacted,
+  contextInfo,
+  type Item,
+  outputItems,
+  reasoningItem,
+  systemItem,
+  userItem,
+} from './items.ts';
+
+export const agentloop = defineDialect<State>({
+  name: 'agentloop',
+  projection: { start, step, attach },
+  open,
+});
+
+// In
+
+function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
+  const { engine } = around;
+  const { principal } = socket;
+  const caller = principal && { principal, dialect: 'agentloop', via: socket.id };
+  let session: SessionRef | null = null;
+
+  const fail = (message: string, details: Details = null) =>
+    socket.send({ id: around.newId(), type: 'error', payload: { message, details } });
+
+  /** The socket's conversation, which begins with the first input where no other was named. */
+  async function conversation(previous?: string | null): Promise<SessionRef> {
+    if (!principal) throw new Fault('unauthenticated', 'A token is required.');
+    const continued = previous ? await engine.find(principal, sessionOfResponse(previous)) : null;
+    if (continued && session) audience.leave(socket);
+    session = continued ?? session ?? (await engine.resolve(principal, around.newId()));
+    await audience.join(session, socket);
+    return session;
+  }
+
+  async function perform(frame: ClientFrame): Promise<void> {
+    if (!caller) throw new Fault('unauthenticated', 'A token is required.');
+    switch (frame.type) {
+      case 'user_input': {
+        const parts = partsOf(frame.payload.input);
+        const ref = await conversation(frame.payload.previousResponseId);
+        await engine.send(ref, { type: 'input.submit', parts, mode: 'supersede' }, caller);
+        return;
+      }
+      case 'approval_response': {
+        if (!session) throw new Fault('no_approval', 'No pending approval request');
+        const { review, customDenyMessage } = frame.payload;
+        if (review === 'explain') await engine.send(session, { type: 'approval.explain' }, caller);
+        else
+          await engine.send(session, { ...ANSWERS[review], reason: customDenyMessage ?? undefined }, caller);
+        return;
+      }
+      case 'get_context_info': {
+        const ref = session ?? (await engine.resolve(caller.principal, around.newId()));
+        const payload = contextInfo(session?.id, await engine.contextUse(ref));
+        socket.send({ id: around.newId(), type: 'context_info', payload });
+        return;
+      }
+      case 'manual_compact':
+        if (!session) throw new Fault('nothing_to_compact', 'There is nothing to compact yet.');
+        await engine.send(session, { type: 'context.compact' }, caller);
+    }
+  }
+
+  return {
+    async opened() {
+      if (!principal) return socket.close(1008, 'A token is required.');
+      if (socket.session === null) return;
+      session = await engine.resolve(principal, socket.session);
+      await audience.join(session, socket);
+    },
+    async receive(raw) {
+      if (!isObject(raw) || typeof raw.id !== 'string' || typeof raw.type !== 'string') {
+        return fail('Invalid message format');
+      }
+      if (!KNOWN_TYPES.has(raw.type)) return fail(`Unknown message type: ${raw.type.slice(0, 100)}`);
+      const frame = ClientFrame.safeParse(raw);
+      if (!frame.success) {
+        const issue = frame.error.issues[0];
+        return fail('Invalid message format', {
+          error: `${issue?.path.join('.')}: ${issue?.message}`,
+          code: 400,
+        });
+      }
+      try {
+        await perform(frame.data);
+      } catch (thrown) {
+        const fault = reported(thrown, around);
+        fail(...refusal(frame.data.type, fault));
+      }
+    },
+    garbled: (reason) => fail('Invalid message format', { error: reason, code: 400 }),
+    closed: () => audience.leave(socket),
+    draining: () => fail('The server is shutting down', null),
+  };
+}
+
+const ANSWERS = {
+  yes: { type: 'approval.answer', answer: 'once' },
+  always: { type: 'approval.answer', answer: 'always' },
+  'no-continue': { type: 'approval.answer', answer: 'deny' },
+  'no-exit': { type: 'approval.answer', answer: 'deny', exit: true },
+} as const;
+
+/** A response id names its session, so that a client can go on from it on a new socket. */
+const responseId = ({ session, turn }: Fact<'turn.ended' | 'turn.cancelled'>): string =>
+  `resp_${session}.${turn}`;
+const sessionOfResponse = (id: string): string => id.slice('resp_'.length, Math.max(0, id.lastIndexOf('.')));
+
+// Out
+
+type Body =
+  | { id: string; type: 'response_item'; payload: Item }
+  | { id: string; type: 'loading_state'; payload: { loading: boolean } }
+  | {
+      id: string;
+      type: 'approval_request';
+      payload: { command: string[]; applyPatch?: { patch: string }; requestId: string };
+    }
+  | { id: string; type: 'agent_finished'; payload: { responseId: string; sessionId: string } }
+  | { id: string; type: 'context_info'; payload: ReturnType<typeof contextInfo> }
+  | { id: string; type: 'context_compacted'; payload: ReturnType<typeof contextCompacted> }
+  | {
+      id: string;
+      type: 'error';
+      payload: { message: string; details: Details };
+    };
+
+type Details = { error: string; code: number } | null;
+
+type State = {
+  readonly calls: Calls;
+  /** inputs whose turn has not begun */
+  readonly inputs: Readonly<
+    Record<string, { readonly parts: readonly Part[]; readonly via: Frame['except'] }>
+  >;
+  /** what the waiting approval shows, to show it again after an explanation */
+  readonly ask: Ask | null;
+};
+
+function start(_now: Now): State {
+  return { calls: NO_CALLS, inputs: {}, ask: null };
+}
+
+/** On the path of a token. */
+const piece = (id: string, block: string, text: string): Body => ({
+  id,
+  type: 'response_item',
+  payload: assistantItem(block, text),
+});
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
+  const calls = trackCalls(before.calls, event);
+  const state = calls === before.calls ? before : { ...before, calls };
+  const { id } = event;
+  switch (event.type) {
+    case 'input.accepted': {
+      const { parts, via } = event;
+      return [{ ...state, inputs: { ...state.inputs, [event.input]: { parts, via } } }, NONE];
+    }
+    case 'turn.started': {
+      const { [event.input]: input, ...inputs } = state.inputs;
+      const frames: Frame<Body>[] = [{ body: loading(id, true) }];
+      if (input) {
+        const item = userItem(event.input, input.parts);
+        frames.push({ body: { id: nthId(id, 1), type: 'response_item', payload: item }, except: input.via });
+      }
+      return [{ ...state, inputs }, frames];
+    }
+    case 'turn.resumed':
+      return [state, say(loading(id, true))];
+    case 'reasoning.ended':
+      return [state, say(...items(id, [reasoningItem(event)]))];
+    case 'approval.requested':
+      return [{ ...state, ask: event.ask }, say(approvalRequest(id, event.approval, event.ask))];
+    case 'approval.explained': {
+      const explained = items(id, [assistantItem(nthId(id, 2), event.text)]);
+      if (!state.ask) return [state, say(...explained)];
+      return [state, say(...explained, approvalRequest(nthId(id, 1), event.approval, state.ask))];
+    }
+    case 'approval.answered':
+      return [{ ...state, ask: null }, NONE];
+    case 'tool.started': {
+      const call = firstSeen(before.calls, event);
+      const item = call && callItem(event.call, call);
+      return [state, item ? say(...items(id, [item])) : NONE];
+    }
+    case 'tool.ended': {
+      const unseen = firstSeen(before.calls, event);
+      const item = unseen && callItem(event.call, unseen);
+      const output = outputItems(event, state.calls[event.call]);
+      return [{ ...state, ask: null }, say(...items(id, item ? [item, ...output] : output))];
+    }
+    case 'agent.changed': {
+      const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;
+      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+    }
+    case 'session.cleared':
+      return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
+    case 'turn.ended': {
+      const info = contextInfo(event.session, event.context);
+      return [state, say(...finished(event), { id: nthId(id, 2), type: 'context_info', payload: info })];
+    }
+    case 'turn.cancelled':
+      return [state, event.reason === 'superseded' ? say(loading(id, false)) : say(...finished(event))];
+    case 'turn.failed': {
+      const { code, message } = event.fault;
+      const details = { error: message, code: FAULTS[code] };
+      const warning = items(id, [systemItem(nthId(id, 3), `⚠️ ${message}`)]);
+      const error: Body = {
+        id: nthId(id, 1),
+        type: 'error',
+        payload: { message: FAILED.user_input, details },
+      };
+      return [state, say(...warning, error, loading(nthId(id, 2), false))];
+    }
+    case 'context.compacted':
+      return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
+    case 'session.created':
+    case 'call.requested':
+    case 'text.ended':
+    case 'step.ended':
+    case 'reasoning.delta':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+function attach(_state: State, { turn, open: block, approval }: Now): Body[] {
+  if (!turn) return [];
+  const bodies = [loading(turn, true)];
+  if (block?.kind === 'text') bodies.push(piece(nthId(turn, 1), block.block, block.text));
+  if (approval) bodies.push(approvalRequest(nthId(turn, 2), approval.approval, approval.ask));
+  return bodies;
+}
+
+const say = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));
+
+const items = (id: string, payloads: Item[]): Body[] =>
+  payloads.map((payload, n) => ({ id: nthId(id, n), type: 'response_item', payload }));
+
+const loading = (id: string, isLoading: boolean): Body => ({
+  id,
+  type: 'loading_state',
+  payload: { loading: isLoading },
+});
+
+const approvalRequest = (id: string, requestId: string, { command, patch }: Ask): Body => ({
+  id,
+  type: 'approval_request',
+  payload: { command, ...(patch === undefined ? {} : { applyPatch: { patch } }), requestId },
+});
+
+const finished = (event: Fact<'turn.ended' | 'turn.cancelled'>): Body[] => [
+  loading(event.id, false),
+  {
+    id: nthId(event.id, 1),
+    type: 'agent_finished',
+    payload: { responseId: responseId(event), sessionId: event.session },
+  },
+];
+
+// Faults
+
+const FAILED: Record<ClientFrame['type'], string> = {
+  user_input: 'Failed to process user input',
+  approval_response: 'Failed to process approval response',
+  get_context_info: 'Failed to get context info',
+  manual_compact: 'Failed to compact context',
+};
+
+/** The number that stands in `details.code`: what the same failure would be over HTTP. */
+const FAULTS = {
+  invalid: 400,
+  empty: 400,
+  too_large: 413,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  no_turn: 409,
+  no_approval: 409,
+  tool_invalid: 422,
+  tool_failed: 500,
+  busy: 409,
+  nothing_to_compact: 409,
+  cancelled: 499,
+  too_many_steps: 500,
+  provider_unavailable: 502,
+  provider_limited: 429,
+  provider_rejected: 502,
+  context_too_long: 413,
+  overloaded: 503,
+  shutting_down: 503,
+  internal: 500,
+} satisfies Record<FaultCode, number>;
+
+function refusal(type: ClientFrame['type'], fault: Fault): [string, Details] {
+  const details = { error: fault.message, code: FAULTS[fault.code] };
+  return [fault.code === 'no_approval' ? 'No pending approval request' : FAILED[type], details];
+}

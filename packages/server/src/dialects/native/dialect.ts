@@ -1,0 +1,221 @@
+/**
+ * `native`: the core's own words over HTTP, for the console, the SDK and scripts. Everything is sayable here: events
+ * go out as they are, commands come in as they are. It has no sockets: events are read page by page or as
+ * server-sent events.
+ */
+import {
+  ApprovalAnswer,
+  type ApprovalId,
+  Command,
+  Fault,
+  type FaultCode,
+  type Principal,
+  type SessionEvent,
+} from '@parlance/protocol';
+import { Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import {
+  type Now,
+  principalOf,
+  requirePermission,
+  type SessionRecord,
+  type SessionRef,
+} from '../../core/engine.ts';
+import { defineDialect, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { eventStream } from './event-stream.ts';
+
+export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
+
+// In
+
+const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: z.string().optional(),
+});
+const EventsQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+});
+const Answer = z.object({
+  answer: ApprovalAnswer,
+  reason: z.string().max(10_000).optional(),
+  hash: z.string().optional(),
+});
+
+function routes(app: Hono, around: Surroundings): void {
+  const { engine, gate } = around;
+  const api = new Hono();
+
+  async function found(request: Request, id: string): Promise<{ principal: Principal; ref: SessionRef }> {
+    const principal = await principalOf(gate, request);
+    requirePermission(principal, 'chat:read');
+    const ref = await engine.find(principal, id);
+    if (!ref) throw new Fault('not_found', 'There is no such session.');
+    return { principal, ref };
+  }
+
+  api.get('/v1/sessions', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    const page = await engine.list(principal, checked(PageQuery, c.req.query()));
+    return c.json({ sessions: page.sessions.map(sessionView), next: page.next });
+  });
+
+  api.get('/v1/sessions/:id', async (c) => {
+    const { ref } = await found(c.req.raw, c.req.param('id'));
+    const record = await engine.record(ref);
+    if (!record) throw new Fault('not_found', 'There is no such session.');
+    return c.json({ ...sessionView(record), now: nowView(await engine.now(ref)) });
+  });
+
+  api.get('/v1/sessions/:id/events', async (c) => {
+    const { ref } = await found(c.req.raw, c.req.param('id'));
+    const { after, limit } = checked(EventsQuery, {
+      ...c.req.query(),
+      ...(c.req.header('last-event-id') ? { after: c.req.header('last-event-id') } : {}),
+    });
+    const { seq: head } = await engine.now(ref);
+    const reset = after > head; // a position that is not ours: another database, or a restored one
+    const from = reset ? 0 : after;
+    if (c.req.header('accept')?.includes('text/event-stream')) {
+      return new Response(eventStream(engine, ref, from, reset, c.req.raw.signal), {
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+      });
+    }
+    const events = await engine.facts(ref, from, limit);
+    const last = events.at(-1)?.seq ?? from;
+    return c.json({ events, head, next: last < head ? last : null, reset });
+  });
+
+  api.post('/v1/sessions/:id/commands', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    const command = checked(Command, await body(c.req.raw));
+    const ref = await engine.resolve(principal, c.req.param('id'));
+    const creates = command.type === 'session.create' || command.type === 'input.submit';
+    if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
+    const key = c.req.header('idempotency-key')?.slice(0, 200);
+    const { seq, facts } = await engine.send(ref, command, { principal, dialect: 'native', key });
+    return c.json({ session: ref.id, seq, facts });
+  });
+
+  api.get('/v1/approvals', async (c) => {
+    const waiting = await engine.approvals(await principalOf(gate, c.req.raw));
+    return c.json({
+      approvals: waiting.flatMap((now) => (now.approval ? [approvalView(now, now.approval)] : [])),
+    });
+  });
+
+  api.post('/v1/approvals/:id', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    const answer = checked(Answer, await body(c.req.raw));
+    const approval = c.req.param('id') as ApprovalId;
+    const { seq } = await engine.answer(approval, answer, { principal, dialect: 'native' });
+    return c.json({ approval, answer: answer.answer, seq });
+  });
+
+  api.onError((thrown, c) => {
+    const fault = reported(thrown, around);
+    return c.json({ error: fault.data(), detail: fault.message }, FAULTS[fault.code]);
+  });
+  app.route('/', api);
+}
+
+async function body(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch {
+    throw new Fault('invalid', 'The body is not valid JSON.');
+  }
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}
+
+// Out
+
+function start(_now: Now): null {
+  return null;
+}
+
+function step(state: null, event: SessionEvent): Stepped<null, SessionEvent> {
+  return [state, [{ body: event }]];
+}
+
+function attach(): never[] {
+  return [];
+}
+
+const sessionView = ({
+  ref,
+  dialect,
+  domain,
+  agent,
+  title,
+  status,
+  createdAt,
+  updatedAt,
+  head,
+}: SessionRecord) => ({
+  id: ref.id,
+  owner: ref.owner,
+  dialect,
+  domain,
+  agent,
+  title,
+  status,
+  createdAt: new Date(createdAt).toISOString(),
+  updatedAt: new Date(updatedAt).toISOString(),
+  head,
+  metadata: { dialect },
+});
+
+const nowView = ({ seq, turn, queued, approval, open, agent }: Now) => ({
+  seq,
+  turn,
+  queued,
+  approval,
+  open,
+  agent,
+});
+
+const approvalView = ({ ref }: Now, pending: NonNullable<Now['approval']>) => ({
+  id: pending.approval,
+  session: ref.id,
+  owner: ref.owner,
+  turn: pending.turn,
+  call: pending.call,
+  tool: pending.tool,
+  input: pending.input,
+  ask: pending.ask,
+  hash: pending.hash,
+});
+
+// Faults
+
+const FAULTS = {
+  invalid: 400,
+  empty: 400,
+  too_large: 413,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  no_turn: 409,
+  no_approval: 409,
+  tool_invalid: 422,
+  tool_failed: 500,
+  busy: 409,
+  nothing_to_compact: 409,
+  cancelled: 409,
+  too_many_steps: 500,
+  provider_unavailable: 502,
+  provider_limited: 429,
+  provider_rejected: 502,
+  context_too_long: 413,
+  overloaded: 503,
+  shutting_down: 503,
+  internal: 500,
+} satisfies Record<FaultCode, ContentfulStatusCode>;
