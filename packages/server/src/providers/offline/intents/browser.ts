@@ -12,7 +12,7 @@ const OPEN =
   /^(?:open|go\s+to|visit|navigate\s+to|browse\s+to|load)\s+(?:the\s+)?(?:(?:url|page|website|site|web\s+page)\s+)?(\S+)(?:\s+in\s+(a\s+new)\s+tab)?$/i;
 const DOMAIN =
   /^(?:[\w-]+\.)+(?:com|org|net|io|dev|app|edu|gov|info|co|eu|de|uk|fr)(?:[/:?#]\S*)?$|^localhost(?:[:/]\S*)?$/i;
-const CLICK = /^(?:click|tap|press)\s+(?:on\s+)?(.+)$/i;
+const CLICK = /^(?:click\s+(?:on\s+)?(.+)|(?:press|tap)\s+(?:on\s+)?the\s+(.+)\s+(?:button|link))$/i;
 const FILL = /^(?:fill(?:\s+in)?|set)\s+(?:the\s+field\s+)?(\S+|"[^"]+"|`[^`]+`)\s+(?:with|to)\s+(.+)$/i;
 const TYPE = /^(?:type|enter)\s+(.+)\s+(?:into|in)\s+(?:the\s+field\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;
 const PAGE =
@@ -60,7 +60,8 @@ function manipulate(line: string): Plan | null {
     const options = [{ tool: 'scroll_to_element', input: { selector } }];
     return doing(`scroll to ${code(selector)}`, options, () => `${code(selector)} is in view.`);
   }
-  const click = CLICK.exec(line)?.[1];
+  const clicked = CLICK.exec(line);
+  const click = clicked?.[1] ?? clicked?.[2];
   if (click) {
     const selector = contentOf(click.replace(/^the\s+/i, '').replace(/\s+(?:button|link)$/i, ''));
     return acting(`click ${code(selector)}`, { action: 'click', selector }, `I clicked ${code(selector)}.`);
@@ -69,7 +70,7 @@ function manipulate(line: string): Plan | null {
   const type = TYPE.exec(line);
   const selector = contentOf(fill?.[1] ?? type?.[2] ?? '');
   const value = contentOf(fill?.[2] ?? type?.[1] ?? '');
-  if (selector === '' || !/^[#.[\w]/.test(selector)) return null;
+  if (!/^(?:[#.[]|(?:input|textarea|select)\b)/.test(selector)) return null;
   const title = `type ${code(value)} into ${code(selector)}`;
   return acting(title, { action: 'type', selector, value }, `${code(selector)} now holds ${code(value)}.`);
 }

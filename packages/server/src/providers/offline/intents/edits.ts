@@ -5,7 +5,7 @@ import { code } from '../text/quote.ts';
 import { asArgument, contentOf, pathOf } from './paths.ts';
 
 const CREATE =
-  /^(?:create|make|write|add)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:text\s+)?file\s+(?:called\s+|named\s+)?(\S+?)(?:\s*:\s*|\s+(?:with|containing|that\s+says|saying)\s+(?:the\s+)?(?:(?:contents?|text)(?=[\s:]))?\s*:?\s*)([\s\S]+)$/i;
+  /^(?:create|make|write|add)\s+(?:a\s+|the\s+)?(?:new\s+)?(?:text\s+)?file\s+(?:called\s+|named\s+)?(\S+?)(?:\s*:\s*|\s+(?:with|containing|that\s+says|saying)(?=[\s:])\s*(?:the\s+)?(?:(?:contents?|text)(?=[\s:]))?\s*:?\s*)([\s\S]+)$/i;
 const EMPTY =
   /^(?:create|make|add)\s+(?:a\s+|an\s+|the\s+)?(?:new\s+|empty\s+)*file\s+(?:called\s+|named\s+)?(\S+)$/i;
 const WRITE = /^(?:write|put)\s+(.+)\s+(?:to|into|in)\s+(?:the\s+|a\s+)?(?:file\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;

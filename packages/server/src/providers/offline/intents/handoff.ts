@@ -4,21 +4,25 @@ import { doing, type Intent, type Scene, saying } from '../plan.ts';
 import { code } from '../text/quote.ts';
 
 const HAND =
-  /^(?:hand\s*(?:this\s+|it\s+)?(?:off|over)|transfer|pass|switch|delegate)\s+(?:this\s+|it\s+|me\s+)?(?:over\s+)?to\s+(?:the\s+)?([\w-]+)(?:\s+agent)?(?:\s*(?:,|:|because|since|so\s+that|to|for)\s*(.+))?$/i;
+  /^(?:(?:hand\s*(?:this\s+|it\s+)?(?:off|over)|delegate)\s+(?:this\s+|it\s+)?to\s+(?:the\s+)?|(?:transfer|pass|switch)\s+(?:this\s+|it\s+|me\s+)?(?:over\s+)?to\s+the\s+)([\w-]+)(?:\s+agent)?(?:\s*(?:,|:|because|since|so\s+that|to|for)\s*(.+))?$/i;
 const ASK = /^(?:ask|tell|have|let)\s+the\s+([\w-]+)(?:\s+agent)?\s+(?:to\s+)?(.+)$/i;
+/** Names of roles, for when it is not known which agents there are: "let the games begin" names none. */
+const ROLE = /(?:er|or|ist|ath|ian|ent)$/;
 
 export const handoff: Intent = {
   name: 'handoff',
   match({ line }, scene) {
-    const match = HAND.exec(line) ?? ASK.exec(line);
+    const hand = HAND.exec(line);
+    const match = hand ?? ASK.exec(line);
     const said = match?.[1]?.toLowerCase();
     if (!said) return null;
     const known = agentsIn(scene);
     const agent = known.find((id) => id.toLowerCase() === said) ?? said;
-    if (known.length > 0 && !known.includes(agent)) {
-      return saying(
-        `There is no agent ${code(said)} here. There are: ${known.map((id) => code(id)).join(', ')}.`,
-      );
+    const exists = known.length > 0 ? known.includes(agent) : hand !== null || ROLE.test(said);
+    if (!exists && !hand) return null;
+    if (!exists) {
+      const names = known.map((id) => code(id)).join(', ');
+      return saying(`There is no agent ${code(said)} here. There are: ${names}.`);
     }
     const reason = match?.[2]?.trim() || `The user asked for the ${agent}.`;
     const options = [{ tool: 'handoff', input: { agent, reason } }];
@@ -26,10 +30,13 @@ export const handoff: Intent = {
   },
 };
 
-/** The agents that the tool itself names, where it does. */
-function agentsIn(scene: Scene): string[] {
-  const properties = scene.tools.get('handoff')?.parameters.properties;
+/** The agents that the tool itself names, in its schema or its description. */
+function agentsIn({ tools }: Scene): string[] {
+  const spec = tools.get('handoff');
+  const properties = spec?.parameters.properties;
   const agent = isObject(properties) ? properties.agent : undefined;
-  const names = isObject(agent) && Array.isArray(agent.enum) ? agent.enum : [];
-  return names.filter((name) => typeof name === 'string');
+  if (isObject(agent) && Array.isArray(agent.enum))
+    return agent.enum.filter((name) => typeof name === 'string');
+  const listed = /\bAgents: ([\w-]+(?:, [\w-]+)*)/.exec(spec?.description ?? '')?.[1];
+  return listed?.split(', ') ?? [];
 }

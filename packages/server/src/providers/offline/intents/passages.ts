@@ -33,7 +33,7 @@ export const passages: Intent = {
   },
 };
 
-const isQuestion = (text: string): boolean => /[??؟]\s*$/.test(text) || ASKS.test(text);
+const isQuestion = (text: string): boolean => /[?\uff1f\u061f]\s*$/.test(text) || ASKS.test(text);
 
 /** The question stands before the passage or after it, in a paragraph or a part of its own. */
 function parted(text: string, material: string): { question: string; passage: string } {
@@ -49,6 +49,7 @@ function parted(text: string, material: string): { question: string; passage: st
     return { question: last, passage: text.slice(0, -last.length) };
   }
   const sentences = sentencesOf(text);
-  const asked = sentences.length > 2 ? sentences.find((sentence) => /[??؟]$/.test(sentence)) : undefined;
+  const asked =
+    sentences.length > 2 ? sentences.find((sentence) => /[?\uff1f\u061f]$/.test(sentence)) : undefined;
   return { question: asked ?? '', passage: text };
 }

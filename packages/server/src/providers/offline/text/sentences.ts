@@ -8,14 +8,22 @@ const WORDS_WITHOUT_STOP = 30;
 
 const BULLET = /^\s*(?:[-*+•·]|\d{1,3}[.)])\s+/;
 const HEADING = /^\s*(?:#{1,6}\s|={3,}|-{3,}|\*{3,})/;
-const ENDED = /[.!?…。!?؟।:;]["'”’»)\]]*\s*$/;
+const ENDED = /[.!?…:;\u3002\uff01\uff1f\u061f\u0964]["'”’»)\]]*\s*$/;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 export function sentencesOf(document: string): string[] {
-  return lines(document.slice(0, LONGEST_DOCUMENT))
+  return lines(beginning(document))
     .flatMap((line) => [...segmenter.segment(line)].map(({ segment }) => segment.trim()))
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
     .flatMap((sentence) => (sentence.length > LONGEST_SENTENCE ? cut(sentence) : [sentence]));
+}
+
+/** Cut behind a whole line or word, so that no half sentence is taken for one. */
+function beginning(document: string): string {
+  if (document.length <= LONGEST_DOCUMENT) return document;
+  const part = document.slice(0, LONGEST_DOCUMENT);
+  const end = Math.max(part.lastIndexOf('\n'), part.lastIndexOf('. '), part.lastIndexOf('。'));
+  return end > LONGEST_DOCUMENT / 2 ? part.slice(0, end + 1) : part;
 }
 
 /** Lines that were only wrapped are put together again; list items and headings stand alone. */

@@ -29,7 +29,7 @@ function best(sentences: readonly string[], title: string, count: number): strin
     }, 0);
     // Long sentences collect words, short ones say little: both are held back.
     const density = weight / Math.sqrt(Math.max(distinct.length, 6));
-    const place = position === 0 ? 1.5 : position === sentences.length - 1 ? 1.1 : 1;
+    const place = position === 0 ? 2 : position === sentences.length - 1 ? 1.1 : 1;
     return density * place;
   };
 
