@@ -102,7 +102,7 @@ const TEXTS: readonly (readonly [utterance: string, expected: RegExp])[] = [
 ];
 
 describe('a request for a tool', () => {
-  test.each([...FIRST_CALLS])('%s', async (utterance, tool, input) => {
+  test.each([...FIRST_CALLS])('%j', async (utterance, tool, input) => {
     const { calls, text } = await ask(utterance);
     expect(calls.map((call) => ({ tool: call.tool, input: call.input }))).toEqual([{ tool, input }]);
     expect(text).not.toBe('');
@@ -161,7 +161,7 @@ describe('a request for a tool', () => {
 });
 
 describe('a message that is answered in words', () => {
-  test.each([...TEXTS])('%s', async (utterance, expected) => {
+  test.each([...TEXTS])('%j', async (utterance, expected) => {
     const { text, calls } = await ask(utterance);
     expect(calls).toEqual([]);
     expect(text).toMatch(expected);
