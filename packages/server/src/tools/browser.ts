@@ -1,0 +1,109 @@
+/** Tools that a connected browser runs. Each is a row: what it takes, what it may touch, how long it may take. */
+import { isObject, type Json, type JsonObject, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import type { ClientDesk } from '../core/clients.ts';
+import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
+import { cutText, RESULT_LIMIT } from './cut.ts';
+
+type Row = {
+  readonly description: string;
+  readonly input: z.ZodType<JsonObject>;
+  readonly permissions: readonly string[];
+  readonly timeoutMs: number;
+};
+
+const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const Selector = z.string().min(1).max(2_000).describe('A CSS selector.');
+const Interaction = { permissions: ['browser_interaction'], timeoutMs: 30_000 };
+
+const BROWSER_TOOLS = {
+  extract_page_content: {
+    description: 'Reads the text of the open page, of another address, or of one element.',
+    input: z.object({ url: Address.optional(), selector: Selector.optional() }),
+    permissions: ['content_extraction', 'page_access'],
+    timeoutMs: 15_000,
+  },
+  open_url: {
+    description: 'Opens an address in the browser.',
+    input: z.object({ url: Address, newTab: z.boolean().optional() }),
+    permissions: ['navigation', 'tab_management'],
+    timeoutMs: 45_000,
+  },
+  get_selected_text: {
+    description: 'Reads the text that is selected in the open page.',
+    input: z.object({}),
+    ...Interaction,
+  },
+  scroll_to_element: {
+    description: 'Scrolls the open page to an element.',
+    input: z.object({ selector: Selector }),
+    ...Interaction,
+  },
+  dom_manipulation: {
+    description: 'Clicks, types into, selects in or submits an element of the open page.',
+    input: z
+      .object({
+        action: z.enum(['click', 'type', 'select', 'submit']),
+        selector: Selector,
+        value: z.string().optional().describe('The text to type, or the option to select.'),
+      })
+      .refine(({ action, value }) => value !== undefined || action === 'click' || action === 'submit', {
+        path: ['value'],
+        message: 'is needed to type or select',
+      }),
+    ...Interaction,
+  },
+  tab_management: {
+    description: 'Lists, activates, closes or creates tabs.',
+    input: z
+      .object({
+        action: z.enum(['list', 'activate', 'close', 'create']),
+        tabId: z.number().int().optional(),
+        url: Address.optional(),
+      })
+      .refine(({ action, tabId }) => tabId !== undefined || action === 'list' || action === 'create', {
+        path: ['tabId'],
+        message: 'is needed to activate or close a tab',
+      }),
+    ...Interaction,
+  },
+  storage_access: {
+    description: 'Reads, writes or removes a value in the storage of the browser.',
+    input: z
+      .object({
+        action: z.enum(['get', 'set', 'remove']),
+        key: z.string().min(1).max(1_000),
+        value: z.string().optional(),
+      })
+      .refine(({ action, value }) => value !== undefined || action !== 'set', {
+        path: ['value'],
+        message: 'is needed to set',
+      }),
+    ...Interaction,
+  },
+} satisfies Record<string, Row>;
+
+export const browserTools = (clients: ClientDesk): Tool[] =>
+  Object.entries<Row>(BROWSER_TOOLS).map(([name, row]) => browserTool(name, row, clients));
+
+function browserTool(name: string, row: Row, clients: ClientDesk): Tool {
+  const schema = z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
+  return defineTool({
+    name,
+    description: row.description,
+    input: row.input,
+    available: (owner) => clients.offers(owner, name),
+    approval: () => null,
+    run: async (parameters, { atClient }) => {
+      const { permissions, timeoutMs } = row;
+      return shown(await atClient({ tool: name, parameters, schema, permissions, timeoutMs }));
+    },
+  });
+}
+
+/** A page can be of any size: what is too large is cut, and then not given a second time as data. */
+function shown(result: Json): ToolResult {
+  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  const parts = [textPart(cutText(text))];
+  return isObject(result) && text.length <= RESULT_LIMIT ? { parts, data: result } : { parts };
+}

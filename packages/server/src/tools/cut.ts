@@ -1,0 +1,13 @@
+/** Bounds on what a tool hands back. */
+
+/** The most text that one result carries, in characters. */
+export const RESULT_LIMIT = 100_000;
+
+/** The text, or its beginning with the cut marked. Never splits a surrogate pair. */
+export function cutText(text: string, limit = RESULT_LIMIT): string {
+  if (text.length <= limit) return text;
+  const end = isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
+  return `${text.slice(0, end)}\n[… ${text.length - end} characters left out …]`;
+}
+
+export const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

@@ -1,0 +1,18 @@
+/** Gives back what it is given. */
+import { textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool } from '../core/ports/tool.ts';
+
+const Input = z.object({ value: z.json().describe('Text or any JSON value.') });
+
+export const echo = defineTool({
+  name: 'echo',
+  description: 'Gives back the value it is given.',
+  input: Input,
+  repeatable: true,
+  approval: () => null,
+  run: async ({ value }) => ({
+    parts: [textPart(typeof value === 'string' ? value : JSON.stringify(value))],
+    data: { value },
+  }),
+});

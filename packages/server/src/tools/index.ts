@@ -1,0 +1,40 @@
+/** The tools that come with the server. */
+import type { ClientDesk } from '../core/clients.ts';
+import type { Tool } from '../core/ports/tool.ts';
+import { browserTools } from './browser.ts';
+import { echo } from './echo.ts';
+import { handoff } from './handoff.ts';
+import { listFiles } from './list-files.ts';
+import { applyPatchTool } from './patch/tool.ts';
+import { readFile } from './read-file.ts';
+import { saveFile } from './save-file.ts';
+import { searchFiles } from './search/tool.ts';
+import type { Sandbox } from './shell/sandbox.ts';
+import { shell } from './shell/tool.ts';
+
+export { findSandbox, type Sandbox } from './shell/sandbox.ts';
+
+export type BuiltInOptions = {
+  readonly clients: ClientDesk;
+  /** null: commands run as the server does, and ask unless they are known to be safe */
+  readonly sandbox: Sandbox | null;
+  /** the ids of the agents that a conversation can be handed to */
+  readonly agents: () => readonly string[];
+  /** folders of the server itself, closed to every tool */
+  readonly hide?: readonly string[];
+};
+
+export function builtInTools({ clients, sandbox, agents, hide = [] }: BuiltInOptions): Tool[] {
+  return [
+    shell('shell', { sandbox, hide }),
+    shell('local_shell', { sandbox, hide }),
+    applyPatchTool(hide),
+    readFile(hide),
+    listFiles(hide),
+    searchFiles({ hide, ripgrep: Bun.which('rg') }),
+    echo,
+    saveFile(hide),
+    handoff(agents),
+    ...browserTools(clients),
+  ];
+}

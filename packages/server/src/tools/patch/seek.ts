@@ -1,0 +1,35 @@
+/** Finds lines in a file, first as they are written, then more and more leniently. */
+
+/** From strict to lenient. A lenient match anywhere is worse than a strict match further on. */
+const READINGS: readonly ((line: string) => string)[] = [
+  (line) => line,
+  (line) => line.trimEnd(),
+  (line) => line.trim(),
+  (line) => foldLookAlikes(line).trim(),
+];
+
+/** The first index at or after `from` where `wanted` stands, or -1. `atEnd`: only as the last lines. */
+export function seekLines(
+  lines: readonly string[],
+  wanted: readonly string[],
+  from: number,
+  atEnd = false,
+): number {
+  const last = lines.length - wanted.length;
+  for (const reading of READINGS) {
+    const sought = wanted.map(reading);
+    for (let start = atEnd ? Math.max(from, last) : from; start <= last; start++) {
+      if (sought.every((line, index) => reading(lines[start + index] ?? '') === line)) return start;
+    }
+  }
+  return -1;
+}
+
+/** Characters that models and editors put in the place of plain ones. */
+export function foldLookAlikes(line: string): string {
+  return line
+    .replace(/[\u2010-\u2015\u2212]/g, '-')
+    .replace(/[\u2018-\u201b]/g, "'")
+    .replace(/[\u201c-\u201f]/g, '"')
+    .replace(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' ');
+}

@@ -1,0 +1,89 @@
+/** Keeps what tools touch inside the working folder, symbolic links included. */
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { Fault } from '@parlance/protocol';
+
+export type Bounds = {
+  /** the working folder, absolute */
+  readonly root: string;
+  /** folders that no tool may look into, wherever they lie */
+  readonly hide: readonly string[];
+};
+
+export type Place = {
+  /** absolute, with every link resolved; it need not exist */
+  readonly path: string;
+  /** the directory entry itself: the links before it are resolved, its own is not followed */
+  readonly entry: string;
+  /** relative to the root, as it is shown */
+  readonly name: string;
+};
+
+/**
+ * Where `path` (relative to `base`, or absolute) lies. Throws a `Fault` where that is outside the root or in a hidden
+ * folder. The answer is true for the moment it is given: ask again right before a change.
+ */
+export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<Place> {
+  const root = await realpath(bounds.root);
+  const lexical = resolve(base, path);
+  const inner = contains(bounds.root, lexical) ? relative(bounds.root, lexical) : relative(root, lexical);
+  const target = resolve(root, inner);
+  if (path.includes('\0') || !contains(root, target)) throw outside(path);
+  const place = {
+    path: await resolveLinks(target, path),
+    entry: target === root ? root : join(await resolveLinks(dirname(target), path), basename(target)),
+    name: inner === '' ? '.' : inner,
+  };
+  if (!contains(root, place.path) || !contains(root, place.entry)) throw outside(path);
+  if (await isHidden(bounds.hide, place.path)) {
+    throw new Fault('tool_invalid', `The path ${path} belongs to the server and is closed to tools.`);
+  }
+  return place;
+}
+
+/** `path` is `folder` or lies under it. Both absolute; nothing is read. */
+export function contains(folder: string, path: string): boolean {
+  const between = relative(folder, path);
+  return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between);
+}
+
+export async function isHidden(hide: readonly string[], path: string): Promise<boolean> {
+  for (const folder of hide) {
+    if (contains(await realpathOr(resolve(folder)), path)) return true;
+  }
+  return false;
+}
+
+/** Some part of the path is git's own folder, where configuration is code. */
+export const isGitInternal = (path: string): boolean =>
+  path.split(/[\\/]/).some((segment) => segment.toLowerCase() === '.git');
+
+export const errorCode = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
+
+const outside = (path: string) =>
+  new Fault('tool_invalid', `The path ${JSON.stringify(path)} is outside the working folder.`);
+
+/** The real path of the nearest existing parent, with the missing rest appended. */
+async function resolveLinks(path: string, shown: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (thrown) {
+    if (errorCode(thrown) !== 'ENOENT' || dirname(path) === path) {
+      throw new Fault('tool_failed', `The path ${shown} cannot be followed.`, { cause: thrown });
+    }
+    // A link to nothing would be created at its far end, which no one has checked.
+    if (await exists(path)) throw new Fault('tool_failed', `The path ${shown} is a link that leads nowhere.`);
+    return join(await resolveLinks(dirname(path), shown), basename(path));
+  }
+}
+
+/** True for a link too, whether or not it leads anywhere. */
+export async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const realpathOr = (path: string): Promise<string> => realpath(path).catch(() => path);

@@ -1,0 +1,122 @@
+/** Reads a page of a text file. */
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { Fault, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { isHighSurrogate } from './cut.ts';
+import { confine } from './paths.ts';
+
+const Input = z.object({
+  path: z.string().min(1).describe('Relative to the working folder.'),
+  offset: z.number().int().min(1).default(1).describe('The first line, counted from 1.'),
+  limit: z.number().int().min(1).max(10_000).default(2_000).describe('How many lines.'),
+});
+
+const CHUNK_BYTES = 64 * 1024;
+const PAGE_CHARACTERS = 60_000;
+const LINE_CHARACTERS = 2_000;
+
+export const readFile = (hide: readonly string[]): Tool =>
+  defineTool({
+    name: 'read_file',
+    description: 'Reads a text file of the working folder, a page of lines at a time.',
+    input: Input,
+    repeatable: true,
+    approval: () => null,
+    run: async ({ path, offset, limit }, { root, signal }) => {
+      const place = await confine({ root, hide }, path);
+      const found = await stat(place.path).catch((cause) => {
+        throw new Fault('tool_failed', `There is no file ${path}.`, { cause });
+      });
+      if (found.isDirectory()) {
+        throw new Fault('tool_failed', `The path ${path} is a folder; list_files shows what is in it.`);
+      }
+      // Opening a pipe or a device could wait for ever.
+      if (!found.isFile()) throw new Fault('tool_failed', `The path ${path} is not a regular file.`);
+      const file = await openToRead(place.path, path);
+      try {
+        if (await isBinary(file)) {
+          return { parts: [textPart(`${path} is a binary file of ${found.size} bytes.`)] };
+        }
+        return { parts: [textPart(await readPage(file, { path, offset, limit }, signal))] };
+      } finally {
+        await file.close();
+      }
+    },
+  });
+
+const openToRead = (path: string, shown: string): Promise<FileHandle> =>
+  open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((cause) => {
+    throw new Fault('tool_failed', `The file ${shown} cannot be opened.`, { cause });
+  });
+
+/** A file with a zero byte near its beginning is not text. */
+async function isBinary(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(8_192), 0, 8_192, 0);
+  return buffer.subarray(0, bytesRead).includes(0);
+}
+
+type Page = { readonly path: string; readonly offset: number; readonly limit: number };
+
+/** Holds one chunk and one page, however large the file and however long its lines. */
+async function readPage(
+  file: FileHandle,
+  { path, offset, limit }: Page,
+  signal: AbortSignal,
+): Promise<string> {
+  let text = '';
+  let next = offset;
+  for await (const [number, line] of linesOf(file, signal)) {
+    if (number < offset) continue;
+    if (number >= offset + limit || text.length + line.length > PAGE_CHARACTERS) {
+      return `${text}[… more lines follow; go on with offset ${number} …]\n`;
+    }
+    text += `${line}\n`;
+    next = number + 1;
+  }
+  if (text !== '') return text;
+  return offset === 1 ? `${path} is empty.` : `${path} has no line ${next}.`;
+}
+
+async function* linesOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<[number, string]> {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  let line = new LongLine();
+  let number = 1;
+  for (let position = 0, ended = false; !ended; ) {
+    if (signal.aborted) throw new Fault('cancelled', 'aborted');
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
+    position += bytesRead;
+    ended = bytesRead === 0;
+    const pieces = decoder.decode(buffer.subarray(0, bytesRead), { stream: !ended }).split('\n');
+    line.push(pieces[0] ?? '');
+    for (const piece of pieces.slice(1)) {
+      yield [number++, line.text()];
+      line = new LongLine();
+      line.push(piece);
+    }
+  }
+  if (line.length > 0) yield [number, line.text()];
+}
+
+/** A line of which only the beginning is kept. */
+class LongLine {
+  length = 0;
+  #kept = '';
+
+  push(piece: string): void {
+    this.length += piece.length;
+    if (this.#kept.length < LINE_CHARACTERS) {
+      this.#kept += piece.slice(0, LINE_CHARACTERS - this.#kept.length);
+    }
+  }
+
+  text(): string {
+    if (this.length <= LINE_CHARACTERS) return this.#kept;
+    const kept = isHighSurrogate(this.#kept.charCodeAt(LINE_CHARACTERS - 1))
+      ? this.#kept.slice(0, -1)
+      : this.#kept;
+    return `${kept} [… ${this.length - kept.length} characters left out …]`;
+  }
+}

@@ -1,0 +1,57 @@
+/** Writes one whole file. */
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { type Ask, Fault, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { type Bounds, confine, exists, isGitInternal } from './paths.ts';
+import { writeWhole } from './write.ts';
+
+const Input = z.object({
+  path: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .refine((path) => !isAbsolute(path) && !path.split(/[\\/]/).includes('..') && !path.includes('\0'), {
+      message: 'must be relative and stay under the working folder',
+    })
+    .describe('Where, relative to the working folder.'),
+  content: z.string().max(5_000_000),
+});
+type Input = z.output<typeof Input>;
+
+export const saveFile = (hide: readonly string[]): Tool =>
+  defineTool({
+    name: 'save_file',
+    description: 'Writes a text file under the working folder, replacing it where it exists.',
+    input: Input,
+    repeatable: true,
+    approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, hide }),
+    run: async ({ path, content }, { root }) => {
+      const place = await confine({ root, hide }, path);
+      if ((await exists(place.path)) && !(await stat(place.path)).isFile()) {
+        throw new Fault('tool_failed', `The path ${path} is not a file.`);
+      }
+      const bytes = Buffer.byteLength(content);
+      await writeWhole(place.path, content).catch((cause) => {
+        throw new Fault('tool_failed', `The file ${path} could not be written.`, { cause });
+      });
+      return { parts: [textPart(`Saved ${path} (${bytes} bytes).`)], data: { path, bytes } };
+    },
+  });
+
+async function askToSave({ path, content }: Input, bounds: Bounds): Promise<Ask> {
+  const command = ['save_file', path, content];
+  const place = await confine(bounds, path).catch((thrown) => {
+    if (thrown instanceof Fault) return null;
+    throw thrown;
+  });
+  if (!place) {
+    return { kind: 'other', command, description: `Writes ${path}, which leaves the working folder.` };
+  }
+  const verb = (await exists(place.path)) ? 'Replaces' : 'Creates';
+  const description = `${verb} the file ${path} (${Buffer.byteLength(content)} bytes).`;
+  // What git finds in its own folder it runs: such a write is more than an edit.
+  if (isGitInternal(place.path)) return { kind: 'other', command, description };
+  return { kind: 'edit', command, description, grant: 'save_file' };
+}

@@ -1,0 +1,58 @@
+/**
+ * Searches without ripgrep, as a program of its own: a pattern that takes for ever then only takes a process with it.
+ * Arguments: query, "regex" or "text", the folder that paths are relative to, and a path in it. Writes
+ * `path NUL line:text` for each match; exits with 2 and one line of error where the pattern cannot be read.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+const FILE_BYTES = 5_000_000;
+const LINE_CHARACTERS = 300;
+const CLOSED = new Set(['.git', 'node_modules']);
+
+async function* filesIn(path: string): AsyncGenerator<string> {
+  if (!(await stat(path)).isDirectory()) {
+    yield path;
+    return;
+  }
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    if (entry.isDirectory() && !CLOSED.has(entry.name)) yield* filesIn(join(path, entry.name));
+    else if (entry.isFile()) yield join(path, entry.name);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  if ((await stat(path)).size > FILE_BYTES) return '';
+  const bytes = await readFile(path);
+  return bytes.includes(0) ? '' : bytes.toString('utf8');
+}
+
+function matcher(query: string, mode: string): (line: string) => boolean {
+  if (mode !== 'regex') return (line) => line.includes(query);
+  const pattern = new RegExp(query, 'u');
+  return (line) => pattern.test(line);
+}
+
+async function search(query: string, mode: string, folder: string, start: string): Promise<void> {
+  const matches = matcher(query, mode);
+  for await (const path of filesIn(join(folder, start))) {
+    const lines = (await readText(path).catch(() => '')).split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (!matches(line)) continue;
+      const shown = line.trimEnd().slice(0, LINE_CHARACTERS);
+      await Bun.write(Bun.stdout, `${relative(folder, path)}\0${index + 1}:${shown}\n`);
+    }
+  }
+}
+
+if (import.meta.main) {
+  const [query = '', mode = 'text', folder = '.', start = '.'] = process.argv.slice(2);
+  try {
+    await search(query, mode, folder, start);
+  } catch (thrown) {
+    console.error(thrown instanceof Error ? thrown.message : thrown);
+    process.exit(2);
+  }
+}

@@ -1,0 +1,89 @@
+/** Searches the text of files. */
+import { realpath } from 'node:fs/promises';
+import { join, normalize, relative } from 'node:path';
+import { Fault, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool } from '../../core/ports/tool.ts';
+import { confine, exists, isHidden } from '../paths.ts';
+import { matchesOf, type SearchCommand } from './matches.ts';
+
+const Input = z.object({
+  query: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine((query) => !/[\n\0]/.test(query), { message: 'must be one line' })
+    .describe('What to look for.'),
+  path: z.string().min(1).default('.').describe('A file or folder, relative to the working folder.'),
+  regex: z.boolean().default(false).describe('The query is a regular expression.'),
+  offset: z.number().int().min(1).default(1).describe('The first match, counted from 1.'),
+});
+
+const PAGE_MATCHES = 200;
+const TIMEOUT_MS = 30_000;
+
+export type SearchOptions = {
+  readonly hide: readonly string[];
+  /** where ripgrep is; null: the plain search */
+  readonly ripgrep: string | null;
+};
+
+export const searchFiles = ({ hide, ripgrep }: SearchOptions): Tool =>
+  defineTool({
+    name: 'search_files',
+    description: 'Searches the text of files in the working folder. Gives path:line:text for each match.',
+    input: Input,
+    repeatable: true,
+    approval: () => null,
+    run: async ({ query, path, regex, offset }, { root: given, signal }) => {
+      const place = await confine({ root: given, hide }, path);
+      if (!(await exists(place.path))) throw new Fault('tool_failed', `There is no path ${path}.`);
+      const root = await realpath(given);
+      const start = `./${relative(root, place.path)}`;
+      const command = ripgrep
+        ? withRipgrep(ripgrep, root, query, regex, start)
+        : plainly(root, query, regex, start);
+      const page: string[] = [];
+      let number = 0;
+      for await (const match of matchesOf(command, signal, TIMEOUT_MS)) {
+        if (await isHidden(hide, join(root, match.path))) continue;
+        if (++number < offset) continue;
+        if (page.length === PAGE_MATCHES) {
+          page.push(`[… more matches follow; go on with offset ${number} …]`);
+          break;
+        }
+        page.push(`${normalize(match.path)}:${match.line}`);
+      }
+      return { parts: [textPart(page.length === 0 ? 'No match.' : page.join('\n'))] };
+    },
+  });
+
+const withRipgrep = (
+  ripgrep: string,
+  root: string,
+  query: string,
+  regex: boolean,
+  start: string,
+): SearchCommand => ({
+  folder: root,
+  argv: [
+    ...[
+      ripgrep,
+      '--no-config',
+      '--color=never',
+      '--no-heading',
+      '--with-filename',
+      '--line-number',
+      '--null',
+    ],
+    ...['--sort=path', '--hidden', '--glob=!.git', '--max-filesize=5M', '--no-messages'],
+    ...['--max-columns=300', '--max-columns-preview', ...(regex ? [] : ['--fixed-strings'])],
+    ...['--regexp', query, '--', start],
+  ],
+});
+
+/** It starts in our own folder: the runtime would load and run what a bunfig.toml in the working folder names. */
+const plainly = (root: string, query: string, regex: boolean, start: string): SearchCommand => ({
+  folder: import.meta.dir,
+  argv: [process.execPath, join(import.meta.dir, 'plain.ts'), query, regex ? 'regex' : 'text', root, start],
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Ask } from '@parlance/protocol';
+import { workshop } from '../testing.ts';
+import decisions from './decisions.json';
+import type { Sandbox } from './sandbox.ts';
+import { shell } from './tool.ts';
+
+type Decision = { command: string[]; decision: string; grant?: string };
+
+const sandbox: Sandbox = {
+  enter: async (argv) => ({ argv: [...argv], finish: async () => undefined }),
+};
+
+function approve(input: object, root = '/work', options = { sandbox, hide: [] as string[] } as Options) {
+  const tool = shell('shell', options);
+  return Promise.resolve(tool.approval(tool.input.parse(input), { root }));
+}
+type Options = { sandbox: Sandbox | null; hide: string[] };
+
+test('the table has forty decisions or more', () => {
+  expect(decisions.length).toBeGreaterThanOrEqual(40);
+});
+
+test.each(decisions as Decision[])('$decision: $command', async ({ command, decision, grant }) => {
+  const ask = await approve({ command });
+  expect(ask === null ? 'run' : 'ask').toBe(decision);
+  if (ask === null) return;
+  expect(ask).toMatchObject({ kind: 'command', command });
+  expect(ask.grant).toBe(grant);
+});
+
+test('without a sandbox the same commands are known to be safe', async () => {
+  for (const { command, decision } of decisions as Decision[]) {
+    const ask = await approve({ command }, '/work', { sandbox: null, hide: [] });
+    expect([command, ask === null ? 'run' : 'ask']).toEqual([command, decision]);
+  }
+});
+
+test('what is asked names the folder and the missing sandbox', async () => {
+  const ask = await approve({ command: ['npm', 'test'], workdir: 'sub' }, '/work', {
+    sandbox: null,
+    hide: [],
+  });
+  expect(ask?.description).toBe('Runs npm test in sub without a sandbox.');
+});
+
+const PATCH = '*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch';
+
+test.each([
+  [['apply_patch', PATCH]],
+  [['bash', '-lc', `apply_patch <<'EOF'\n${PATCH}\nEOF`]],
+  [['bash', '-lc', `apply_patch << "PATCH"\n${PATCH}\nPATCH\n`]],
+  [['sh', '-c', `apply_patch <<EOF\n${PATCH}\nEOF`]],
+])('a patch given to the shell is asked about as a patch: %j', async (command) => {
+  await using place = await workshop();
+  const expected: Ask = {
+    kind: 'edit',
+    command: ['apply_patch', PATCH],
+    patch: PATCH,
+    description: 'A patch that adds a.txt.',
+    grant: 'apply_patch',
+  };
+  expect(await approve({ command }, place.root)).toEqual(expected);
+});
+
+test('a script that goes on after the patch is a script', async () => {
+  const script = `apply_patch <<'EOF'\n${PATCH}\nEOF\nrm -rf .`;
+  expect(await approve({ command: ['bash', '-lc', script] })).toMatchObject({ kind: 'command' });
+});
+
+test.each([
+  ['cat .data/key'],
+  ['cd .data && cat key'],
+  ['cat .d*/key'],
+  ['cat link/key'],
+  ['cd link; cat key'],
+  ['grep -r secret .'],
+  ['grep -R secret'],
+  ['rg -uu secret'],
+  ['rg --hidden secret'],
+  ['rg -i. secret'],
+  ['grep --file=.data/key README.md'],
+  ['git diff --no-index empty .'],
+])('without a sandbox, a look into the hidden folder asks: %s', async (script) => {
+  await using place = await workshop();
+  await mkdir(join(place.root, '.data'));
+  await symlink('.data', join(place.root, 'link'));
+  const command = ['bash', '-lc', script];
+  const hide = [join(place.root, '.data')];
+  expect(await approve({ command }, place.root, { sandbox: null, hide })).not.toBeNull();
+  expect(await approve({ command }, place.root, { sandbox, hide })).toBeNull();
+});
+
+test.each([
+  ['ls -la'],
+  ['cat README.md'],
+  ['cd src && cat a.ts'],
+  ['git status'],
+  ['grep word a.ts'],
+  ['rg -n word'],
+  ['rg word src'],
+  ['git diff HEAD~1'],
+])('without a sandbox, a look elsewhere runs unasked: %s', async (script) => {
+  await using place = await workshop();
+  const hide = [join(place.root, '.data')];
+  expect(await approve({ command: ['bash', '-lc', script] }, place.root, { sandbox: null, hide })).toBeNull();
+});

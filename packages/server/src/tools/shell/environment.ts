@@ -1,0 +1,22 @@
+/** The environment of a command: named variables only, so that no key of the server reaches it. */
+
+const PASSED = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'],
+];
+
+/** git runs what a repository names as its file monitor, even for `git status`; these outrank the repository. */
+const GIT = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
+export function commandEnvironment(own: Record<string, string | undefined>): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name of PASSED) {
+    const value = own[name];
+    if (value !== undefined) passed[name] = value;
+  }
+  return { ...passed, ...GIT };
+}

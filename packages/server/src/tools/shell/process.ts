@@ -1,0 +1,108 @@
+/** One command as a process group: bounded in time and output, and gone as a whole when it ends. */
+import { constants } from 'node:os';
+import { Fault } from '@parlance/protocol';
+import { errorCode } from '../paths.ts';
+import { CappedOutput } from './capped-output.ts';
+
+export type Run = {
+  readonly argv: readonly string[];
+  readonly workdir: string;
+  readonly environment: Record<string, string>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+export type Ended = {
+  readonly reason: 'exited' | 'timeout' | 'aborted';
+  readonly exitCode: number;
+  readonly output: string;
+  readonly durationMs: number;
+};
+
+/** How long a process that left the group may keep the output open after the command has ended. */
+const DRAIN_MS = 1_000;
+export const TIMEOUT_EXIT_CODE = 124;
+
+/** Joins both outputs in the order in which they are written. */
+export const withJoinedOutput = (argv: readonly string[]): string[] => [
+  ...['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'],
+  ...argv,
+];
+
+/** Resolves once the group is dead, also after a timeout or an abort. */
+export async function runProcess(run: Run): Promise<Ended> {
+  const started = performance.now();
+  const child = start(run);
+  let reason = 'exited' as Ended['reason'];
+  const stop = (why: Ended['reason']) => {
+    if (reason === 'exited') reason = why;
+    killGroup(child.pid);
+  };
+  const timer = setTimeout(() => stop('timeout'), run.timeoutMs);
+  const abort = () => stop('aborted');
+  run.signal.addEventListener('abort', abort, { once: true });
+  if (run.signal.aborted) abort();
+  const output = new CappedOutput();
+  const drained = drain(child.stdout, output);
+  try {
+    await child.exited;
+  } finally {
+    clearTimeout(timer);
+    run.signal.removeEventListener('abort', abort);
+    killGroup(child.pid);
+  }
+  await drained.within(DRAIN_MS);
+  return {
+    reason,
+    exitCode: reason === 'timeout' ? TIMEOUT_EXIT_CODE : exitCodeOf(child),
+    output: output.text(),
+    durationMs: performance.now() - started,
+  };
+}
+
+function start({ argv, workdir, environment }: Run) {
+  try {
+    return Bun.spawn([...argv], {
+      cwd: workdir,
+      env: environment,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'ignore',
+      detached: true,
+    });
+  } catch (cause) {
+    throw new Fault('tool_failed', 'The command could not be started.', { cause });
+  }
+}
+
+function drain(stream: ReadableStream<Uint8Array>, output: CappedOutput) {
+  const reader = stream.getReader();
+  const done = (async () => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      output.push(value);
+    }
+  })();
+  return {
+    async within(ms: number): Promise<void> {
+      const timer = setTimeout(() => void reader.cancel(), ms);
+      await done.finally(() => clearTimeout(timer));
+    },
+  };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (thrown) {
+    // ESRCH: all gone. EPERM: what is left belongs to another user, and is out of our reach.
+    const code = errorCode(thrown);
+    if (code !== 'ESRCH' && code !== 'EPERM') throw thrown;
+  }
+}
+
+function exitCodeOf({ exitCode, signalCode }: Bun.Subprocess): number {
+  const signals: Record<string, number> = constants.signals;
+  return exitCode ?? 128 + (signals[signalCode ?? ''] ?? 0);
+}

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { findSandbox } from './sandbox.ts';
+import { shell } from './tool.ts';
+
+const found = await findSandbox();
+
+/** Resolves once the file is there and not empty. */
+async function appears(place: Workshop, path: string): Promise<string> {
+  for (;;) {
+    const text = await place.read(path).catch(() => '');
+    if (text !== '') return text;
+    await Bun.sleep(5);
+  }
+}
+
+for (const sandbox of found ? [null, found] : [null]) {
+  describe(sandbox ? 'shell in the sandbox' : 'shell without a sandbox', () => {
+    const tool = shell('shell', { sandbox, hide: [] });
+    const run = (place: Workshop, input: object) => use(tool, input, contextIn(place.root));
+
+    test('gives output, exit code and duration', async () => {
+      await using place = await workshop();
+      const result = await run(place, { command: ['echo', 'hello'] });
+      expect(result.parts).toEqual([{ type: 'text', text: 'hello\n' }]);
+      expect(result.data).toMatchObject({ output: 'hello\n', exit_code: 0 });
+      expect(String(result.data?.duration_seconds)).toMatch(/^\d+(\.\d)?$/);
+      expect(result.failed).toBe(false);
+    });
+
+    test('joins both outputs in the order in which they were written', async () => {
+      await using place = await workshop();
+      const command = ['sh', '-c', 'echo 1; echo 2 >&2; echo 3; echo 4 >&2; exit 3'];
+      const result = await run(place, { command });
+      expect(result.data).toMatchObject({ output: '1\n2\n3\n4\n', exit_code: 3 });
+      expect(result.failed).toBe(true);
+    });
+
+    test('arguments reach the program as they are', async () => {
+      await using place = await workshop();
+      const words = ['$HOME', '`id`', 'a b', "it's", '*', '--', ''];
+      const result = await run(place, { command: ['printf', '[%s]', ...words] });
+      expect(result.data?.output).toBe(words.map((word) => `[${word}]`).join(''));
+    });
+
+    test('a command without output says so', async () => {
+      await using place = await workshop();
+      const result = await run(place, { command: ['true'] });
+      expect(result.parts).toEqual([{ type: 'text', text: '(no output, exit code 0)' }]);
+      expect(result.data?.output).toBe('');
+    });
+
+    test('runs in the workdir, and can write there', async () => {
+      await using place = await workshop();
+      await place.write('sub/a.txt', 'a');
+      const result = await run(place, { command: ['sh', '-c', 'pwd; echo b > b.txt'], workdir: 'sub' });
+      expect(result.data?.output).toBe(`${place.root}/sub\n`);
+      expect(await place.read('sub/b.txt')).toBe('b\n');
+    });
+
+    test('workdir outside root is refused', async () => {
+      await using place = await workshop();
+      await symlink(place.outside, join(place.root, 'link'));
+      for (const workdir of ['..', '/', 'link', '../root/..']) {
+        const fault = await faultOf(run(place, { command: ['touch', 'made'], workdir }));
+        expect(fault.code).toBe('tool_invalid');
+      }
+      expect(await Bun.file(join(place.outside, 'made')).exists()).toBe(false);
+    });
+
+    test('workdir that is missing, or a file, is a fault', async () => {
+      await using place = await workshop();
+      await place.write('file', 'x');
+      for (const workdir of ['none', 'file']) {
+        expect((await faultOf(run(place, { command: ['ls'], workdir }))).code).toBe('tool_failed');
+      }
+    });
+
+    test('missing program: exit code 127', async () => {
+      await using place = await workshop();
+      for (const program of ['no-such-program', './no-such-program']) {
+        const result = await run(place, { command: [program] });
+        expect(result.failed).toBe(true);
+        expect(result.data?.output).toContain('no-such-program');
+      }
+      expect((await run(place, { command: ['no-such-program'] })).data?.exit_code).toBe(127);
+    });
+
+    test('the environment holds no secret', async () => {
+      await using place = await workshop();
+      process.env.PARLANCE_TEST_API_KEY = 'do-not-show';
+      try {
+        const result = await run(place, { command: ['env'] });
+        expect(result.data?.output).toContain('PATH=');
+        expect(result.data?.output).not.toContain('do-not-show');
+      } finally {
+        delete process.env.PARLANCE_TEST_API_KEY;
+      }
+    });
+
+    test('1 MB of output is cut to head and tail', async () => {
+      await using place = await workshop();
+      const result = await run(place, { command: ['sh', '-c', 'echo first; seq 200000; echo last'] });
+      const output = String(result.data?.output);
+      expect(output.length).toBeLessThan(11_000);
+      expect(output).toStartWith('first\n1\n2\n');
+      expect(output).toEndWith('200000\nlast\n');
+      expect(output).toMatch(/\[… \d{7} bytes \(about \d{6} lines\) left out …\]/);
+    });
+
+    test('100 MB of output do not stay in memory', async () => {
+      await using place = await workshop();
+      Bun.gc(true);
+      const before = process.memoryUsage().rss;
+      const command = ['head', '-c', '100000000', '/dev/zero'];
+      const result = await run(place, { command, timeout: 60_000 });
+      expect(result.data?.exit_code).toBe(0);
+      expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+    }, 60_000);
+
+    test('timeout: exit code 124, said in words, what was written until then is kept', async () => {
+      await using place = await workshop();
+      const result = await run(place, { command: ['sh', '-c', 'echo begun; sleep 600'], timeout: 300 });
+      expect(result.data).toMatchObject({
+        exit_code: 124,
+        output: 'begun\nThe command was stopped after 0.3 s (timeout).\n',
+      });
+      expect(result.failed).toBe(true);
+    });
+
+    test('timeout kills grandchildren', async () => {
+      await using place = await workshop();
+      const script = "sh -c 'sleep 654321 & wait' & wait";
+      await run(place, { command: ['sh', '-c', script], timeout: 300 });
+      await noneRuns('654321');
+    });
+
+    test('what a command leaves in the background ends with it', async () => {
+      await using place = await workshop();
+      const result = await run(place, { command: ['sh', '-c', 'sleep 654322 & echo done'] });
+      expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
+      await noneRuns('654322');
+    });
+
+    test('abort kills the command and ends the call as cancelled', async () => {
+      await using place = await workshop();
+      const abort = new AbortController();
+      const command = ['sh', '-c', 'echo up > up; sleep 654323 & wait'];
+      const call = use(tool, { command, timeout: 60_000 }, contextIn(place.root, { signal: abort.signal }));
+      await appears(place, 'up');
+      abort.abort();
+      expect((await faultOf(call)).code).toBe('cancelled');
+      await noneRuns('654323');
+    });
+
+    test('abort right after the start, or before it, leaves nothing running', async () => {
+      await using place = await workshop();
+      for (let round = 0; round < 10; round++) {
+        const abort = new AbortController();
+        const call = use(
+          tool,
+          { command: ['sleep', '654324'] },
+          contextIn(place.root, { signal: abort.signal }),
+        );
+        if (round % 2 === 0) await new Promise(setImmediate);
+        abort.abort();
+        expect((await faultOf(call)).code).toBe('cancelled');
+      }
+      await noneRuns('654324');
+    });
+
+    test('a command that waits for input finds none', async () => {
+      await using place = await workshop();
+      expect((await run(place, { command: ['cat'] })).data).toMatchObject({ output: '', exit_code: 0 });
+    });
+
+    test('a patch given to the shell is applied, relative to the workdir', async () => {
+      await using place = await workshop();
+      await place.write('sub/b.txt', 'b\n');
+      const patch = '*** Begin Patch\n*** Update File: b.txt\n-b\n+c\n*** End Patch';
+      const command = ['bash', '-lc', `apply_patch <<'EOF'\n${patch}\nEOF`];
+      const result = await run(place, { command, workdir: 'sub' });
+      expect(result.data).toMatchObject({ exit_code: 0, output: 'Applied:\nM b.txt' });
+      expect(await place.read('sub/b.txt')).toBe('c\n');
+    });
+  });
+}
+
+test('without a sandbox, a process that left its group does not hold up the result', async () => {
+  await using place = await workshop();
+  const tool = shell('shell', { sandbox: null, hide: [] });
+  const script =
+    "setsid sh -c 'echo $$ > pid; exec sleep 654325' & while ! [ -s pid ]; do :; done; echo done";
+  const result = await use(tool, { command: ['sh', '-c', script] }, contextIn(place.root));
+  process.kill(Number(await place.read('pid')), 'SIGKILL');
+  expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
+});
+
+/** Resolves once no `sleep` with this argument runs. Bounded by the timeout of the test. */
+async function noneRuns(argument: string): Promise<void> {
+  for (;;) {
+    const running = existsSync('/proc/self') ? await argumentsFromProc() : argumentsFromPs();
+    if (!running.some((line) => line.startsWith('sleep') && line.includes(argument))) return;
+    await Bun.sleep(5);
+  }
+}
+
+async function argumentsFromProc(): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const read = (id: string) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+  return (await Promise.all(ids.map(read))).map((line) => line.replaceAll('\0', ' '));
+}
+
+const argumentsFromPs = (): string[] => Bun.spawnSync(['ps', '-eo', 'args']).stdout.toString().split('\n');
