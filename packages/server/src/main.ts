@@ -43,7 +43,6 @@ export async function startServer(config: Config): Promise<RunningServer> {
       'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
     );
   }
-  const adminPassword = await ensureUsers(store, config.authUsers);
   const secret = await loadSecret(config.data, config.authSecret);
   const gate = openGate({ users: store, secret, open: config.auth === 'open' });
 
@@ -120,6 +119,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   const main = open(config.port, null);
   const doors = config.doors.map((door) => open(door.port, door.dialect as DialectName));
+  // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
+  const adminPassword = await ensureUsers(store, config.authUsers);
   const resumed = await engine.recover();
   if (resumed > 0) log.info({ resumed }, 'unfinished turns go on');
 

@@ -3,20 +3,13 @@
  * `?session=` or a `previousResponseId` names, or else a new one. The contract has no cancel and no ping; a second
  * input supersedes the turn that is running. Agents that change hands are told as system messages.
  */
-import {
-  type Ask,
-  type Fact,
-  Fault,
-  type FaultCode,
-  isObject,
-  type Part,
-  type SessionEvent,
-} from '@parlance/protocol';
+import { type Ask, type Fact, Fault, type FaultCode, isObject, type SessionEvent } from '@parlance/protocol';
 import type { Connection, Now, SessionRef, Socket } from '../../core/engine.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../calls.ts';
 import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
 import { nthId } from '../ids.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
 import {
   assistantItem,
@@ -154,16 +147,13 @@ type Details = { error: string; code: number } | null;
 
 type State = {
   readonly calls: Calls;
-  /** inputs whose turn has not begun */
-  readonly inputs: Readonly<
-    Record<string, { readonly parts: readonly Part[]; readonly via: Frame['except'] }>
-  >;
+  readonly inputs: Inputs;
   /** what the waiting approval shows, to show it again after an explanation */
   readonly ask: Ask | null;
 };
 
 function start(_now: Now): State {
-  return { calls: NO_CALLS, inputs: {}, ask: null };
+  return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null };
 }
 
 /** On the path of a token. */
@@ -176,21 +166,21 @@ const piece = (id: string, block: string, text: string): Body => ({
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
   const calls = trackCalls(before.calls, event);
-  const state = calls === before.calls ? before : { ...before, calls };
+  const inputs = trackInputs(before.inputs, event);
+  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
   const { id } = event;
   switch (event.type) {
-    case 'input.accepted': {
-      const { parts, via } = event;
-      return [{ ...state, inputs: { ...state.inputs, [event.input]: { parts, via } } }, NONE];
-    }
     case 'turn.started': {
-      const { [event.input]: input, ...inputs } = state.inputs;
-      const frames: Frame<Body>[] = [{ body: loading(id, true) }];
-      if (input) {
-        const item = userItem(event.input, input.parts);
-        frames.push({ body: { id: nthId(id, 1), type: 'response_item', payload: item }, except: input.via });
-      }
-      return [{ ...state, inputs }, frames];
+      const input = before.inputs[event.input];
+      const begun: Frame<Body> = { body: loading(id, true) };
+      if (!input) return [state, [begun]];
+      const item = userItem(event.input, input.parts);
+      // The socket that sent it shows it already.
+      const shown: Frame<Body> = {
+        body: { id: nthId(id, 1), type: 'response_item', payload: item },
+        except: input.via,
+      };
+      return [state, [begun, shown]];
     }
     case 'turn.resumed':
       return [state, say(loading(id, true))];
@@ -242,6 +232,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'context.compacted':
       return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
     case 'session.created':
+    case 'input.accepted':
     case 'call.requested':
     case 'text.ended':
     case 'step.ended':

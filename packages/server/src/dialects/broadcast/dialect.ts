@@ -10,6 +10,7 @@ import { waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
 import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 
 export const broadcast = defineDialect<State>({
   name: 'broadcast',
@@ -97,6 +98,7 @@ type Body =
 type State = {
   /** undefined where the session has no name that a client could use */
   readonly session_id: string | undefined;
+  readonly inputs: Inputs;
   readonly calls: Calls;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
   readonly text: string | null;
@@ -105,22 +107,23 @@ type State = {
 };
 
 function start(now: Now): State {
-  return { ...REST, session_id: now.created?.named === false ? undefined : now.ref.id };
+  return { ...REST, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);
-  const state = calls === before.calls ? before : { ...before, calls };
+  const inputs = trackInputs(before.inputs, event);
+  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
   const { session_id } = state;
   const say = (...bodies: Body[]): Frame<Body>[] =>
     bodies.map((body) => ({ body: session_id === undefined ? body : { ...body, session_id } }));
   switch (event.type) {
     case 'session.created':
       return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
-    case 'input.accepted':
-      return [state, say({ type: 'user_message', message: textOf(event.parts) })];
-    case 'turn.started':
-      return [{ ...state, ...REST }, NONE];
+    case 'turn.started': {
+      const input = before.inputs[event.input];
+      return [state, input ? say({ type: 'user_message', message: textOf(input.parts) }) : NONE];
+    }
     case 'reasoning.ended':
       return [state, say(thinking(event.text))];
     case 'text.ended':
@@ -153,6 +156,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, ...REST }, say(error(FAULTS[event.fault.code](event.fault.message)))];
     case 'turn.cancelled':
       return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
+    case 'input.accepted':
     case 'session.cleared':
     case 'turn.resumed':
     case 'step.ended':

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'bun:test';
+import type { SessionEvent } from '@parlance/protocol';
+import { SCENARIOS } from '../testing/scenarios.ts';
+import {
+  goldenNames,
+  goldenPath,
+  projected,
+  readText,
+  readTranscript,
+  toLines,
+  transcriptPath,
+  UNBORN,
+} from '../testing/transcripts.ts';
+import { DIALECTS } from './index.ts';
+
+const NAMES = Object.keys(SCENARIOS);
+/** What every dialect must show, whatever else is added. */
+const COMMON = [
+  'plain-answer',
+  'reasoning',
+  'tool-call',
+  'approval-yes',
+  'approval-no',
+  'failure-mid-stream',
+  'cancel',
+  'supersede',
+  'resume',
+];
+
+test('the common set of transcripts is there', () => {
+  expect(NAMES).toEqual(expect.arrayContaining(COMMON));
+});
+
+describe('transcripts are what the engine does', () => {
+  for (const [name, play] of Object.entries(SCENARIOS)) {
+    test(name, async () => {
+      expect(toLines(await play())).toBe(readText(transcriptPath(name)) ?? 'missing: npm run golden');
+    });
+  }
+});
+
+for (const dialect of DIALECTS) {
+  describe(`${dialect.name} shows`, () => {
+    test('every transcript, and nothing else', () => {
+      expect(goldenNames(dialect.name).sort()).toEqual([...NAMES].sort());
+    });
+    for (const name of NAMES) {
+      test(name, () => {
+        const golden = readText(goldenPath(dialect.name, name));
+        expect(projected(dialect, readTranscript(name))).toBe(golden ?? 'missing: npm run golden');
+      });
+    }
+    test('a token leaves the state as it is, so that nothing grows with the text', () => {
+      const events = readTranscript('plain-answer');
+      const last = events.findLastIndex((event) => event.type === 'text.delta');
+      let state = dialect.projection.start(UNBORN);
+      for (const event of events.slice(0, last)) [state] = dialect.projection.step(state, event);
+      const [after] = dialect.projection.step(state, events[last] as SessionEvent);
+      expect(after).toBe(state);
+    });
+  });
+}

@@ -1,0 +1,189 @@
+/**
+ * Whole turns, played on the real engine. Their events are kept as transcripts; each dialect has a golden file for
+ * every one of them.
+ */
+import type { SessionEvent } from '@parlance/protocol';
+import { calls, type Line, says } from './scripted-provider.ts';
+import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
+
+type Scenario = () => Promise<readonly SessionEvent[]>;
+
+/** Plays what `act` does on a stage with these answers, until the last of `turns` turns has ended. */
+const played =
+  (
+    answers: Line[][],
+    act: (stage: Stage) => Promise<unknown>,
+    last: SessionEvent['type'] = 'turn.ended',
+    turns = 1,
+  ): Scenario =>
+  async () => {
+    const stage = await setStage(answers);
+    const ended = (async () => {
+      for (let turn = 0; turn < turns; turn++) await stage.happens(last);
+    })();
+    await act(stage);
+    await ended;
+    return stage.events;
+  };
+
+const asks = calls('shell', { command: ['npm', 'test'] }, [{ type: 'text', text: 'I will run the tests.' }]);
+
+async function answered(stage: Stage, command: object): Promise<void> {
+  const asked = stage.happens('approval.requested');
+  await say(stage.engine, 'run the tests');
+  await asked;
+  await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
+}
+
+/** The first process dies at `at`; a second one goes on from the same store. */
+const killed =
+  (answers: Line[][], text: string, at: (stage: Stage) => Promise<unknown>, after: Line[][]): Scenario =>
+  async () => {
+    const ids = countingIds();
+    const first = await setStage(answers, { ids });
+    const dead = at(first);
+    await say(first.engine, text);
+    await dead;
+    const before = [...first.events];
+    const second = await setStage(after, { ids, store: first.store });
+    const ended = second.happens('turn.ended');
+    await second.engine.recover();
+    await ended;
+    return [...before, ...second.events];
+  };
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'plain-answer': played([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),
+
+  reasoning: played(
+    [[{ type: 'reasoning', text: 'They ' }, { type: 'reasoning', text: 'greet me.' }, ...says('Hello.')]],
+    ({ engine }) => say(engine, 'Hi'),
+  ),
+
+  'tool-call': played(
+    [
+      calls('lookup', { word: 'parlance' }, [{ type: 'text', text: 'Let me look.' }]),
+      says('It is ', 'a word.'),
+    ],
+    ({ engine }) => say(engine, 'What is parlance?'),
+  ),
+
+  'tool-failure': played([calls('broken', {}), says('It did not work.')], ({ engine }) =>
+    say(engine, 'Try it'),
+  ),
+
+  'approval-yes': played([asks, says('All green.')], (stage) => answered(stage, { answer: 'once' })),
+
+  'approval-no': played([asks, says('Then I will not.')], (stage) =>
+    answered(stage, { answer: 'deny', reason: 'not now' }),
+  ),
+
+  'approval-no-exit': played(
+    [asks],
+    (stage) => answered(stage, { answer: 'deny', exit: true }),
+    'turn.cancelled',
+  ),
+
+  'approval-explained': played([asks, says('It runs the tests.'), says('Done.')], async (stage) => {
+    const asked = stage.happens('approval.requested');
+    await say(stage.engine, 'run the tests');
+    await asked;
+    await stage.engine.send(SESSION, { type: 'approval.explain' }, CALLER);
+    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'always' }, CALLER);
+  }),
+
+  'approval-by-word': played([asks, says('Done.')], (stage) =>
+    answered(stage, { answer: 'once', said: 'yes' }),
+  ),
+
+  'failure-mid-stream': played(
+    [
+      [
+        { type: 'text', text: 'Half an ' },
+        { type: 'failed', fault: { code: 'provider_unavailable', message: 'The model cannot be reached.' } },
+      ],
+    ],
+    ({ engine }) => say(engine, 'Hi'),
+    'turn.failed',
+  ),
+
+  cancel: played(
+    [[{ type: 'text', text: 'This takes ' }, { type: 'hang' }]],
+    async ({ engine, provider }) => {
+      await say(engine, 'Count');
+      await provider.hanging;
+      await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    },
+    'turn.cancelled',
+  ),
+
+  supersede: played(
+    [[{ type: 'text', text: 'The first ' }, { type: 'hang' }], says('The second answer.')],
+    async ({ engine, provider }) => {
+      await say(engine, 'First');
+      await provider.hanging;
+      await say(engine, 'Second', 'supersede');
+    },
+  ),
+
+  'supersede-in-a-call': played([calls('endless', {}), says('The second answer.')], async (stage) => {
+    const started = stage.happens('tool.started');
+    await say(stage.engine, 'First');
+    await started;
+    await say(stage.engine, 'Second', 'supersede');
+  }),
+
+  queue: played(
+    [says('One.'), says('Two.')],
+    ({ engine }) => Promise.all([say(engine, 'First'), say(engine, 'Second')]),
+    'turn.ended',
+    2,
+  ),
+
+  resume: killed(
+    [[{ type: 'text', text: 'Half an ' }, { type: 'hang' }]],
+    'Hi',
+    ({ provider }) => provider.hanging,
+    [says('A whole ', 'answer.')],
+  ),
+
+  'resume-call-lost': killed([calls('endless', {})], 'Go', (stage) => stage.happens('tool.started'), [
+    says('I do not know whether it happened.'),
+  ]),
+
+  handoff: played(
+    [calls('handoff', { agent: 'tester', reason: 'It needs tests' }), says('I am the tester.')],
+    ({ engine }) => say(engine, 'Test it'),
+  ),
+
+  'direct-call': played([], ({ engine }) =>
+    engine.send(
+      SESSION,
+      { type: 'input.submit', parts: [], call: { tool: 'lookup', input: { word: 'parlance' } } },
+      CALLER,
+    ),
+  ),
+
+  compaction: played(
+    [says('word '.repeat(800)), says('They asked twice.'), says('Yes.')],
+    async (stage) => {
+      const first = stage.happens('turn.ended');
+      await say(stage.engine, 'First');
+      await first;
+      await say(stage.engine, 'Second');
+    },
+    'turn.ended',
+    2,
+  ),
+
+  clear: played(
+    [says('Hello.')],
+    async (stage) => {
+      const ended = stage.happens('turn.ended');
+      await say(stage.engine, 'Hi');
+      await ended;
+      await stage.engine.send(SESSION, { type: 'session.clear' }, CALLER);
+    },
+    'session.cleared',
+  ),
+};

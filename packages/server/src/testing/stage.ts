@@ -1,0 +1,141 @@
+/** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
+import { type Ask, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { type Caller, Engine, type SessionRef } from '../core/engine.ts';
+import type { EventStore } from '../core/ports/store.ts';
+import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { defaultRoster } from '../domains.ts';
+import { openMemoryStore } from '../stores/memory.ts';
+import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+
+export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
+export const CALLER: Caller = { principal: LOCAL, dialect: 'native' };
+
+export type Stage = {
+  readonly engine: Engine;
+  readonly provider: ScriptedProvider;
+  readonly store: EventStore;
+  /** everything that has happened in the session, in order */
+  readonly events: SessionEvent[];
+  /** resolves with the next event of that type */
+  happens<Type extends SessionEvent['type']>(type: Type): Promise<Extract<SessionEvent, { type: Type }>>;
+};
+
+export type StageOptions = {
+  readonly store?: EventStore;
+  readonly ids?: () => string;
+  readonly tools?: Tool[];
+};
+
+export async function setStage(
+  answers: readonly (readonly Line[])[],
+  options: StageOptions = {},
+): Promise<Stage> {
+  const provider = scriptedProvider(answers);
+  const store = options.store ?? openMemoryStore();
+  let clock = Date.UTC(2026, 0, 1);
+  const engine = new Engine({
+    store,
+    provider,
+    roster: defaultRoster(),
+    tools: new Map([...TOOLS, ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
+    instructions: 'Be brief.',
+    root: '/work',
+    approvalMode: 'suggest',
+    context: { strategy: 'threshold', threshold: 0.8 },
+    maxSteps: 10,
+    turnsAtOnce: 10,
+    now: () => clock++,
+    newId: options.ids ?? countingIds(),
+    log: {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: (data, message) => console.error(message, data),
+    },
+  });
+  const events: SessionEvent[] = [];
+  const waiting = new Set<{ type: string; resolve: (event: never) => void }>();
+  await engine.watch(SESSION, 'now', (event) => {
+    events.push(structuredClone(event));
+    for (const waiter of [...waiting]) {
+      if (waiter.type !== event.type) continue;
+      waiting.delete(waiter);
+      waiter.resolve(event as never);
+    }
+  });
+  return {
+    engine,
+    provider,
+    store,
+    events,
+    happens(type) {
+      const { promise, resolve } = Promise.withResolvers<never>();
+      waiting.add({ type, resolve });
+      return promise;
+    },
+  };
+}
+
+const ignore = () => undefined;
+
+/** UUIDs in order; the last group is free for the ids that dialects derive. */
+export function countingIds(): () => string {
+  let count = 0;
+  return () => `${(++count).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
+}
+
+export const say = (engine: Engine, text: string, mode: 'queue' | 'supersede' = 'queue') =>
+  engine.send(SESSION, { type: 'input.submit', parts: [textPart(text)], mode }, CALLER);
+
+const asking = (command: string[]): Ask => ({
+  kind: 'command',
+  command,
+  description: `Run ${command.join(' ')}`,
+  grant: `shell:${command[0]}`,
+});
+
+const TOOLS: readonly Tool[] = [
+  defineTool({
+    name: 'lookup',
+    description: 'Looks a word up.',
+    input: z.object({ word: z.string() }),
+    approval: () => null,
+    run: async ({ word }) => ({ parts: [textPart(`${word}: a word`)], data: { word } }),
+  }),
+  defineTool({
+    name: 'shell',
+    description: 'Runs a command.',
+    input: z.object({ command: z.array(z.string()) }),
+    asks: true,
+    approval: ({ command }) => asking(command),
+    run: async ({ command }) => ({
+      parts: [textPart(`ran ${command.join(' ')}`)],
+      data: { output: `ran ${command.join(' ')}`, exit_code: 0 },
+    }),
+  }),
+  defineTool({
+    name: 'broken',
+    description: 'Fails.',
+    input: z.object({}),
+    approval: () => null,
+    run: async () => {
+      throw new Error('a bug with a secret path');
+    },
+  }),
+  defineTool({
+    name: 'endless',
+    description: 'Runs until it is stopped.',
+    input: z.object({}),
+    approval: () => null,
+    run: (_input, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  }),
+  defineTool({
+    name: 'handoff',
+    description: 'Hands over.',
+    input: z.object({ agent: z.string(), reason: z.string() }),
+    approval: () => null,
+    run: async ({ agent, reason }) => ({ parts: [textPart(`over to ${agent}`)], handoff: { agent, reason } }),
+  }),
+];

@@ -1,0 +1,59 @@
+/** Transcripts and golden files on disk: one event or frame a line, so that a change reads well. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LOCAL, type SessionEvent, type SessionId } from '@parlance/protocol';
+import type { Now } from '../core/engine.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+
+const SOURCE = join(import.meta.dir, '..');
+
+export const transcriptPath = (name: string): string => join(SOURCE, 'testing/transcripts', `${name}.jsonl`);
+export const goldenFolder = (dialect: string): string => join(SOURCE, 'dialects', dialect, 'golden');
+export const goldenPath = (dialect: string, name: string): string =>
+  join(goldenFolder(dialect), `${name}.jsonl`);
+
+export const toLines = (values: readonly unknown[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+export const readTranscript = (name: string): SessionEvent[] =>
+  readFileSync(transcriptPath(name), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+export const readText = (path: string): string | null =>
+  existsSync(path) ? readFileSync(path, 'utf8') : null;
+
+export function writeText(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+export const goldenNames = (dialect: string): string[] =>
+  existsSync(goldenFolder(dialect))
+    ? readdirSync(goldenFolder(dialect)).map((file) => file.replace(/\.jsonl$/, ''))
+    : [];
+
+/** A session in which nothing has happened yet. */
+export const UNBORN: Now = {
+  ref: { owner: LOCAL.id, id: 'session-1' as SessionId },
+  seq: 0,
+  created: null,
+  agent: { id: 'coder', name: 'Coder' },
+  turn: null,
+  queued: 0,
+  approval: null,
+  open: null,
+};
+
+/** The frames that a socket of the dialect is sent, one a line; those that one socket does not get say so. */
+export function projected(dialect: Dialect, events: readonly SessionEvent[]): string {
+  let state = dialect.projection.start(UNBORN);
+  const lines: unknown[] = [];
+  for (const event of events) {
+    const [next, frames] = dialect.projection.step(state, event);
+    state = next;
+    lines.push(...frames.map(({ body, except }) => (except ? { except, body } : body)));
+  }
+  return toLines(lines);
+}

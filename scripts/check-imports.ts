@@ -1,0 +1,79 @@
+/**
+ * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
+ * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. Tests and `testing/` may
+ * import anything; nothing but tests imports `testing/`.
+ */
+import { dirname, join, relative } from 'node:path';
+import { Glob } from 'bun';
+
+const ROOT = join(import.meta.dir, '..');
+const SERVER = 'packages/server/src';
+const ROOMS = [
+  'core',
+  'dialects',
+  'providers',
+  'wires',
+  'tools',
+  'stores',
+  'buses',
+  'transports',
+  'auth',
+  'telemetry',
+];
+
+/** The room of a file of the server, `root` for those beside the rooms; null for files of other packages. */
+function roomOf(path: string): string | null {
+  const inside = relative(SERVER, path);
+  if (inside.startsWith('..')) return null;
+  const [first = ''] = inside.split('/');
+  return ROOMS.includes(first) || first === 'testing' || first === 'config' ? first : 'root';
+}
+
+function allowed(from: string, to: string): boolean {
+  const [room, target] = [roomOf(from), roomOf(to)];
+  if (room === null)
+    return target === null || from.startsWith('packages/cli/') || from.startsWith('scripts/');
+  if (target === null) return to.startsWith('packages/protocol/');
+  if (room === target) return true;
+  switch (room) {
+    case 'root':
+      return target !== 'testing';
+    case 'testing':
+      return true;
+    case 'core':
+    case 'config':
+      return false;
+    case 'dialects':
+      return to === join(SERVER, 'core/engine.ts');
+    case 'providers':
+      return target === 'core' || target === 'wires';
+    default:
+      return target === 'core';
+  }
+}
+
+const problems: string[] = [];
+for await (const path of new Glob('{packages/*/src,scripts}/**/*.{ts,tsx}').scan(ROOT)) {
+  if (path.includes('.test.')) continue;
+  const source = await Bun.file(join(ROOT, path)).text();
+  for (const { path: imported } of new Bun.Transpiler({ loader: 'tsx' }).scanImports(source)) {
+    check(path, imported);
+  }
+  // The transpiler drops imports of types alone; the rule is for them too.
+  for (const [, imported = ''] of source.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)) {
+    check(path, imported);
+  }
+}
+
+function check(path: string, imported: string): void {
+  if (path.startsWith('packages/protocol/') && !imported.startsWith('.') && imported !== 'zod') {
+    problems.push(`${path} imports ${imported}: the protocol knows zod alone`);
+  }
+  if (!imported.startsWith('.')) return;
+  const target = join(dirname(path), imported);
+  if (!allowed(path, target)) problems.push(`${path} imports ${target}`);
+}
+
+const unique = [...new Set(problems)].sort();
+for (const problem of unique) console.error(problem);
+if (unique.length > 0) process.exit(1);

@@ -1,0 +1,35 @@
+/**
+ * `npm test`: sets up what the tests need and runs them all. What is missing and cannot be installed is named, and
+ * the tests for it are skipped by name; in CI nothing may be missing.
+ */
+import { $ } from 'bun';
+
+/** program → Debian package */
+const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep' };
+
+const missing = Object.entries(NEEDED).filter(([program]) => !Bun.which(program));
+if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
+  const packages = missing.map(([, name]) => name);
+  console.log(`installing ${packages.join(', ')}`);
+  await $`apt-get update -qq && apt-get install -y -qq ${packages}`.quiet().nothrow();
+}
+const absent = missing.filter(([program]) => !Bun.which(program)).map(([, name]) => name);
+if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
+if (absent.length > 0 && process.env.CI) process.exit(1);
+
+const run = Bun.spawn([process.execPath, 'test', '--timeout', '30000', ...process.argv.slice(2)], {
+  stdout: 'inherit',
+  stderr: 'pipe',
+});
+let tail = '';
+const decoder = new TextDecoder();
+for await (const chunk of run.stderr) {
+  process.stderr.write(chunk);
+  tail = (tail + decoder.decode(chunk, { stream: true })).slice(-2_000);
+}
+const code = await run.exited;
+const count = (word: string): number =>
+  Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
+const [passed, failed, skipped] = [count('pass'), count('fail'), count('skip')];
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exit(code === 0 && passed > 0 ? 0 : 1);
