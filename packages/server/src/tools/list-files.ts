@@ -42,7 +42,7 @@ export const listFiles = (hide: readonly string[]): Tool =>
         page.push(relative(top, entry.path) + entry.mark);
       }
       if (more) page.push(`[… more entries follow; go on with offset ${number} …]`);
-      return { parts: [textPart(page.length === 0 ? `There is nothing in ${path}.` : page.join('\n'))] };
+      return { parts: [textPart(page.length === 0 ? 'The folder is empty.' : page.join('\n'))] };
     },
   });
 

@@ -26,7 +26,7 @@ export async function applyPatch(
   for (const path of pathsOf(changes)) await confine(bounds, path, base);
   const done: string[] = [];
   for (const change of changes) {
-    if (signal.aborted) return { done, failure: 'the patch was aborted' };
+    if (signal.aborted) return { done, failure: 'it was aborted' };
     try {
       done.push(await applyChange(change, (path) => confine(bounds, path, base)));
     } catch (thrown) {

@@ -53,7 +53,7 @@ export async function runPatch(
   const output =
     failure === undefined
       ? `Applied:\n${done.join('\n')}`
-      : `The patch stopped at ${failure}\n${done.length === 0 ? 'Nothing was applied.' : `Applied before that:\n${done.join('\n')}`}`;
+      : `The patch stopped: ${failure}\n${done.length === 0 ? 'Nothing was applied.' : `Applied before that:\n${done.join('\n')}`}`;
   const failed = failure !== undefined;
   return {
     parts: [textPart(output)],

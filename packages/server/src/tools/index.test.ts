@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test';
+import { readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConnectionId, type Json, PrincipalId } from '@parlance/protocol';
+import { z } from 'zod';
+import { ClientDesk, type ClientRequest } from '../core/clients.ts';
+import type { Tool } from '../core/ports/tool.ts';
+import { builtInTools } from './index.ts';
+import { contextIn, faultOf, use, workshop } from './testing.ts';
+
+const OWNER = PrincipalId.parse('local');
+const clients = new ClientDesk();
+const tools = builtInTools({ clients, sandbox: null, agents: () => ['coder', 'tester'] });
+
+function named(name: string): Tool {
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (!tool) throw new Error(`no tool ${name}`);
+  return tool;
+}
+
+const BROWSER = [
+  'extract_page_content',
+  'open_url',
+  'get_selected_text',
+  'scroll_to_element',
+  'dom_manipulation',
+  'tab_management',
+  'storage_access',
+];
+
+test('the tools are these', () => {
+  expect(tools.map((tool) => tool.name)).toEqual([
+    ...['shell', 'local_shell', 'apply_patch', 'read_file', 'list_files', 'search_files'],
+    ...['echo', 'save_file', 'handoff', ...BROWSER],
+  ]);
+});
+
+test.each(tools)('$name has a JSON Schema that is an object, and a description', (tool) => {
+  expect(z.toJSONSchema(tool.input, { io: 'input' })).toMatchObject({ type: 'object' });
+  expect(tool.description).toMatch(/\.$/);
+});
+
+describe('echo', () => {
+  test.each<[Json, string]>([
+    ['words', 'words'],
+    [{ a: [1, null] }, '{"a":[1,null]}'],
+    [3, '3'],
+  ])('gives back %j', async (value, text) => {
+    expect(await use(named('echo'), { value }, contextIn('/'))).toEqual({
+      parts: [{ type: 'text', text }],
+      data: { value },
+    });
+    expect(await named('echo').approval({ value }, { root: '/' })).toBeNull();
+  });
+});
+
+describe('save_file', () => {
+  const tool = named('save_file');
+
+  test('writes under the root, in folders that it makes', async () => {
+    await using place = await workshop();
+    const input = { path: 'notes/a.txt', content: 'grüße' };
+    expect(await use(tool, input, contextIn(place.root))).toEqual({
+      parts: [{ type: 'text', text: 'Saved notes/a.txt (7 bytes).' }],
+      data: { path: 'notes/a.txt', bytes: 7 },
+    });
+    expect(await place.read('notes/a.txt')).toBe('grüße');
+    expect(await readdir(join(place.root, 'notes'))).toEqual(['a.txt']);
+  });
+
+  test('asks, and shows exactly what it writes', async () => {
+    await using place = await workshop();
+    const input = { path: 'a.txt', content: 'x' };
+    expect(await tool.approval(input, place)).toEqual({
+      kind: 'edit',
+      command: ['save_file', 'a.txt', 'x'],
+      description: 'Creates the file a.txt (1 bytes).',
+      grant: 'save_file',
+    });
+    await place.write('a.txt', 'before');
+    expect((await tool.approval(input, place))?.description).toStartWith('Replaces');
+    expect((await tool.approval({ path: '.git/config', content: '' }, place))?.kind).toBe('other');
+  });
+
+  test.each([['/etc/x'], ['../x'], ['a/../../x'], ['a/..'], [''], ['a\0b']])(
+    'refuses the path %j',
+    (path) => {
+      expect(tool.input.safeParse({ path, content: '' }).success).toBe(false);
+    },
+  );
+
+  test('does not write through a link that leads outside', async () => {
+    await using place = await workshop();
+    await symlink(place.outside, join(place.root, 'up'));
+    await symlink(join(place.outside, 'new'), join(place.root, 'dangling'));
+    for (const path of ['up/x', 'dangling']) {
+      expect((await tool.approval({ path, content: '' }, place))?.grant).toBeUndefined();
+      await faultOf(use(tool, { path, content: '' }, contextIn(place.root)));
+    }
+    expect(await readdir(place.outside)).toEqual(['root']);
+  });
+
+  test('a folder in the way is a fault', async () => {
+    await using place = await workshop();
+    await place.write('folder/a', '');
+    await faultOf(use(tool, { path: 'folder', content: '' }, contextIn(place.root)));
+    await faultOf(use(tool, { path: 'folder/a/b', content: '' }, contextIn(place.root)));
+  });
+});
+
+describe('handoff', () => {
+  test('names the agent that goes on', async () => {
+    const result = await use(named('handoff'), { agent: 'tester', reason: 'needs tests' }, contextIn('/'));
+    expect(result.handoff).toEqual({ agent: 'tester', reason: 'needs tests' });
+  });
+
+  test('an agent that does not exist is a fault', async () => {
+    const fault = await faultOf(use(named('handoff'), { agent: 'nobody', reason: 'x' }, contextIn('/')));
+    expect(fault.code).toBe('tool_invalid');
+    expect(fault.message).toContain('coder, tester');
+  });
+});
+
+describe('browser tools', () => {
+  async function ask(name: string, input: object, answer: Json) {
+    const requests: ClientRequest[] = [];
+    const context = contextIn('/', {
+      atClient: async (request) => {
+        requests.push(request);
+        return answer;
+      },
+    });
+    return { result: await use(named(name), input, context), request: requests[0] };
+  }
+
+  test('are there while a client offers them', () => {
+    const connection = ConnectionId.parse('socket');
+    expect(named('open_url').available?.(OWNER)).toBe(false);
+    clients.register({ connection, owner: OWNER, capabilities: ['open_url'], request: () => undefined });
+    expect(named('open_url').available?.(OWNER)).toBe(true);
+    expect(named('storage_access').available?.(OWNER)).toBe(false);
+    expect(named('open_url').available?.(PrincipalId.parse('other'))).toBe(false);
+    clients.unregister(connection);
+  });
+
+  test.each<[string, object, string[], number]>([
+    ['extract_page_content', { selector: 'main' }, ['content_extraction', 'page_access'], 15_000],
+    ['open_url', { url: 'https://example.org/', newTab: true }, ['navigation', 'tab_management'], 45_000],
+    ['get_selected_text', {}, ['browser_interaction'], 30_000],
+    ['scroll_to_element', { selector: '#a' }, ['browser_interaction'], 30_000],
+    ['dom_manipulation', { action: 'type', selector: '#a', value: 'x' }, ['browser_interaction'], 30_000],
+    ['tab_management', { action: 'activate', tabId: 3 }, ['browser_interaction'], 30_000],
+    ['storage_access', { action: 'set', key: 'k', value: 'v' }, ['browser_interaction'], 30_000],
+  ])(
+    '%s is asked of the client with its permissions and its time',
+    async (name, input, permissions, timeoutMs) => {
+      expect(await named(name).approval(input, { root: '/' })).toBeNull();
+      const { request } = await ask(name, input, 'done');
+      expect(request).toMatchObject({ tool: name, parameters: input, permissions, timeoutMs });
+      expect(request?.schema).toMatchObject({ type: 'object' });
+    },
+  );
+
+  test.each<[string, object]>([
+    ['open_url', {}],
+    ['open_url', { url: 'javascript:alert(1)' }],
+    ['open_url', { url: 'file:///etc/passwd' }],
+    ['open_url', { url: 'chrome://settings' }],
+    ['extract_page_content', { url: 'data:text/html,x' }],
+    ['tab_management', { action: 'create', url: 'file:///x' }],
+    ['tab_management', { action: 'close' }],
+    ['dom_manipulation', { action: 'type', selector: '#a' }],
+    ['dom_manipulation', { action: 'evaluate', selector: '#a' }],
+    ['storage_access', { action: 'set', key: 'k' }],
+    ['scroll_to_element', { selector: '' }],
+  ])('%s refuses %j', (name, input) => {
+    expect(named(name).input.safeParse(input).success).toBe(false);
+  });
+
+  test('text is given as it is, an object as JSON and as data', async () => {
+    expect((await ask('get_selected_text', {}, 'words')).result).toEqual({
+      parts: [{ type: 'text', text: 'words' }],
+    });
+    expect((await ask('get_selected_text', {}, { a: 1 })).result).toEqual({
+      parts: [{ type: 'text', text: '{"a":1}' }],
+      data: { a: 1 },
+    });
+    expect((await ask('tab_management', { action: 'list' }, [1])).result).toEqual({
+      parts: [{ type: 'text', text: '[1]' }],
+    });
+  });
+
+  test('1 MB of page is cut, and not given twice', async () => {
+    const { result } = await ask('extract_page_content', {}, { content: '😀'.repeat(500_000) });
+    expect(JSON.stringify(result).length).toBeLessThan(110_000);
+    expect(result.data).toBeUndefined();
+  });
+});

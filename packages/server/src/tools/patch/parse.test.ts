@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test';
+import { Fault } from '@parlance/protocol';
+import { parsePatch, pathsOf } from './parse.ts';
+
+const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+
+describe('a patch is read', () => {
+  test('with all kinds of change', () => {
+    const changes = parsePatch(
+      patch(
+        '*** Add File: new.txt',
+        '+one',
+        '+',
+        '+*** not a header',
+        '*** Delete File: old.txt',
+        '*** Update File: a.txt',
+        '*** Move to: b.txt',
+        '@@ class A',
+        '@@ method()',
+        ' keep',
+        '-out',
+        '+in',
+        '@@',
+        '+last',
+        '*** End of File',
+      ),
+    );
+    expect(changes).toEqual([
+      { kind: 'add', path: 'new.txt', lines: ['one', '', '*** not a header'] },
+      { kind: 'delete', path: 'old.txt' },
+      {
+        kind: 'update',
+        path: 'a.txt',
+        moveTo: 'b.txt',
+        hunks: [
+          {
+            seek: ['class A', 'method()'],
+            lines: [
+              { kind: 'keep', text: 'keep' },
+              { kind: 'remove', text: 'out' },
+              { kind: 'add', text: 'in' },
+            ],
+            atEnd: false,
+          },
+          { seek: [], lines: [{ kind: 'add', text: 'last' }], atEnd: true },
+        ],
+      },
+    ]);
+    expect(pathsOf(changes)).toEqual(['new.txt', 'old.txt', 'a.txt', 'b.txt']);
+  });
+
+  test('where the first hunk has no header', () => {
+    expect(parsePatch(patch('*** Update File: a', ' x', '-y'))).toMatchObject([{ hunks: [{ seek: [] }] }]);
+  });
+
+  test('where a header is that of a unified diff', () => {
+    const [change] = parsePatch(patch('*** Update File: a', '@@ -1,3 +1,4 @@ section', '-y'));
+    expect(change).toMatchObject({ hunks: [{ seek: [], lines: [{ kind: 'remove', text: 'y' }] }] });
+  });
+
+  test('where an empty line of context lost its blank', () => {
+    const [change] = parsePatch(patch('*** Update File: a', '@@', ' x', '', '-y'));
+    expect(change).toMatchObject({ hunks: [{ lines: [{}, { kind: 'keep', text: '' }, {}] }] });
+  });
+
+  test('with empty lines between the files', () => {
+    const changes = parsePatch(
+      patch('', '*** Add File: a', '+x', '', '*** Update File: b', '+y', '', '*** Delete File: c'),
+    );
+    expect(changes).toMatchObject([
+      { lines: ['x'] },
+      { hunks: [{ lines: [{ kind: 'add', text: 'y' }] }] },
+      { kind: 'delete' },
+    ]);
+  });
+
+  test('with CRLF and blanks around it', () => {
+    const text = `\n ${patch('*** Add File: a', '+x').replaceAll('\n', '\r\n')} \r\n`;
+    expect(parsePatch(text)).toEqual([{ kind: 'add', path: 'a', lines: ['x'] }]);
+  });
+
+  test('an empty file can be added, and a file moved without a change', () => {
+    expect(parsePatch(patch('*** Add File: a'))).toEqual([{ kind: 'add', path: 'a', lines: [] }]);
+    expect(parsePatch(patch('*** Update File: a', '*** Move to: b'))).toEqual([
+      { kind: 'update', path: 'a', moveTo: 'b', hunks: [] },
+    ]);
+  });
+});
+
+test.each([
+  ['', 'must begin'],
+  ['nothing', 'must begin'],
+  ['*** Begin Patch', 'must end'],
+  ['*** Begin Patch\n*** Add File: a\n+x', 'must end'],
+  [patch(), 'changes no file'],
+  [`${patch('*** Delete File: a')}\nmore`, 'nothing may follow'],
+  [patch('*** Delete File: '), 'path is missing'],
+  [patch('*** Rename File: a'), 'not the header'],
+  [patch('words'), 'not the header'],
+  [patch('*** Add File: a', 'x'), 'must start with +'],
+  [patch('*** Add File: a', '+x', '', '+y'), 'must start with +'],
+  [patch('*** Update File: a'), 'has no hunk'],
+  [patch('*** Update File: a', '@@'), 'has no lines'],
+  [patch('*** Update File: a', '@@', 'x'), 'must start with a blank'],
+  [patch('*** Update File: a', '+x', '*** End of File', '+y'), 'must start with @@'],
+  [patch('*** Update File: a', '*** Move to: ', '+y'), 'path is missing'],
+])('a text that is no patch is refused with a reason: %j', (text, reason) => {
+  expect(() => parsePatch(text)).toThrow(Fault);
+  expect(() => parsePatch(text)).toThrow(reason);
+});

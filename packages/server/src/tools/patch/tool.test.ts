@@ -1,0 +1,208 @@
+import { expect, test } from 'bun:test';
+import { chmod, lstat, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { applyPatchTool } from './tool.ts';
+
+const tool = applyPatchTool([]);
+const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+const apply = (place: Workshop, text: string) => use(tool, { patch: text }, contextIn(place.root));
+const approve = (place: Workshop, text: string, hide: string[] = []) =>
+  Promise.resolve(applyPatchTool(hide).approval({ patch: text }, { root: place.root }));
+
+test('adds, changes, moves and deletes, and lists what it did', async () => {
+  await using place = await workshop();
+  await place.write('change.txt', 'a\nb\n');
+  await place.write('move.txt', 'x\n');
+  await place.write('gone.txt', 'x');
+  await chmod(join(place.root, 'move.txt'), 0o755);
+  const result = await apply(
+    place,
+    patch(
+      '*** Add File: deep/er/new.txt',
+      '+one',
+      '*** Update File: change.txt',
+      '-b',
+      '+c',
+      '*** Update File: move.txt',
+      '*** Move to: sub/moved.txt',
+      '-x',
+      '+y',
+      '*** Delete File: gone.txt',
+    ),
+  );
+  const output = 'Applied:\nA deep/er/new.txt\nM change.txt\nM sub/moved.txt (was move.txt)\nD gone.txt';
+  expect(result).toMatchObject({
+    parts: [{ type: 'text', text: output }],
+    data: { output, exit_code: 0 },
+    failed: false,
+  });
+  expect(await place.read('deep/er/new.txt')).toBe('one\n');
+  expect(await place.read('change.txt')).toBe('a\nc\n');
+  expect(await place.read('sub/moved.txt')).toBe('y\n');
+  expect((await stat(join(place.root, 'sub/moved.txt'))).mode & 0o777).toBe(0o755);
+  expect((await readdir(place.root)).sort()).toEqual(['change.txt', 'deep', 'sub']);
+});
+
+test('stops at the first change that fails: what was applied before stays, and the output says so', async () => {
+  await using place = await workshop();
+  await place.write('b.txt', 'first\nsecond\n');
+  const result = await apply(
+    place,
+    patch(
+      '*** Add File: a.txt',
+      '+a',
+      '*** Update File: b.txt',
+      '@@',
+      '-first',
+      '@@',
+      '-third',
+      '*** Add File: c.txt',
+      '+c',
+    ),
+  );
+  expect(result.failed).toBe(true);
+  expect(result.data).toMatchObject({ exit_code: 1 });
+  expect(result.data?.output).toBe(
+    'The patch stopped: b.txt: cannot find these lines:\nthird\nApplied before that:\nA a.txt',
+  );
+  expect(await place.read('a.txt')).toBe('a\n');
+  expect(await place.read('b.txt')).toBe('first\nsecond\n');
+  expect((await readdir(place.root)).sort()).toEqual(['a.txt', 'b.txt']);
+});
+
+test.each([
+  ['adding a file that exists', ['*** Add File: a', '+x'], 'a: the file exists already'],
+  ['deleting a file that does not', ['*** Delete File: b'], 'b: there is no such file'],
+  ['deleting a folder', ['*** Delete File: folder'], 'folder: it is not a file'],
+  ['changing a file that is not there', ['*** Update File: b', '+x'], 'b: there is no such file'],
+  ['moving onto a file', ['*** Update File: a', '*** Move to: c', '+x'], 'a: c exists already'],
+  ['changing what is not text', ['*** Update File: binary', '+x'], 'binary: it is not text in UTF-8'],
+  ['going through a file', ['*** Add File: a/b', '+x'], undefined],
+])('%s fails', async (_, lines, reason) => {
+  await using place = await workshop();
+  await place.write('a', 'a\n');
+  await place.write('c', 'c\n');
+  await place.write('binary', new Uint8Array([0xff, 0xfe, 0x80]));
+  await mkdir(join(place.root, 'folder'));
+  const outcome = await apply(place, patch(...lines)).catch((thrown) => ({ failed: true, data: thrown }));
+  expect(outcome.failed).toBe(true);
+  if (reason) expect(outcome.data?.output).toContain(reason);
+  expect((await readdir(place.root)).sort()).toEqual(['a', 'binary', 'c', 'folder']);
+});
+
+const ESCAPES = [
+  ['*** Add File: ../escaped', '+x'],
+  ['*** Add File: /escaped', '+x'],
+  ['*** Add File: sub/../../escaped', '+x'],
+  ['*** Add File: folder-link/escaped', '+x'],
+  ['*** Add File: folder-link/deep/escaped', '+x'],
+  ['*** Add File: dangling', '+x'],
+  ['*** Update File: file-link', '-target', '+x'],
+  ['*** Delete File: file-link'],
+  ['*** Delete File: folder-link/target'],
+  ['*** Update File: inside', '*** Move to: ../escaped', '+x'],
+  ['*** Update File: inside', '*** Move to: folder-link/escaped', '+x'],
+];
+
+test.each(ESCAPES.map((lines) => [lines]))('never leaves the root: %j', async (lines) => {
+  await using place = await workshop();
+  await Bun.write(join(place.outside, 'target'), 'target\n');
+  await place.write('inside', 'inside\n');
+  await symlink(place.outside, join(place.root, 'folder-link'));
+  await symlink(join(place.outside, 'target'), join(place.root, 'file-link'));
+  await symlink(join(place.outside, 'escaped'), join(place.root, 'dangling'));
+  // A good change before the bad one is not made either.
+  const text = patch('*** Add File: good', '+x', ...lines);
+  const ask = await approve(place, text);
+  expect(ask?.kind).toBe('other');
+  expect(ask?.grant).toBeUndefined();
+  await faultOf(apply(place, text));
+  expect((await readdir(place.outside)).sort()).toEqual(['root', 'target']);
+  expect(await Bun.file(join(place.outside, 'target')).text()).toBe('target\n');
+  expect((await readdir(place.root)).sort()).toEqual(['dangling', 'file-link', 'folder-link', 'inside']);
+});
+
+test('symlink swap between approval and application is seen', async () => {
+  await using place = await workshop();
+  await place.write('folder/a.txt', 'a\n');
+  const text = patch('*** Add File: folder/b.txt', '+x');
+  expect((await approve(place, text))?.kind).toBe('edit');
+  await rm(join(place.root, 'folder'), { recursive: true });
+  await symlink(place.outside, join(place.root, 'folder'));
+  expect((await faultOf(apply(place, text))).code).toBe('tool_invalid');
+  expect(await readdir(place.outside)).toEqual(['root']);
+});
+
+test('a link that stays inside is followed for a change, and itself deleted', async () => {
+  await using place = await workshop();
+  await place.write('real', 'a\n');
+  await symlink('real', join(place.root, 'link'));
+  await apply(place, patch('*** Update File: link', '-a', '+b'));
+  expect(await place.read('real')).toBe('b\n');
+  expect((await lstat(join(place.root, 'link'))).isSymbolicLink()).toBe(true);
+  await apply(place, patch('*** Delete File: link'));
+  expect(await readdir(place.root)).toEqual(['real']);
+});
+
+test('a root that is itself reached through a link works', async () => {
+  await using place = await workshop();
+  await symlink(place.root, join(place.outside, 'alias'));
+  const root = join(place.outside, 'alias');
+  await use(tool, { patch: patch('*** Add File: a', '+x') }, contextIn(root));
+  await use(tool, { patch: patch(`*** Add File: ${root}/b`, '+x') }, contextIn(root));
+  expect((await readdir(place.root)).sort()).toEqual(['a', 'b']);
+});
+
+test('approval shows the patch', async () => {
+  await using place = await workshop();
+  const text = patch('*** Add File: a', '+x', '*** Delete File: b');
+  expect(await approve(place, text)).toEqual({
+    kind: 'edit',
+    command: ['apply_patch', text],
+    patch: text,
+    description: 'A patch that adds a, deletes b.',
+    grant: 'apply_patch',
+  });
+});
+
+test('a text that is no patch is not asked about: it fails and changes nothing', async () => {
+  await using place = await workshop();
+  expect(await approve(place, 'no patch')).toBeNull();
+  expect((await faultOf(apply(place, 'no patch'))).code).toBe('tool_invalid');
+});
+
+test("a patch to git's own folder is more than an edit, and no standing grant covers it", async () => {
+  await using place = await workshop();
+  await mkdir(join(place.root, '.git'));
+  await symlink('.git', join(place.root, 'link'));
+  for (const path of [
+    '.git/config',
+    '.git/hooks/pre-commit',
+    'sub/.git/config',
+    '.GIT/config',
+    'link/config',
+  ]) {
+    const ask = await approve(place, patch(`*** Add File: ${path}`, '+x'));
+    expect([path, ask?.kind, ask?.grant]).toEqual([path, 'other', undefined]);
+  }
+});
+
+test('the hidden folder is closed', async () => {
+  await using place = await workshop();
+  const hide = [join(place.root, '.data')];
+  await place.write('.data/key', 'secret\n');
+  const text = patch('*** Update File: .data/key', '-secret', '+mine');
+  expect((await approve(place, text, hide))?.kind).toBe('other');
+  const fault = await faultOf(use(applyPatchTool(hide), { patch: text }, contextIn(place.root)));
+  expect(fault.message).toContain('closed to tools');
+  expect(await place.read('.data/key')).toBe('secret\n');
+});
+
+test('abort stops before the next file', async () => {
+  await using place = await workshop();
+  const context = contextIn(place.root, { signal: AbortSignal.abort() });
+  const result = await use(tool, { patch: patch('*** Add File: a', '+x') }, context);
+  expect(result.data?.output).toBe('The patch stopped: it was aborted\nNothing was applied.');
+  expect(await readdir(place.root)).toEqual([]);
+});
