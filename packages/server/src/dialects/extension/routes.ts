@@ -1,0 +1,35 @@
+/** The HTTP endpoints of the contract. */
+import { asFault, isObject } from '@parlance/protocol';
+import type { Context, Hono } from 'hono';
+import { principalOf } from '../../core/engine.ts';
+import { reported, type Surroundings } from '../dialect.ts';
+
+export function routes(app: Hono, around: Surroundings): void {
+  app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(around) }));
+  app.post('/api/summarize', (c) => summarize(c, around));
+}
+
+async function summarize(c: Context, around: Surroundings): Promise<Response> {
+  try {
+    await principalOf(around.gate, c.req.raw);
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (fault.code !== 'unauthenticated') throw thrown;
+    return c.json({ error: fault.message }, 401);
+  }
+  const body = await c.req.json().catch(() => undefined);
+  if (body === undefined) return c.json({ error: 'The body is not valid JSON' }, 400);
+  const { content, title } = isObject(body) ? body : {};
+  if (typeof content !== 'string' || content.trim() === '')
+    return c.json({ error: 'Content is required' }, 400);
+  if (typeof (title ?? '') !== 'string') return c.json({ error: 'Title must be a string' }, 400);
+  const named = String(title ?? '').trim() || 'Untitled';
+  try {
+    const summary = await around.engine.summarise(named, content, c.req.raw.signal);
+    return c.json({ summary, title: named, timestamp: timeOf(around) });
+  } catch (thrown) {
+    return c.json({ error: 'Failed to generate summary', details: reported(thrown, around).message }, 500);
+  }
+}
+
+const timeOf = ({ now }: Surroundings): string => new Date(now()).toISOString();

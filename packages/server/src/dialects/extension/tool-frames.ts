@@ -1,0 +1,71 @@
+/** Tools on this wire: what a client is asked, what it answers, and what everyone is told of it. */
+import type { Fact, Json, Live, Outcome } from '@parlance/protocol';
+import { textOf } from '@parlance/protocol';
+import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/engine.ts';
+import type { TrackedCall } from '../calls.ts';
+import type { Content, ToolUse } from './bodies.ts';
+import type { ToolExecutionResponse } from './frames.ts';
+
+export const requestContent = (
+  executionId: string,
+  { tool, parameters, schema, permissions, timeoutMs }: ClientRequest,
+  allowedOrigins: readonly string[],
+): Content => ({
+  type: 'tool_execution_request',
+  executionId,
+  toolName: tool,
+  parameters,
+  timeout: timeoutMs,
+  securityContext: { allowedOrigins, permissions, parameterValidation: schema },
+});
+
+export function answerOf({ success, result, error }: ToolExecutionResponse): ClientAnswer {
+  if (success) return { ok: true, result: result ?? null };
+  return {
+    ok: false,
+    kind: error?.type ?? 'unknown',
+    message: error?.message ?? 'The client gave no reason.',
+    recoverable: error?.recoverable ?? false,
+    retryAfterMs: error?.retryAfter ?? undefined,
+  };
+}
+
+/** Clients draw a bar and a line of text for every status, so both are always there. */
+const PROGRESS: Record<ClientProgress['status'], { progress: number; statusMessage: string }> = {
+  queued: { progress: 0, statusMessage: 'Waiting for a client' },
+  executing: { progress: 0, statusMessage: 'Running at a client' },
+  completed: { progress: 100, statusMessage: 'Done' },
+  failed: { progress: 0, statusMessage: 'Failed' },
+  timeout: { progress: 0, statusMessage: 'No answer in time' },
+};
+
+export function progressContent(event: Live<'call.progress'>): Content {
+  const { execution: executionId, status, session: sessionId } = event;
+  const progress = event.progress ?? PROGRESS[status].progress;
+  const statusMessage = event.message ?? PROGRESS[status].statusMessage;
+  return { type: 'tool_execution_status', executionId, status, progress, statusMessage, sessionId };
+}
+
+/** What came of a call, in words; undefined where it went well. */
+export const OUTCOMES = {
+  ok: () => undefined,
+  failed: (tool) => `${tool} failed.`,
+  denied: (tool) => `${tool} was not allowed to run.`,
+  aborted: (tool) => `${tool} was stopped.`,
+  unknown: (tool) => `It is not known what came of ${tool}: the server was restarted while it ran.`,
+} satisfies Record<Outcome, (tool: string) => string | undefined>;
+
+/** Null where the tool was not used after all. */
+export function toolUse(call: TrackedCall | undefined, event: Fact<'tool.ended'>): ToolUse | null {
+  if (!call || event.outcome === 'denied' || event.outcome === 'aborted') return null;
+  return {
+    tool: call.tool,
+    input: inputWords(Object.values(call.input), call.input),
+    output: textOf(event.parts),
+    executionTime: event.durationMs,
+  };
+}
+
+/** As the contract shows it: the words themselves where a tool was given nothing but words, else JSON. */
+const inputWords = ([only, ...others]: Json[], input: Json): string =>
+  typeof only === 'string' && others.length === 0 ? only : JSON.stringify(input);
