@@ -69,7 +69,9 @@ export class ClientDesk {
     this.#clients.delete(connection);
     for (const lease of this.#leases.values()) {
       if (lease.client.connection !== connection) continue;
-      lease.settle(new Fault('tool_failed', `Client disconnected during tool execution: ${lease.tool}`));
+      const message = `Client disconnected during tool execution: ${lease.tool}`;
+      lease.report({ status: 'failed', message });
+      lease.settle(new Fault('tool_failed', message));
     }
   }
 
@@ -123,7 +125,8 @@ export class ClientDesk {
 
   #choose(owner: PrincipalId, tool: string, prefer: ConnectionId | undefined): ToolClient | undefined {
     const candidates = this.#candidates(owner, tool);
-    const busy = (client: ToolClient) => [...this.#leases.values()].filter((l) => l.client === client).length;
+    const busy = ({ connection }: ToolClient) =>
+      [...this.#leases.values()].filter((lease) => lease.client.connection === connection).length;
     return (
       candidates.find((client) => client.connection === prefer) ??
       candidates.sort((a, b) => busy(a) - busy(b))[0]
@@ -140,7 +143,10 @@ export class ClientDesk {
       report({ status: 'timeout' });
       settle(new Fault('tool_failed', `Tool execution timeout: ${request.tool}`));
     }, request.timeoutMs);
-    const abort = () => settle(new Fault('cancelled', 'aborted'));
+    const abort = () => {
+      report({ status: 'failed', message: 'aborted' });
+      settle(new Fault('cancelled', 'aborted'));
+    };
     signal.addEventListener('abort', abort, { once: true });
     this.#leases.set(execution, { client, tool: request.tool, report, settle });
     report({ status: 'queued' });
