@@ -39,7 +39,7 @@ async function add(users: Users, name: string, flags: Flags): Promise<string> {
 }
 
 async function list(users: Users): Promise<string> {
-  const all = await users.list();
+  const all = await users.everyone();
   if (all.length === 0) return 'there are no users';
   const width = Math.max(...all.map(({ name }) => name.length));
   return all

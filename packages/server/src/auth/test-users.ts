@@ -7,7 +7,7 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
   return {
     writes,
     find: async (name) => byName.get(name) ?? null,
-    list: async () => [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1)),
+    everyone: async () => [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1)),
     put: async (user) => {
       writes.push(user);
       byName.set(user.name, user);

@@ -23,7 +23,7 @@ test('without any user the first start makes admin and tells its password, the s
 test('with configured users no admin is made', async () => {
   const users = usersInMemory();
   expect(await ensureUsers(users, [{ name: 'ann', password: 'one', role: 'user' }])).toBeNull();
-  expect((await users.list()).map(({ name, role }) => [name, role])).toEqual([['ann', 'user']]);
+  expect((await users.everyone()).map(({ name, role }) => [name, role])).toEqual([['ann', 'user']]);
 });
 
 test('a configured user that is there as wanted is not written again', async () => {

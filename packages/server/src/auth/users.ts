@@ -41,7 +41,7 @@ export async function ensureUser(
  */
 export async function ensureUsers(users: UserStore, wanted: readonly WantedUser[]): Promise<string | null> {
   await Promise.all(wanted.map((user) => ensureUser(users, user)));
-  if (wanted.length > 0 || (await users.list()).length > 0) return null;
+  if (wanted.length > 0 || (await users.everyone()).length > 0) return null;
   const password = randomBytes(18).toString('base64url');
   await ensureUser(users, { name: 'admin', password, role: 'admin' });
   return password;

@@ -35,7 +35,7 @@ export function openMemoryStore(): Store {
   };
   const userStore: UserStore = {
     find: whileOpen(users.find),
-    list: whileOpen(users.list),
+    everyone: whileOpen(users.everyone),
     put: whileOpen(users.put),
     remove: whileOpen(users.remove),
   };
@@ -96,7 +96,7 @@ function memoryUsers() {
   const users = new Map<string, User>();
   return {
     find: (name: string) => users.get(storable(name)) ?? null,
-    list: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
+    everyone: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
     put: (user: User) => {
       users.set(storable(user.name), { ...user, name: storable(user.name) });
     },

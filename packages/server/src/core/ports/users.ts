@@ -11,7 +11,7 @@ export type User = {
 export interface UserStore {
   find(name: string): Promise<User | null>;
   /** By name. */
-  list(): Promise<User[]>;
+  everyone(): Promise<User[]>;
   /** Adds the user, or replaces the one of that name. Durable when it resolves. */
   put(user: User): Promise<void>;
   /** False where there was none. */

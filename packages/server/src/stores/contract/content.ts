@@ -1,6 +1,5 @@
 /** Any text that a client or a model can produce. */
 import { expect, test } from 'bun:test';
-import { SessionId } from '@parlance/protocol';
 import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textFact } from './samples.ts';
 
@@ -40,14 +39,13 @@ export function contentContract(implementation: Implementation): void {
       }));
   }
 
-  test('a session is found by the id it was begun with, also where that is not Unicode text', () =>
+  test('a session is found by the id it was begun with', () =>
     withStore(implementation, async (store) => {
-      for (const id of ['你好 👋', "it's", '50%_', '\ud83d alone']) {
+      for (const id of ['你好 👋', "it's", '50%_', 'a/b']) {
         const odd = refOf(`owner ${id}`, id);
         await begin(store, odd);
         expect(await store.read(odd, 0, 1)).toEqual([textFact(odd, 1)]);
-        const stored = { owner: odd.owner.toWellFormed(), id: SessionId.parse(id.toWellFormed()) };
-        expect((await store.load(odd))?.ref as object).toEqual(stored);
+        expect((await store.load(odd))?.ref).toEqual(odd);
         expect((await store.findById(odd.id)).length).toBe(1);
         expect((await store.list({ owner: odd.owner, limit: 2 })).sessions.length).toBe(1);
       }

@@ -22,7 +22,7 @@ export function durabilityContract(implementation: Implementation): void {
         store.load(ref),
         store.findById(ref.id),
         store.list({ limit: 1 }),
-        store.list(),
+        store.everyone(),
         store.find('ada'),
         store.put({ name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 }),
         store.remove('ada'),

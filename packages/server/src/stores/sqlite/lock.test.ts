@@ -56,6 +56,6 @@ test('many processes may open a new folder at the same moment', async () => {
   );
   expect(await Promise.all(children.map((child) => child.exited))).toEqual(names.map(() => 0));
   const store = openSqliteStore(scratch.path);
-  expect((await store.list()).map(({ name }) => name)).toEqual(names);
+  expect((await store.everyone()).map(({ name }) => name)).toEqual(names);
   await store.close();
 });

@@ -61,7 +61,7 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
   };
   const userStore: UserStore = {
     find: whileOpen(users.find),
-    list: whileOpen(users.list),
+    everyone: whileOpen(users.everyone),
     put: whileOpen(users.put),
     remove: whileOpen(users.remove),
   };

@@ -21,7 +21,7 @@ export function prepareUsers(database: Database) {
       const found = select.get(storable(name));
       return found ? UserRow.parse(found) : null;
     },
-    list: (): User[] => selectAll.all().map((found) => UserRow.parse(found)),
+    everyone: (): User[] => selectAll.all().map((found) => UserRow.parse(found)),
     put({ name, role, passwordHash, createdAt }: User): void {
       upsert.run({ name: storable(name), role, passwordHash, createdAt });
     },
