@@ -1,0 +1,427 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AnyFrame, TestClient } from '../../testing/client.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const input = (text: string, more: object = {}) => ({
+  id: '550e8400-e29b-41d4-a716-446655440000',
+  type: 'user_input',
+  payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }], ...more },
+});
+const review = (answer: string, more: object = {}) => ({
+  id: '550e8400-e29b-41d4-a716-446655440001',
+  type: 'approval_response',
+  payload: { review: answer, customDenyMessage: null, ...more },
+});
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const payload = (frame: AnyFrame | undefined) => (frame?.payload ?? {}) as Record<string, unknown>;
+const itemTypes = (frames: AnyFrame[]) =>
+  frames.filter((frame) => frame.type === 'response_item').map((frame) => payload(frame).type);
+const assistantText = (frames: AnyFrame[]) =>
+  frames
+    .filter((frame) => payload(frame).type === 'message' && payload(frame).role === 'assistant')
+    .map((frame) => (payload(frame).content as { text: string }[]).map((part) => part.text).join(''))
+    .join('');
+
+async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
+  client.send(input(text));
+  return client.until('context_info');
+}
+
+describe('a turn', () => {
+  test('is loading, items, not loading, finished, and then the use of the context', async () => {
+    const client = await server.connect('/agentloop');
+    const frames = await turn(client, 'Hello');
+    expect(frames[0]).toEqual({
+      id: expect.stringMatching(UUID),
+      type: 'loading_state',
+      payload: { loading: true },
+    });
+    const [notLoading, finished, info] = frames.slice(-3);
+    expect(payload(notLoading)).toEqual({ loading: false });
+    expect(finished?.type).toBe('agent_finished');
+    expect(payload(finished)).toEqual({
+      responseId: expect.any(String),
+      sessionId: expect.any(String),
+    });
+    expect(payload(info)).toEqual({
+      tokenCount: expect.any(Number),
+      usagePercent: expect.any(Number),
+      transcriptLength: 2,
+      maxTokens: 128_000,
+      strategy: 'ThresholdContextManager',
+      sessionId: payload(finished).sessionId,
+    });
+    expect(new Set(frames.map((frame) => frame.id)).size).toBe(frames.length);
+  });
+
+  test('streams a message in pieces under one id, each with only the new text', async () => {
+    const client = await server.connect('/agentloop');
+    const frames = await turn(client, 'count to 12');
+    const pieces = frames.filter((frame) => payload(frame).type === 'message');
+    expect(pieces.length).toBeGreaterThan(5);
+    expect(new Set(pieces.map((frame) => payload(frame).id)).size).toBe(1);
+    expect(payload(pieces[0]).content).toEqual([{ type: 'output_text', text: expect.any(String) }]);
+    expect(assistantText(frames)).toContain('1 2 3 4 5 6 7 8 9 10 11 12');
+  });
+
+  test('shows reasoning with how long it took', async () => {
+    const client = await server.connect('/agentloop');
+    const frames = await turn(client, 'think about tea');
+    const reasoning = frames.find((frame) => payload(frame).type === 'reasoning');
+    expect(payload(reasoning)).toEqual({
+      id: expect.any(String),
+      type: 'reasoning',
+      content: [{ type: 'input_text', text: expect.any(String) }],
+      duration_ms: expect.any(Number),
+    });
+  });
+
+  test('runs known-safe commands unasked, and shows the call and its output', async () => {
+    writeFileSync(join(server.root, 'seen.txt'), 'x');
+    const client = await server.connect('/agentloop');
+    const frames = await turn(client, 'run ls');
+    const call = payload(frames.find((frame) => payload(frame).type === 'function_call'));
+    expect(call).toEqual({
+      id: call.call_id,
+      type: 'function_call',
+      call_id: expect.any(String),
+      name: 'shell',
+      arguments: '{"command":["ls"]}',
+    });
+    const output = payload(frames.find((frame) => payload(frame).type === 'function_call_output'));
+    expect(output.call_id).toBe(call.call_id);
+    expect(JSON.parse(String(output.output))).toEqual({
+      output: expect.stringContaining('seen.txt'),
+      metadata: { exit_code: 0, duration_seconds: expect.any(Number) },
+    });
+  });
+
+  test('shows a local shell call as such', async () => {
+    const client = await server.connect('/agentloop');
+    const frames = await turn(client, 'local shell: pwd');
+    const call = payload(frames.find((frame) => payload(frame).type === 'local_shell_call'));
+    expect(call).toMatchObject({ action: { command: ['pwd'] }, status: 'completed' });
+    const output = payload(frames.find((frame) => payload(frame).type === 'local_shell_call_output'));
+    expect(JSON.parse(String(output.output))).toMatchObject({ metadata: { exit_code: 0 } });
+  });
+
+  test('that fails sends a system message and an error, and is not loading any more', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('fail'));
+    const frames = await client.until(
+      (frame) => frame.type === 'loading_state' && payload(frame).loading === false,
+    );
+    const system = frames.find((frame) => payload(frame).role === 'system');
+    expect(JSON.stringify(payload(system).content)).toContain('⚠️');
+    expect(payload(frames.find((frame) => frame.type === 'error'))).toEqual({
+      message: 'Failed to process user input',
+      details: { error: expect.any(String), code: 502 },
+    });
+    expect(await turn(client, 'Hello')).not.toBeEmpty();
+  });
+
+  test('accepts text as a plain string, several parts, and images', async () => {
+    const client = await server.connect('/agentloop');
+    const content = ['echo a', { type: 'input_image', image_url: 'data:image/png;base64,aGk=' }];
+    client.send({
+      id: '1',
+      type: 'user_input',
+      payload: { input: [{ role: 'user', content: 'echo plain' }] },
+    });
+    expect(itemTypes(await client.until('context_info'))).toContain('function_call');
+    client.send({
+      id: '2',
+      type: 'user_input',
+      payload: { input: [{ type: 'message', role: 'user', content }] },
+    });
+    expect(await client.until('context_info')).not.toBeEmpty();
+  });
+
+  test('is superseded by a second input: its calls are closed, the new one is answered', async () => {
+    const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '5' });
+    const client = await slow.connect('/agentloop');
+    client.send(input('count to 2000'));
+    await client.next('response_item');
+    client.send(input('echo second'));
+    const frames = await client.until('context_info');
+    expect(frames.filter((frame) => frame.type === 'agent_finished')).toHaveLength(1);
+    expect(frames.filter((frame) => frame.type === 'loading_state').map((f) => payload(f).loading)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(JSON.stringify(frames)).toContain('second');
+    await slow.stop();
+  });
+});
+
+describe('approvals', () => {
+  test('yes: the request comes before the item that shows the call', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('run touch yes.txt'));
+    const before = await client.until('approval_request');
+    expect(itemTypes(before)).not.toContain('function_call');
+    expect(payload(before.at(-1))).toEqual({
+      command: ['touch', 'yes.txt'],
+      requestId: expect.any(String),
+    });
+    client.send(review('yes'));
+    const after = await client.until('context_info');
+    expect(itemTypes(after).slice(0, 2)).toEqual(['function_call', 'function_call_output']);
+    expect(existsSync(join(server.root, 'yes.txt'))).toBe(true);
+  });
+
+  test('a patch is asked with its text, and applied', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('create file patched.txt with hello'));
+    const patch = '*** Begin Patch\n*** Add File: patched.txt\n+hello\n*** End Patch';
+    expect(payload(await client.next('approval_request'))).toEqual({
+      command: ['apply_patch', patch],
+      applyPatch: { patch },
+      requestId: expect.any(String),
+    });
+    client.send(review('yes', { applyPatch: { patch } }));
+    await client.next('agent_finished');
+    expect(readFileSync(join(server.root, 'patched.txt'), 'utf8')).toBe('hello\n');
+  });
+
+  test('no-continue: the model is told why, and goes on', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('run touch no.txt'));
+    await client.next('approval_request');
+    client.send(review('no-continue', { customDenyMessage: 'use another name' }));
+    const frames = await client.until('agent_finished');
+    expect(itemTypes(frames).slice(0, 2)).toEqual(['function_call', 'function_call_output']);
+    expect(JSON.stringify(frames)).toContain('use another name');
+    expect(assistantText(frames)).not.toBe('');
+    expect(existsSync(join(server.root, 'no.txt'))).toBe(false);
+  });
+
+  test('no-exit: the turn ends there', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('run touch exit.txt'));
+    await client.next('approval_request');
+    client.send(review('no-exit'));
+    const frames = await client.until('agent_finished');
+    expect(assistantText(frames)).toBe('');
+    expect(existsSync(join(server.root, 'exit.txt'))).toBe(false);
+  });
+
+  test('always: the same program is not asked for again in this session, and is in another', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('run touch one.txt'));
+    await client.next('approval_request');
+    client.send(review('always'));
+    await client.next('context_info');
+    const frames = await turn(client, 'run touch two.txt');
+    expect(frames.some((frame) => frame.type === 'approval_request')).toBe(false);
+    const other = await server.connect('/agentloop');
+    other.send(input('run touch three.txt'));
+    await other.next('approval_request');
+  });
+
+  test('explain: says what the command does, then asks the same again', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('run touch why.txt'));
+    const first = payload(await client.next('approval_request'));
+    client.send(review('explain'));
+    const [explanation, again] = await client.until('approval_request');
+    expect(payload(explanation)).toMatchObject({ type: 'message', role: 'assistant' });
+    expect(payload(again)).toEqual(first);
+    client.send(review('no-exit'));
+    await client.next('agent_finished');
+  });
+
+  test('an answer when nothing waits, or a second one, is told so', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(review('yes'));
+    expect(payload(await client.next('error')).message).toBe('No pending approval request');
+    client.send(input('run touch twice.txt'));
+    await client.next('approval_request');
+    client.send(review('yes'));
+    client.send(review('yes'));
+    expect(payload(await client.next('error')).message).toBe('No pending approval request');
+  });
+});
+
+describe('context', () => {
+  test('is told on request, also before anything was said', async () => {
+    const client = await server.connect('/agentloop');
+    client.send({ id: '550e8400-e29b-41d4-a716-446655440002', type: 'get_context_info' });
+    expect(payload(await client.next('context_info'))).toMatchObject({
+      transcriptLength: 0,
+      maxTokens: 128_000,
+    });
+  });
+
+  test('is compacted on demand, and really shrinks', async () => {
+    const client = await server.connect('/agentloop');
+    await turn(client, 'tell me a long story');
+    await turn(client, 'count to 200');
+    client.send({ id: '550e8400-e29b-41d4-a716-446655440003', type: 'manual_compact' });
+    const compacted = payload(await client.next('context_compacted'));
+    expect(compacted).toMatchObject({
+      strategy: 'ThresholdContextManager',
+      reductionPercent: expect.any(Number),
+    });
+    expect(Number(compacted.newTokenCount)).toBeLessThan(Number(compacted.oldTokenCount));
+    client.send({ id: '1', type: 'get_context_info', payload: {} });
+    expect(payload(await client.next('context_info')).tokenCount).toBe(compacted.newTokenCount);
+  });
+
+  test('that is empty cannot be compacted', async () => {
+    const client = await server.connect('/agentloop');
+    client.send({ id: '1', type: 'manual_compact' });
+    expect(payload(await client.next('error'))).toMatchObject({ message: 'Failed to compact context' });
+  });
+});
+
+describe('sessions', () => {
+  test('a new socket goes on from a response id it was given', async () => {
+    const first = await server.connect('/agentloop');
+    first.send(input('my name is Ada'));
+    const { responseId, sessionId } = payload(await first.next('agent_finished'));
+    first.close();
+    const second = await server.connect('/agentloop');
+    second.send(input('what is my name?', { previousResponseId: responseId }));
+    const frames = await second.until('agent_finished');
+    expect(assistantText(frames)).toContain('Ada');
+    expect(payload(frames.at(-1)).sessionId).toBe(sessionId);
+  });
+
+  test('a response id that names nothing is passed over', async () => {
+    const client = await server.connect('/agentloop');
+    client.send(input('Hello', { previousResponseId: 'resp_def456' }));
+    expect((await client.until('agent_finished')).length).toBeGreaterThan(3);
+  });
+
+  test('?session= names the session, new or old', async () => {
+    const first = await server.connect('/agentloop?session=named-here');
+    first.send(input('my name is Grace'));
+    expect(payload(await first.next('agent_finished')).sessionId).toBe('named-here');
+    const second = await server.connect('/agentloop?session=named-here');
+    expect(assistantText(await turn(second, 'what is my name?'))).toContain('Grace');
+  });
+
+  test('a socket that attaches sees the pending approval at once, and may answer it', async () => {
+    const first = await server.connect('/agentloop?session=pending');
+    first.send(input('run touch pending.txt'));
+    const { requestId } = payload(await first.next('approval_request'));
+    first.close();
+    const second = await server.connect('/agentloop?session=pending');
+    const [loading, request] = await second.until('approval_request');
+    expect(loading).toMatchObject({ type: 'loading_state', payload: { loading: true } });
+    expect(payload(request).requestId).toBe(requestId);
+    second.send(review('yes'));
+    await second.next('agent_finished');
+    expect(existsSync(join(server.root, 'pending.txt'))).toBe(true);
+  });
+
+  test('a watcher sees the turn of another, with the message that began it', async () => {
+    const watcher = await server.connect('/agentloop?session=watched');
+    const sender = await server.connect('/agentloop?session=watched');
+    sender.send(input('echo watched'));
+    const [loading, message] = await watcher.until('response_item');
+    expect(loading?.type).toBe('loading_state');
+    expect(payload(message)).toMatchObject({ role: 'user', content: [{ text: 'echo watched' }] });
+    const own = await sender.until('context_info');
+    expect(own.some((frame) => payload(frame).role === 'user')).toBe(false);
+    await watcher.next('agent_finished');
+  });
+
+  test('a disconnect does not stop the turn', async () => {
+    const client = await server.connect('/agentloop?session=left');
+    client.send(input('run touch left.txt'));
+    await client.next('approval_request');
+    client.close();
+    await client.closed;
+    const again = await server.connect('/agentloop?session=left');
+    await again.next('approval_request');
+  });
+});
+
+describe('what is wrong is said, and the socket stays', () => {
+  const cases: [string, unknown, string][] = [
+    ['a number', 5, 'Invalid message format'],
+    ['an array', [], 'Invalid message format'],
+    ['null', null, 'Invalid message format'],
+    ['no id', { type: 'user_input', payload: { input: [] } }, 'Invalid message format'],
+    ['no type', { id: '1' }, 'Invalid message format'],
+    ['an unknown type', { id: '1', type: 'dance' }, 'Unknown message type: dance'],
+    ['no payload', { id: '1', type: 'user_input' }, 'Invalid message format'],
+    [
+      'input that is not a list',
+      { id: '1', type: 'user_input', payload: { input: 'hi' } },
+      'Invalid message format',
+    ],
+    ['an empty message', input('   '), 'Failed to process user input'],
+    [
+      'no message at all',
+      { id: '1', type: 'user_input', payload: { input: [] } },
+      'Failed to process user input',
+    ],
+    ['an unknown review', review('maybe'), 'Invalid message format'],
+  ];
+  for (const [name, frame, message] of cases) {
+    test(name, async () => {
+      const client = await server.connect('/agentloop');
+      client.socket.send(JSON.stringify(frame));
+      const error = await client.next('error');
+      expect(error.id as string).toMatch(UUID);
+      expect(payload(error).message).toBe(message);
+      client.send({ id: '1', type: 'get_context_info' });
+      await client.next('context_info');
+    });
+  }
+
+  test('frames that cannot be read: not JSON, not UTF-8, too large', async () => {
+    const small = await startTestServer({ PARLANCE_MAX_FRAME: '2000' });
+    const client = await small.connect('/agentloop');
+    client.socket.send('{"id": ');
+    client.socket.send(new Uint8Array([0x22, 0xff, 0xfe, 0x22]));
+    client.socket.send(JSON.stringify(input('x'.repeat(3000))));
+    for (const reason of ['JSON', 'UTF-8', 'larger']) {
+      const error = payload(await client.next('error'));
+      expect(error).toMatchObject({
+        message: 'Invalid message format',
+        details: { error: expect.stringContaining(reason) },
+      });
+    }
+    client.send(input('Hello'));
+    await client.next('agent_finished');
+    const listed = (await (await fetch(`${small.http}/v1/sessions`)).json()) as { sessions: unknown[] };
+    expect(listed.sessions).toHaveLength(1);
+    await small.stop();
+  });
+});
+
+test('where a token is required, a socket without one is closed with 1008', async () => {
+  const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
+  const client = await locked.connect('/agentloop');
+  expect((await client.closed).code).toBe(1008);
+  await locked.stop();
+});
+
+test('the door and the root path speak it too', async () => {
+  const doors = await startTestServer({ PARLANCE_DOORS: 'agentloop=0' });
+  const door = doors.running.doors[0]?.port;
+  const client = await (await import('../../testing/client.ts')).TestClient.connect(
+    `ws://127.0.0.1:${door}/any/path`,
+  );
+  client.send(input('Hello'));
+  await client.next('agent_finished');
+  const root = await doors.connect('/');
+  root.send(input('Hello'));
+  await root.next('agent_finished');
+  client.close();
+  await doors.stop();
+});
