@@ -1,0 +1,136 @@
+/** What the server says in this dialect: one shape per message of the contract, unions of the field included. */
+import type { AgentRef, JsonObject } from '@parlance/protocol';
+import type { PendingApproval } from '../../core/engine.ts';
+
+export type ErrorCode =
+  | 'bad_request'
+  | 'forbidden'
+  | 'not_found'
+  | 'not_configured'
+  | 'stream_error'
+  | 'cancelled'
+  | 'rejected'
+  | 'tool_request_failed'
+  | 'tool_execute_failed';
+
+type Said<Type extends string, Payload> = { type: Type; conversationId: string; payload: Payload };
+type Speaker = { agentId: string; agentName: string };
+
+export type Body =
+  | { type: 'PONG' }
+  | {
+      type: 'conversation_started';
+      payload: { conversationId: string; domainId: string; activeAgent: string };
+    }
+  | { type: 'agent_selected'; conversationId: string; agent_id: string; agent_name: string }
+  | Said<'workflow_step_start', Speaker & { timestamp: string }>
+  | Said<'workflow_step_complete', Speaker & Measures>
+  | Said<'workflow_thought', Speaker & { reason: string }>
+  | Said<
+      'workflow_handoff',
+      { fromAgent: string; toAgent: string; fromAgentId: string; toAgentId: string; reason: string }
+    >
+  | Said<'message_chunk', { messageId: string; chunk: string; agentName: string }>
+  | Said<'message_complete', Speaker & { messageId: string; content: string; metadata: Measures }>
+  | Said<
+      'tool_approval_required',
+      { requestId: string; toolName: string; toolArgs: JsonObject; description: string; agentName: string }
+    >
+  | Said<
+      'tool_executed',
+      {
+        requestId: string;
+        toolName: string;
+        result: JsonObject;
+        success: boolean;
+        errorMessage: string | null;
+      }
+    >
+  | {
+      type: 'error';
+      conversationId?: string;
+      error: string;
+      payload: { code: ErrorCode; message: string; error: string };
+    };
+
+export type Measures = { tokenCount: number; durationMs: number };
+
+/** Who speaks, and in which conversation: what every message of a stream names. */
+type Voice = { readonly conversationId: string; readonly agent: AgentRef };
+
+const speaker = ({ id, name }: AgentRef): Speaker => ({ agentId: id, agentName: name });
+
+export const agentSelected = ({ conversationId, agent }: Voice): Body => ({
+  type: 'agent_selected',
+  conversationId,
+  agent_id: agent.id,
+  agent_name: agent.name,
+});
+
+export const stepStart = ({ conversationId, agent }: Voice, at: number): Body => ({
+  type: 'workflow_step_start',
+  conversationId,
+  payload: { ...speaker(agent), timestamp: new Date(at).toISOString() },
+});
+
+export const stepComplete = ({ conversationId, agent }: Voice, measures: Measures): Body => ({
+  type: 'workflow_step_complete',
+  conversationId,
+  payload: { ...speaker(agent), ...measures },
+});
+
+export const handoff = ({ conversationId, agent: to }: Voice, from: AgentRef, reason: string): Body => ({
+  type: 'workflow_handoff',
+  conversationId,
+  payload: { fromAgent: from.name, toAgent: to.name, fromAgentId: from.id, toAgentId: to.id, reason },
+});
+
+export const thought = ({ conversationId, agent }: Voice, reason: string): Body => ({
+  type: 'workflow_thought',
+  conversationId,
+  payload: { ...speaker(agent), reason },
+});
+
+export const chunk = ({ conversationId, agent }: Voice, messageId: string, text: string): Body => ({
+  type: 'message_chunk',
+  conversationId,
+  payload: { messageId, chunk: text, agentName: agent.name },
+});
+
+export const messageComplete = (
+  { conversationId, agent }: Voice,
+  messageId: string,
+  content: string,
+  metadata: Measures,
+): Body => ({
+  type: 'message_complete',
+  conversationId,
+  payload: { messageId, content, ...speaker(agent), metadata },
+});
+
+export const approvalRequired = (
+  { conversationId, agent }: Voice,
+  { approval, tool, input, ask }: Pick<PendingApproval, 'approval' | 'tool' | 'input' | 'ask'>,
+): Body => ({
+  type: 'tool_approval_required',
+  conversationId,
+  payload: {
+    requestId: approval,
+    toolName: tool,
+    toolArgs: input,
+    description: ask.description,
+    agentName: agent.name,
+  },
+});
+
+export const toolExecuted = (
+  { conversationId }: Voice,
+  payload: Extract<Body, { type: 'tool_executed' }>['payload'],
+): Body => ({ type: 'tool_executed', conversationId, payload });
+
+export const errorBody = (code: ErrorCode, message: string, conversationId?: string): Body => ({
+  type: 'error',
+  ...(conversationId === undefined ? {} : { conversationId }),
+  error: message,
+  payload: { code, message, error: message },
+});

@@ -1,0 +1,87 @@
+/** The messages of a conversation, read from its facts. */
+import { type Fact, textOf } from '@parlance/protocol';
+import type { Engine, SessionRecord } from '../../core/engine.ts';
+
+export type Message = {
+  id: string;
+  conversation_id: string;
+  role: 'user' | 'assistant';
+  content: string;
+  created_at: string;
+  metadata: { dialect?: string; interrupted?: boolean };
+  agent_id: string | null;
+};
+
+const PAGE = 500;
+
+/** The latest `limit` messages, oldest first. Reads backwards, so a long history costs no more than a short one. */
+export async function latestMessages(
+  engine: Engine,
+  { ref, head }: SessionRecord,
+  limit: number,
+): Promise<Message[]> {
+  let facts: Fact[] = [];
+  let messages: Message[] = [];
+  for (let after = head; after > 0 && messages.length < limit; ) {
+    const end = after;
+    after = Math.max(0, end - PAGE);
+    facts = [...(await engine.facts(ref, after, end - after)), ...facts];
+    const cleared = facts.findLastIndex((fact) => fact.type === 'session.cleared');
+    if (cleared >= 0) return messagesOf(facts.slice(cleared + 1)).slice(-limit);
+    // The answer of a turn is whole, and its agent known, only where its beginning has been read.
+    const whole = after === 0 ? 0 : facts.findIndex((fact) => fact.type === 'turn.started');
+    messages = whole < 0 ? [] : messagesOf(facts.slice(whole));
+  }
+  return messages.slice(-limit);
+}
+
+/** One message per input, and one per turn with text: its id and content are those of `message_complete`. */
+export function messagesOf(facts: readonly Fact[]): Message[] {
+  const messages: Message[] = [];
+  const answers = new Map<string, Message>();
+  let agent: string | null = null;
+  for (const fact of facts) {
+    switch (fact.type) {
+      case 'input.accepted':
+        messages.push(question(fact));
+        break;
+      case 'turn.started':
+        agent = fact.agent.id;
+        break;
+      case 'agent.changed':
+        agent = fact.to.id;
+        break;
+      case 'text.ended': {
+        const known = answers.get(fact.turn);
+        const message = known ?? answer(fact);
+        if (known) known.content += `\n\n${fact.text}`;
+        else messages.push(message);
+        message.agent_id = agent;
+        if (fact.interrupted) message.metadata.interrupted = true;
+        answers.set(fact.turn, message);
+        break;
+      }
+    }
+  }
+  return messages;
+}
+
+const question = (fact: Fact<'input.accepted'>): Message => ({
+  id: fact.input,
+  conversation_id: fact.session,
+  role: 'user',
+  content: textOf(fact.parts),
+  created_at: new Date(fact.at).toISOString(),
+  metadata: { dialect: fact.dialect },
+  agent_id: null,
+});
+
+const answer = (fact: Fact<'text.ended'>): Message => ({
+  id: fact.turn,
+  conversation_id: fact.session,
+  role: 'assistant',
+  content: fact.text,
+  created_at: new Date(fact.at).toISOString(),
+  metadata: {},
+  agent_id: null,
+});

@@ -1,0 +1,49 @@
+/** What a client may say, and how a message that does not fit is answered. */
+import { ApprovalId, DirectCall, Fault } from '@parlance/protocol';
+import { z } from 'zod';
+
+const Name = z.string().min(1);
+
+export const StartConversation = z.object({ payload: z.object({ domainId: Name }) });
+
+export const SendMessage = z.object({
+  conversationId: Name,
+  payload: z.object({ content: z.string().trim().min(1) }),
+});
+
+export const CancelStream = z.object({ conversationId: Name });
+
+export const ApproveTool = z.object({
+  conversationId: Name,
+  requestId: ApprovalId,
+  payload: z.object({ approved: z.boolean(), reason: z.string().trim().max(10_000).nullish() }),
+});
+
+/** Throws `invalid` in these words. */
+export function read<Schema extends z.ZodType>(
+  schema: Schema,
+  frame: Record<string, unknown>,
+  otherwise: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(frame);
+  if (!parsed.success) throw new Fault('invalid', otherwise);
+  return parsed.data;
+}
+
+/** `/tool <id> <JSON object>`; undefined where the message is something else. Throws `tool_invalid`. */
+export function directCall(content: string): DirectCall | undefined {
+  if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
+  const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
+  if (!tool || !input) throw new Fault('tool_invalid', 'A tool is asked for as /tool <id> <JSON object>');
+  const parsed = DirectCall.safeParse({ tool, input: parsedJson(input) });
+  if (!parsed.success) throw new Fault('tool_invalid', `The parameters of ${tool} are not a JSON object`);
+  return parsed.data;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Fault('tool_invalid', 'The parameters are not valid JSON', { cause });
+  }
+}

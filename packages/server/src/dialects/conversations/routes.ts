@@ -1,0 +1,162 @@
+/** The REST side of `conversations`: login, what there is, and the history. Errors are {detail}. */
+import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
+import { type Context, Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
+import { reported, type Surroundings } from '../dialect.ts';
+import { latestMessages } from './messages.ts';
+import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
+
+export function routes(app: Hono, around: Surroundings): void {
+  const { engine, gate } = around;
+  const api = new Hono();
+  const caller = (c: Context) => principalOf(gate, c.req.raw);
+
+  api.onError((thrown, c) => {
+    const fault = reported(thrown, around);
+    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+    return c.json({ detail: fault.message }, STATUSES[fault.code]);
+  });
+
+  api.post('/auth/login', async (c) => {
+    const { username, password } = await body(c, Credentials);
+    const { token, principal } = await gate.login(username, password);
+    return c.json({ access_token: token, token_type: 'bearer', role: principal.role });
+  });
+
+  api.get('/auth/me', async (c) => {
+    // In open mode, too: `local` is nobody who logged in.
+    if (tokenOf(c.req.raw) === null) throw new Fault('unauthenticated', 'A token is required.');
+    const { id, role, permissions } = await caller(c);
+    return c.json({ sub: id, role, perms: permissions });
+  });
+
+  api.get('/domains', async (c) => {
+    await caller(c);
+    return c.json(engine.roster.domains.map(domainObject));
+  });
+
+  api.get('/agents', async (c) => {
+    await caller(c);
+    return c.json(engine.roster.agents.map((agent) => agentObject(agent, engine)));
+  });
+
+  api.get('/tools', async (c) => {
+    await caller(c);
+    return c.json(engine.toolSpecs().map(toolObject));
+  });
+
+  api.get('/conversations', async (c) => {
+    const principal = await caller(c);
+    const { limit, cursor, domain_id: domain } = fitting(ListQuery, c.req.query());
+    const page = await engine.list(principal, { limit, cursor, domain });
+    if (page.next !== null) c.header('x-next-cursor', page.next);
+    return c.json(page.sessions.map((record) => conversationObject(record, principal, [])));
+  });
+
+  api.post('/conversations', async (c) => {
+    const principal = await caller(c);
+    const { domain_id: domain, agent_id: agent } = await body(c, NewConversation);
+    const ref = await engine.resolve(principal, around.newId());
+    const command = { type: 'session.create', domain, agent: agent ?? undefined } as const;
+    await engine.send(ref, command, { principal, dialect: 'conversations' });
+    return c.json(conversationObject(await record(principal, ref.id), principal, []), 201);
+  });
+
+  api.get('/conversations/:id', async (c) => {
+    const principal = await caller(c);
+    const found = await record(principal, c.req.param('id'));
+    const messages = await latestMessages(engine, found, MOST_MESSAGES);
+    return c.json(conversationObject(found, principal, messages));
+  });
+
+  api.get('/conversations/:id/messages', async (c) => {
+    const principal = await caller(c);
+    const found = await record(principal, c.req.param('id'));
+    const { limit } = fitting(MessagesQuery, c.req.query());
+    return c.json(await latestMessages(engine, found, limit));
+  });
+
+  /** What is not the principal's is answered as what is not there. */
+  async function record(principal: Principal, id: string): Promise<SessionRecord> {
+    requirePermission(principal, 'chat:read');
+    const ref = await engine.find(principal, id);
+    const found = ref && (await engine.record(ref));
+    if (!found) throw new Fault('not_found', 'Unknown conversation');
+    return found;
+  }
+
+  app.route('/v1', api);
+}
+
+// In
+
+const MOST_MESSAGES = 1_000;
+
+const Credentials = z.object({
+  username: z.string().min(1).max(1_000),
+  password: z.string().min(1).max(1_000),
+});
+
+const NewConversation = z.object({ domain_id: z.string().min(1), agent_id: z.string().min(1).nullish() });
+
+const upTo = (most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(1).max(most));
+
+/** A parameter that is there but empty counts as absent. */
+const filled = z
+  .string()
+  .transform((text) => text || undefined)
+  .optional();
+
+const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
+const MessagesQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });
+
+/** Throws `invalid` where the body is not JSON or does not fit. */
+async function body<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {
+  let value: unknown;
+  try {
+    value = await c.req.json();
+  } catch (cause) {
+    throw new Fault('invalid', 'The body is not valid JSON', { cause });
+  }
+  return fitting(schema, value);
+}
+
+function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}
+
+// Faults
+
+const STATUSES = {
+  invalid: 422,
+  empty: 422,
+  too_large: 413,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  no_turn: 404,
+  no_approval: 409,
+  tool_invalid: 422,
+  tool_failed: 500,
+  busy: 409,
+  nothing_to_compact: 409,
+  cancelled: 409,
+  too_many_steps: 500,
+  provider_unavailable: 502,
+  provider_limited: 503,
+  provider_rejected: 502,
+  context_too_long: 413,
+  overloaded: 503,
+  shutting_down: 503,
+  internal: 500,
+} satisfies Record<FaultCode, ContentfulStatusCode>;
