@@ -13,7 +13,6 @@ import { Audience } from './dialects/audience.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
-import { sniffing } from './dialects/sniff.ts';
 import { DEFAULT_INSTRUCTIONS, defaultRoster } from './domains.ts';
 import { offlineProvider } from './providers/offline/provider.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
@@ -86,16 +85,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
   async function opening(request: Request, door: DialectName | null): Promise<Opening | null> {
     const url = new URL(request.url);
     const token = tokenOf(request);
-    const place = door ? { kind: 'one' as const, dialect: door } : placeOf(url.pathname, token !== null);
-    if (!place) return null;
+    const accept = door
+      ? (socket: Socket) => speak(door, socket)
+      : placeOf(url.pathname, token !== null, speak);
+    if (!accept) return null;
     const id = crypto.randomUUID() as string as ConnectionId;
     const session = url.searchParams.get('session');
     try {
       const principal = await identify(gate, token);
-      const accept = (socket: Socket) =>
-        place.kind === 'one'
-          ? speak(place.dialect, socket)
-          : sniffing(socket, place.choose, (dialect) => speak(dialect, socket));
       return { id, principal, session, accept };
     } catch (thrown) {
       log.info({ reason: String(thrown) }, 'a socket came with a bad token');

@@ -1,25 +1,29 @@
 /** Which dialect is spoken where on the default door. */
+import type { Connection, Socket } from '../core/engine.ts';
 import type { DialectName } from './dialect.ts';
-import { atRoot, atWs } from './sniff.ts';
+import { sniffing, withoutToken } from './sniff.ts';
 
-export type Place =
-  | { readonly kind: 'one'; readonly dialect: DialectName }
-  | { readonly kind: 'sniffed'; readonly choose: (frame: unknown) => DialectName | 'refused' };
+/** Opens a socket in a dialect. */
+export type Speak = (dialect: DialectName, socket: Socket) => Connection;
 
-const one = (dialect: DialectName): Place => ({ kind: 'one', dialect });
-
-/** Null where no socket is served. */
-export function placeOf(path: string, hasToken: boolean): Place | null {
+/** What a socket at that path becomes; null where none is served. */
+export function placeOf(
+  path: string,
+  hasToken: boolean,
+  speak: Speak,
+): ((socket: Socket) => Connection) | null {
   switch (path) {
     case '/':
-      return { kind: 'sniffed', choose: atRoot };
+      return (socket) => sniffing((dialect) => speak(dialect, socket));
     case '/ws':
-      return hasToken ? one('conversations') : { kind: 'sniffed', choose: atWs };
+      return hasToken
+        ? (socket) => speak('conversations', socket)
+        : (socket) => withoutToken(socket, speak('broadcast', socket));
     case '/extension':
     case '/broadcast':
     case '/agentloop':
     case '/conversations':
-      return one(path.slice(1) as DialectName);
+      return (socket) => speak(path.slice(1) as DialectName, socket);
     default:
       return null;
   }

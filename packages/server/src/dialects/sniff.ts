@@ -1,4 +1,4 @@
-/** Two pairs of dialects share a path. The first frame tells them apart; nothing is sent before it. */
+/** Two pairs of dialects share a path; the first frame tells them apart. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../core/engine.ts';
 import type { DialectName } from './dialect.ts';
@@ -12,46 +12,44 @@ const CONVERSATIONS_FRAMES = new Set([
   'approve_tool',
 ]);
 
-const typeOf = (frame: unknown): unknown => (isObject(frame) ? frame.type : undefined);
+const isOneOf = (types: ReadonlySet<string>, frame: unknown): boolean =>
+  isObject(frame) && typeof frame.type === 'string' && types.has(frame.type);
 
-/** `/`: extension or agentloop; what neither knows is answered by extension. */
-export const atRoot = (frame: unknown): DialectName =>
-  AGENTLOOP_FRAMES.has(typeOf(frame) as string) ? 'agentloop' : 'extension';
+/** `/`: what neither dialect knows is answered by extension. */
+export const dialectOf = (frame: unknown): DialectName =>
+  isOneOf(AGENTLOOP_FRAMES, frame) ? 'agentloop' : 'extension';
 
-/** `/ws` without a token: broadcast, unless the frame is one that only conversations knows, which needs a token. */
-export const atWs = (frame: unknown): DialectName | 'refused' =>
-  CONVERSATIONS_FRAMES.has(typeOf(frame) as string) ? 'refused' : 'broadcast';
-
-/** A connection that becomes one of several dialects when its first frame arrives. */
-export function sniffing(
-  socket: Socket,
-  choose: (frame: unknown) => DialectName | 'refused',
-  open: (dialect: DialectName) => Connection,
-): Connection {
+/** A connection that becomes one of two dialects when its first frame arrives. Neither sends anything before it. */
+export function sniffing(open: (dialect: DialectName) => Connection): Connection {
   let chosen: Connection | null = null;
 
-  async function become(frame: unknown): Promise<Connection | null> {
+  async function become(frame: unknown): Promise<Connection> {
     if (chosen) return chosen;
-    const dialect = choose(frame);
-    if (dialect === 'refused') {
-      socket.close(1008, 'A token is required.');
-      return null;
-    }
-    chosen = open(dialect);
+    chosen = open(dialectOf(frame));
     await chosen.opened?.();
     return chosen;
   }
 
   return {
-    async receive(frame) {
-      const connection = await become(frame);
-      await connection?.receive(frame);
-    },
-    async garbled(reason) {
-      const connection = await become(undefined);
-      await connection?.garbled(reason);
-    },
+    receive: async (frame) => (await become(frame)).receive(frame),
+    garbled: async (reason) => (await become(undefined)).garbled(reason),
     closed: () => chosen?.closed(),
     draining: () => chosen?.draining(),
+  };
+}
+
+/**
+ * `/ws` without a token: broadcast, which hears from the start. A first frame that only conversations knows means a
+ * client whose token is missing: it is closed with the code it understands.
+ */
+export function withoutToken(socket: Socket, broadcast: Connection): Connection {
+  let first = true;
+  return {
+    ...broadcast,
+    receive(frame) {
+      if (first && isOneOf(CONVERSATIONS_FRAMES, frame)) return socket.close(1008, 'A token is required.');
+      first = false;
+      return broadcast.receive(frame);
+    },
   };
 }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AnyFrame, TestClient } from '../../testing/client.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
@@ -7,12 +10,272 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('broadcast', () => {
-  test('a chat is echoed, answered once, and the answer ends the turn', async () => {
-    const client = await server.connect('/ws');
-    client.send({ type: 'chat', message: '  Hello agent ' });
+const chat = (message: unknown, session_id?: unknown) => ({ type: 'chat', message, session_id });
+/** Frames of one session: a socket hears all sessions of its principal, so other tests' too. */
+const of = (session: string) => (frame: AnyFrame) => frame.session_id === session;
+
+async function turn(client: TestClient, message: string, session: string) {
+  client.send(chat(message, session));
+  const frames = await client.until((frame) => of(session)(frame) && /agent_message|error/.test(frame.type));
+  return frames.filter(of(session));
+}
+
+describe('a chat', () => {
+  test('is echoed trimmed, answered once, and the answer ends the turn', async () => {
+    const alone = await startTestServer();
+    const client = await alone.connect('/ws');
+    client.send(chat('  Hello agent ', null));
     const frames = await client.until('agent_message');
     expect(frames[0]).toEqual({ type: 'user_message', message: 'Hello agent' });
-    expect(frames.filter((frame) => frame.type === 'agent_message')).toHaveLength(1);
+    expect(frames.at(-1)).toEqual({ type: 'agent_message', message: expect.any(String) });
+    await alone.stop();
+  });
+
+  test('of a named session carries the name on every event', async () => {
+    const client = await server.connect('/ws');
+    const frames = await turn(client, 'think about tea', 'tea');
+    expect(frames.map((frame) => frame.type)).toEqual(['user_message', 'agent_thinking', 'agent_message']);
+    expect(frames[1]).toEqual({ type: 'agent_thinking', reasoning: expect.any(String), session_id: 'tea' });
+  });
+
+  test('shows calls and results, with arguments as a JSON string', async () => {
+    const client = await server.connect('/ws');
+    const frames = await turn(client, 'echo weather', 'weather');
+    expect(frames.find((frame) => frame.type === 'tool_call')).toEqual({
+      type: 'tool_call',
+      tool_name: 'echo',
+      tool_args: '{"value":"weather"}',
+      session_id: 'weather',
+    });
+    expect(frames.find((frame) => frame.type === 'tool_result')).toEqual({
+      type: 'tool_result',
+      tool_name: 'echo',
+      result: 'weather',
+      success: true,
+      session_id: 'weather',
+    });
+  });
+
+  test('that fails ends with an error and no answer', async () => {
+    const client = await server.connect('/ws');
+    const frames = await turn(client, 'fail', 'failing');
+    expect(frames.map((frame) => frame.type)).toEqual(['user_message', 'error']);
+  });
+
+  test('with a session id goes on where that session was, on another socket', async () => {
+    const first = await server.connect('/ws');
+    await turn(first, 'my name is Ada', 'remembered');
+    first.close();
+    const second = await server.connect('/ws');
+    second.send(chat('what is my name?', '  remembered '));
+    const answer = await second.next((frame) => of('remembered')(frame) && frame.type === 'agent_message');
+    expect(answer.message).toContain('Ada');
+  });
+
+  test('without a session id remembers as long as the socket is open', async () => {
+    const alone = await startTestServer();
+    const client = await alone.connect('/ws');
+    client.send(chat('my name is Ada', '  '));
+    await client.next('agent_message');
+    client.send(chat('what is my name?'));
+    expect((await client.next('agent_message')).message).toContain('Ada');
+    const other = await alone.connect('/ws');
+    other.send(chat('what is my name?'));
+    expect((await other.next('agent_message')).message).not.toContain('Ada');
+    await alone.stop();
+  });
+
+  test('chats of one socket are answered one after another, also of different sessions', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('count to 20', 'first-of-socket'));
+    client.send(chat('count to 3', 'second-of-socket'));
+    const frames = await client.until(
+      (frame) => of('second-of-socket')(frame) && frame.type === 'agent_message',
+    );
+    const mine = frames.filter((f) => of('first-of-socket')(f) || of('second-of-socket')(f));
+    expect(mine.map((frame) => [frame.type, frame.session_id])).toEqual([
+      ['user_message', 'first-of-socket'],
+      ['agent_message', 'first-of-socket'],
+      ['user_message', 'second-of-socket'],
+      ['agent_message', 'second-of-socket'],
+    ]);
+  });
+
+  test('chats of different sockets run side by side; on one session they queue', async () => {
+    const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '2' });
+    const [one, two, three] = await Promise.all([
+      slow.connect('/ws'),
+      slow.connect('/ws'),
+      slow.connect('/ws'),
+    ]);
+    one.send(chat('count to 500', 'long'));
+    await one.next('user_message');
+    two.send(chat('count to 2', 'short'));
+    three.send(chat('count to 2', 'long'));
+    const frames = await one.until((frame) => of('long')(frame) && frame.type === 'agent_message');
+    expect(frames.filter(of('short')).map((frame) => frame.type)).toEqual(['user_message', 'agent_message']);
+    expect(frames.filter(of('long')).map((frame) => frame.type)).toEqual(['agent_message']);
+    await one.next((frame) => of('long')(frame) && frame.type === 'agent_message');
+    await slow.stop();
+  });
+
+  test('reaches every socket of the principal, and no one else', async () => {
+    const token = await server.login('uma', 'uma-password');
+    const [speaker, listener, stranger] = await Promise.all([
+      server.connect('/ws'),
+      server.connect('/ws'),
+      server.connect(`/broadcast?token=${token}`),
+    ]);
+    await turn(speaker, 'Hello all', 'everyone');
+    await listener.next((frame) => of('everyone')(frame) && frame.type === 'agent_message');
+    await turn(stranger, 'Hello me', 'mine');
+    expect(stranger.frames.some(of('everyone'))).toBe(false);
+  });
+
+  test('goes on when its socket is gone', async () => {
+    const leaver = await server.connect('/ws');
+    const listener = await server.connect('/ws');
+    leaver.send(chat('count to 30', 'left-alone'));
+    await listener.next(of('left-alone'));
+    leaver.close();
+    await listener.next((frame) => of('left-alone')(frame) && frame.type === 'agent_message');
+  });
+});
+
+describe('approvals', () => {
+  test('a turn that waits says so; yes lets it run, and is echoed', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('run touch b-yes.txt', 'b-yes'));
+    const waiting = await client.next((frame) =>
+      String(frame.reasoning).startsWith('Waiting for approval: '),
+    );
+    expect(waiting).toMatchObject({ type: 'agent_thinking', session_id: 'b-yes' });
+    const frames = await turn(client, ' Yes ', 'b-yes');
+    expect(frames.map((frame) => frame.type)).toEqual([
+      'user_message',
+      'tool_call',
+      'tool_result',
+      'agent_message',
+    ]);
+    expect(existsSync(join(server.root, 'b-yes.txt'))).toBe(true);
+  });
+
+  test('no keeps it from running', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('run touch b-no.txt', 'b-no'));
+    await client.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: '));
+    const frames = await turn(client, 'n', 'b-no');
+    expect(frames.find((frame) => frame.type === 'tool_result')).toMatchObject({ success: false });
+    expect(existsSync(join(server.root, 'b-no.txt'))).toBe(false);
+  });
+
+  test('anything else waits its turn, and what is waited for is said again', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('run touch b-later.txt', 'b-later'));
+    await client.next((frame) => String(frame.reasoning).startsWith('Waiting'));
+    client.send(chat('echo queued', 'b-later'));
+    await client.next((frame) => String(frame.reasoning).startsWith('Waiting'));
+    await turn(client, 'deny', 'b-later');
+    const frames = await client.until((frame) => of('b-later')(frame) && frame.type === 'agent_message');
+    expect(frames[0]).toMatchObject({ type: 'user_message', message: 'echo queued' });
+  });
+
+  test('attaching to a session that waits shows it at once', async () => {
+    const first = await server.connect('/ws');
+    first.send(chat('run touch b-attach.txt', 'b-attach'));
+    await first.next((frame) => String(frame.reasoning).startsWith('Waiting'));
+    const second = await server.connect('/ws?session=b-attach');
+    const shown = await second.next('agent_thinking');
+    expect(shown.reasoning).toStartWith('Waiting for approval: ');
+    await turn(second, 'deny', 'b-attach');
+  });
+});
+
+describe('what is wrong is said, and the socket stays', () => {
+  const cases: [string, string, string][] = [
+    ['an empty message', JSON.stringify(chat('')), 'Empty message received'],
+    ['a blank message', JSON.stringify(chat(' \n ')), 'Empty message received'],
+    ['no message', '{"type":"chat"}', 'Empty message received'],
+    ['an unknown type', '{"type":"dance"}', 'Unknown message type: dance'],
+    ['no type', '{"message":"hi"}', 'Unknown message type: None'],
+    ['a type that is not a string', '{"type":5}', 'Unknown message type: 5'],
+    [
+      'a message that is not a string',
+      '{"type":"chat","message":5}',
+      'Server error: message must be a string',
+    ],
+    [
+      'a name that is not a string',
+      '{"type":"chat","message":"a","session_id":5}',
+      'Server error: session_id must be a string',
+    ],
+    [
+      'a name with control characters',
+      '{"type":"chat","message":"a","session_id":"a\\u0000b"}',
+      'Server error: ',
+    ],
+    ['malformed JSON', '{"type":', 'Server error: the message is not valid JSON'],
+    ['an array', '[]', 'Server error: a message must be a JSON object'],
+    ['a string', '"chat"', 'Server error: a message must be a JSON object'],
+    ['null', 'null', 'Server error: a message must be a JSON object'],
+  ];
+  for (const [name, frame, error] of cases) {
+    test(name, async () => {
+      const client = await server.connect('/broadcast');
+      client.socket.send(frame);
+      const answer = await client.next('error');
+      expect(Object.keys(answer).sort()).toEqual(['error', 'type']);
+      expect(answer.error).toStartWith(error);
+      client.send({ type: 'still here?' });
+      await client.next('error');
+    });
+  }
+
+  test('a frame that is too large, and one that is not UTF-8', async () => {
+    const small = await startTestServer({ PARLANCE_MAX_FRAME: '1024' });
+    const client = await small.connect('/ws');
+    client.send(chat('x'.repeat(2000)));
+    expect((await client.next('error')).error).toBe('Server error: the message is larger than 1024 bytes');
+    client.socket.send(new Uint8Array([0xff]));
+    expect((await client.next('error')).error).toBe('Server error: the message is not valid UTF-8');
+    client.send(chat('Hello'));
+    await client.next('agent_message');
+    await small.stop();
+  });
+});
+
+describe('places', () => {
+  test('/ws without a token refuses frames that only conversations knows, with 1008', async () => {
+    const client = await server.connect('/ws');
+    client.send({ type: 'PING' });
+    expect((await client.closed).code).toBe(1008);
+  });
+
+  test('where a token is required, /ws without one is closed with 1008', async () => {
+    const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
+    for (const path of ['/ws', '/broadcast', '/ws?token=nonsense']) {
+      expect((await (await locked.connect(path)).closed).code).toBe(1008);
+    }
+    await locked.stop();
+  });
+
+  test('a bad token is refused in open mode too', async () => {
+    const client = await server.connect('/broadcast?token=nonsense');
+    expect((await client.closed).code).toBe(1008);
+  });
+
+  test('its door speaks it whatever the path', async () => {
+    const doors = await startTestServer({ PARLANCE_DOORS: 'broadcast=0' });
+    const client = await TestClient.connect(`ws://127.0.0.1:${doors.running.doors[0]?.port}/`);
+    client.send(chat('Hello'));
+    await client.next('agent_message');
+    client.close();
+    await doors.stop();
+  });
+
+  test('health and configuration are told over HTTP', async () => {
+    expect(await (await fetch(`${server.http}/api/health`)).json()).toEqual({ status: 'ok' });
+    const config = await (await fetch(`${server.http}/api/config`)).json();
+    expect(config).toEqual({ max_iterations: 50, working_dir: server.root });
   });
 });
