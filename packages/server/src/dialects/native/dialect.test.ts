@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Json = Record<string, unknown>;
+
+async function call(path: string, body?: unknown, headers: Record<string, string> = {}, from = server) {
+  const response = await fetch(from.http + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+const submit = (text: string) => ({ type: 'input.submit', parts: [{ type: 'text', text }] });
+const command = (session: string, body: unknown, headers?: Record<string, string>) =>
+  call(`/v1/sessions/${session}/commands`, body, headers);
+
+/** Server-sent events of a session, one by one. */
+async function follow(path: string, headers: Record<string, string> = {}) {
+  const stop = new AbortController();
+  const response = await fetch(server.http + path, {
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: stop.signal,
+  });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const seen: { id?: string; event: string; data: Json }[] = [];
+  let buffer = '';
+  const decoder = new TextDecoder();
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  async function until(event: string) {
+    for (;;) {
+      const found = seen.findIndex((one) => one.event === event);
+      if (found >= 0) return seen.splice(0, found + 1);
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`the stream ended before ${event}`);
+      buffer += decoder.decode(value, { stream: true });
+      for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {
+        const lines = buffer.slice(0, end).split('\n');
+        buffer = buffer.slice(end + 2);
+        const field = (name: string) =>
+          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+        if (field('event'))
+          seen.push({
+            id: field('id'),
+            event: field('event') ?? '',
+            data: JSON.parse(field('data') ?? 'null'),
+          });
+      }
+    }
+  }
+  return { until, stop: () => stop.abort() };
+}
+
+const seqs = (events: { id?: string }[]) => events.flatMap((event) => (event.id ? [Number(event.id)] : []));
+
+describe('commands', () => {
+  test('an input is accepted durably, and its facts are told', async () => {
+    const { status, body } = await command('n-input', submit('Hello'));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ session: 'n-input', seq: 3 });
+    expect((body.facts as { type: string }[]).map((fact) => fact.type)).toEqual([
+      'session.created',
+      'input.accepted',
+      'turn.started',
+    ]);
+  });
+
+  test('sent twice with one key, an input is taken once', async () => {
+    const key = { 'idempotency-key': 'the-same' };
+    await command('n-key', submit('Hello'), key);
+    expect((await command('n-key', submit('Hello'), key)).body.facts).toEqual([]);
+    const { body } = await call('/v1/sessions/n-key/events?limit=1000');
+    const inputs = (body.events as { type: string }[]).filter((event) => event.type === 'input.accepted');
+    expect(inputs).toHaveLength(1);
+  });
+
+  const refused: [string, string, unknown, number, string][] = [
+    ['malformed JSON', 'n-bad', '{"type":', 400, 'invalid'],
+    ['an unknown command', 'n-bad', { type: 'dance' }, 400, 'invalid'],
+    ['a missing field', 'n-bad', { type: 'input.submit' }, 400, 'invalid'],
+    ['an empty input', 'n-bad', submit('  '), 400, 'empty'],
+    ['a command to a session that is not there', 'n-nowhere', { type: 'turn.cancel' }, 404, 'not_found'],
+    ['a cancel with nothing running', 'n-input', { type: 'turn.cancel' }, 409, 'no_turn'],
+    [
+      'an answer with nothing waiting',
+      'n-input',
+      { type: 'approval.answer', answer: 'once' },
+      409,
+      'no_approval',
+    ],
+    [
+      'an unknown tool',
+      'n-bad',
+      { ...submit('x'), call: { tool: 'nothing', input: {} } },
+      422,
+      'tool_invalid',
+    ],
+    ['an unknown domain', 'n-bad', { type: 'session.create', domain: 'nowhere' }, 404, 'not_found'],
+  ];
+  for (const [name, session, body, status, code] of refused) {
+    test(`${name} is refused with ${status}, and nothing is stored`, async () => {
+      const answer = await command(session, body);
+      expect(answer.status).toBe(status);
+      expect(answer.body).toMatchObject({ error: { code, message: expect.any(String) } });
+      if (session === 'n-bad') expect((await call('/v1/sessions/n-bad')).status).toBe(404);
+    });
+  }
+});
+
+describe('sessions', () => {
+  test('are listed page by page, the latest first, whatever dialect began them', async () => {
+    const client = await server.connect('/ws');
+    client.send({ type: 'chat', message: 'Hello', session_id: 'n-list' });
+    await client.next((frame) => frame.session_id === 'n-list' && frame.type === 'agent_message');
+    const { body } = await call('/v1/sessions?limit=1');
+    expect(body.sessions).toMatchObject([
+      { id: 'n-list', owner: 'local', status: 'idle', title: 'Hello', metadata: { dialect: 'broadcast' } },
+    ]);
+    const next = await call(`/v1/sessions?limit=1&cursor=${body.next}`);
+    expect(JSON.stringify(next.body)).not.toContain('n-list');
+    expect((await call('/v1/sessions?limit=0')).status).toBe(400);
+    expect((await call('/v1/sessions?cursor=nonsense')).status).toBe(400);
+  });
+
+  test('are shown with what goes on in them', async () => {
+    await command('n-now', submit('run touch n-now.txt'));
+    const events = await follow('/v1/sessions/n-now/events');
+    await events.until('approval.requested');
+    events.stop();
+    const { body } = await call('/v1/sessions/n-now');
+    expect(body).toMatchObject({ id: 'n-now', status: 'waiting', now: { approval: { tool: 'shell' } } });
+  });
+
+  test('of others are not there', async () => {
+    const token = await server.login('uma', 'uma-password');
+    const bearer = { authorization: `Bearer ${token}` };
+    await command('n-secret', submit('Hello'));
+    for (const path of ['/v1/sessions/n-secret', '/v1/sessions/n-secret/events']) {
+      expect((await call(path, undefined, bearer)).status).toBe(404);
+    }
+    expect((await call('/v1/sessions', undefined, bearer)).body).toEqual({
+      sessions: [],
+      next: null,
+    });
+    expect((await call('/v1/sessions', undefined, { authorization: 'Bearer nonsense' })).status).toBe(401);
+  });
+
+  test('of everyone are there for an admin', async () => {
+    const bearer = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
+    await command('n-seen', submit('Hello'));
+    expect((await call('/v1/sessions/n-seen', undefined, bearer)).body).toMatchObject({ owner: 'local' });
+  });
+});
+
+describe('events', () => {
+  test('are read page by page, numbered without gaps', async () => {
+    await command('n-pages', submit('count to 5'));
+    const live = await follow('/v1/sessions/n-pages/events');
+    await live.until('turn.ended');
+    live.stop();
+    const numbers: number[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const { body } = await call(`/v1/sessions/n-pages/events?after=${after}&limit=2`);
+      numbers.push(...(body.events as { seq: number }[]).map((event) => event.seq));
+      after = body.next as number | null;
+    }
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  });
+
+  test('stream: the past, a snapshot, then what happens, deltas included', async () => {
+    await command('n-stream', { type: 'session.create' });
+    const live = await follow('/v1/sessions/n-stream/events');
+    expect((await live.until('snapshot')).map((event) => event.event)).toEqual([
+      'session.created',
+      'snapshot',
+    ]);
+    await command('n-stream', submit('count to 5'));
+    const events = await live.until('turn.ended');
+    expect(seqs(events)).toEqual([2, 3, 4, 5, 6]);
+    const pieces = events
+      .filter((event) => event.event === 'text.delta')
+      .map((event) => event.data.text as string);
+    const whole = events.find((event) => event.event === 'text.ended');
+    expect(whole?.data.text).toBe(pieces.join(''));
+    live.stop();
+  });
+
+  test('go on after Last-Event-ID', async () => {
+    await command('n-resume', submit('Hello'));
+    const first = await follow('/v1/sessions/n-resume/events');
+    await first.until('turn.ended');
+    first.stop();
+    const second = await follow('/v1/sessions/n-resume/events', { 'last-event-id': '3' });
+    expect(seqs(await second.until('snapshot'))).toEqual([4, 5, 6]);
+    second.stop();
+  });
+
+  test('a position that is gone is answered with an explicit reset', async () => {
+    await command('n-reset', { type: 'session.create' });
+    const stream = await follow('/v1/sessions/n-reset/events?after=99');
+    expect((await stream.until('snapshot')).map((event) => event.event)).toEqual([
+      'reset',
+      'session.created',
+      'snapshot',
+    ]);
+    stream.stop();
+    expect((await call('/v1/sessions/n-reset/events?after=99')).body).toMatchObject({ reset: true, head: 1 });
+    expect((await call('/v1/sessions/n-reset/events?after=-1')).status).toBe(400);
+  });
+});
+
+describe('approvals', () => {
+  async function waiting(session: string) {
+    await command(session, submit(`run touch ${session}.txt`));
+    const live = await follow(`/v1/sessions/${session}/events`);
+    await live.until('approval.requested');
+    live.stop();
+    const { body } = await call('/v1/approvals');
+    const found = (body.approvals as { id: string; session: string; hash: string }[]).find(
+      (a) => a.session === session,
+    );
+    if (!found) throw new Error('the approval is not listed');
+    return found;
+  }
+
+  test('are listed with what is asked, and answered once', async () => {
+    const { id, hash } = await waiting('n-once');
+    const other = { answer: 'once', hash: 'of something else' };
+    expect((await call(`/v1/approvals/${id}`, other)).body).toMatchObject({ error: { code: 'invalid' } });
+    expect((await call(`/v1/approvals/${id}`, { answer: 'once', hash })).status).toBe(200);
+    expect((await call(`/v1/approvals/${id}`, { answer: 'deny' })).body).toMatchObject({
+      error: { code: 'no_approval' },
+    });
+  });
+
+  test('that are unknown, or of others, are refused', async () => {
+    expect((await call('/v1/approvals/nothing', { answer: 'once' })).status).toBe(404);
+    expect((await call('/v1/approvals/nothing', { answer: 'perhaps' })).status).toBe(400);
+    const { id } = await waiting('n-others');
+    const bearer = { authorization: `Bearer ${await server.login('dev', 'dev-password')}` };
+    expect((await call(`/v1/approvals/${id}`, { answer: 'once' }, bearer)).status).toBe(404);
+    const admin = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
+    expect((await call(`/v1/approvals/${id}`, { answer: 'deny', reason: 'no' }, admin)).status).toBe(200);
+  });
+
+  test('may not be given by a user without the right', async () => {
+    const bearer = { authorization: `Bearer ${await server.login('uma', 'uma-password')}` };
+    await command('n-uma', submit('run touch n-uma.txt'), bearer);
+    const live = await follow('/v1/sessions/n-uma/events', bearer);
+    await live.until('approval.requested');
+    live.stop();
+    const { body } = await call('/v1/approvals', undefined, bearer);
+    const [approval] = body.approvals as { id: string }[];
+    const answer = await call(`/v1/approvals/${approval?.id}`, { answer: 'once' }, bearer);
+    expect(answer.body).toMatchObject({
+      error: { code: 'forbidden', message: 'Missing permission: tool:approve' },
+    });
+  });
+});
+
+test('where a token is required, nothing is told without one', async () => {
+  const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
+  for (const path of ['/v1/sessions', '/v1/sessions/a', '/v1/sessions/a/events', '/v1/approvals']) {
+    expect((await call(path, undefined, {}, locked)).status).toBe(401);
+  }
+  expect((await call('/v1/sessions/a/commands', submit('Hi'), {}, locked)).status).toBe(401);
+  expect((await call('/v1/approvals/a', { answer: 'once' }, {}, locked)).status).toBe(401);
+  await locked.stop();
+});
