@@ -1,7 +1,9 @@
 /** Every dialect we serve. A new one is added here and nowhere else. */
 import { agentloop } from './agentloop/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
+import { conversations } from './conversations/dialect.ts';
 import type { Dialect } from './dialect.ts';
+import { extension } from './extension/dialect.ts';
 import { native } from './native/dialect.ts';
 
-export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, native];
+export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, conversations, extension, native];

@@ -1,0 +1,372 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import {
+  isStatus,
+  isWaiting,
+  MESSAGE_ID,
+  registered,
+  registration,
+  response,
+  say,
+  soFar,
+} from './testing.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+let sessions = 0;
+const newSession = () => `session_1234567890_${String(++sessions).padStart(9, 'a')}`;
+const head = { id: expect.stringMatching(MESSAGE_ID), timestamp: expect.any(Number) };
+const statuses = (frames: object[]) => frames.map((frame) => (frame as { status?: string }).status);
+
+describe('a chat', () => {
+  test('is answered by statuses and one response', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'count to 3', sessionId);
+    expect(await client.until('agent_response')).toEqual([
+      { ...head, type: 'agent_status', status: 'thinking', sessionId },
+      { ...head, type: 'agent_status', status: 'complete', sessionId },
+      { ...head, type: 'agent_response', content: '1 2 3', sessionId, toolsUsed: [] },
+    ]);
+  });
+
+  test('that uses a tool says which, and lists it in the response', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'echo hi', sessionId);
+    const frames = await client.until('agent_response');
+    expect(frames).toEqual([
+      { ...head, type: 'agent_status', status: 'thinking', sessionId },
+      {
+        ...head,
+        type: 'agent_status',
+        status: 'thinking',
+        message: expect.stringContaining('hi'),
+        sessionId,
+      },
+      { ...head, type: 'agent_status', status: 'using_tool', currentTool: 'echo', sessionId },
+      { ...head, type: 'agent_status', status: 'analyzing', sessionId },
+      { ...head, type: 'agent_status', status: 'complete', sessionId },
+      {
+        ...head,
+        type: 'agent_response',
+        content: expect.stringContaining('hi'),
+        sessionId,
+        toolsUsed: [{ tool: 'echo', input: 'hi', output: 'hi', executionTime: expect.any(Number) }],
+      },
+    ]);
+  });
+
+  test('that makes the model think carries the reasoning as text', async () => {
+    const client = await registered(server);
+    say(client, 'think about bridges', newSession());
+    const answer = await client.next('agent_response');
+    expect(answer.reasoning).toContain('bridges');
+    expect(answer.content).not.toBe('');
+  });
+
+  test('that fails ends in a status and an error, and the session goes on', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'fail', sessionId);
+    const frames = await client.until('error');
+    expect(frames.slice(-2)).toEqual([
+      { ...head, type: 'agent_status', status: 'error', message: expect.any(String), sessionId },
+      {
+        ...head,
+        type: 'error',
+        message: expect.stringMatching(/^Chat processing failed: ./),
+        code: 'HANDLER_ERROR',
+        details: 'provider_unavailable',
+        sessionId,
+      },
+    ]);
+    say(client, 'count to 3', sessionId);
+    expect((await client.next('agent_response')).content).toBe('1 2 3');
+  });
+
+  test('without a session goes to the last one, and at first to a new one', async () => {
+    const client = await registered(server);
+    say(client, 'count to 1');
+    const { sessionId } = await client.next('agent_response');
+    expect(sessionId).toMatch(/^session_\d+_[0-9a-z]{9}$/);
+    say(client, 'count to 2');
+    expect((await client.next('agent_response')).sessionId).toBe(sessionId as string);
+    const other = newSession();
+    say(client, 'count to 3', other);
+    await client.next('agent_response');
+    client.send({ type: 'chat_message', content: 'count to 4', sessionId: '' });
+    expect((await client.next('agent_response')).sessionId).toBe(other);
+  });
+
+  test('keeps its content as it is', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, '  count to 2\n', sessionId);
+    await client.next('agent_response');
+    const stored = await fetch(`${server.http}/v1/sessions/${sessionId}/events?after=0`);
+    expect(await stored.text()).toContain(JSON.stringify('  count to 2\n'));
+  });
+});
+
+describe('sessions', () => {
+  test('two run side by side', async () => {
+    const client = await registered(server, ['extract_page_content']);
+    const [slow, quick] = [newSession(), newSession()];
+    say(client, 'extract this page', slow);
+    const request = await client.next('tool_execution_request');
+    say(client, 'count to 3', quick);
+    expect((await client.next('agent_response')).sessionId).toBe(quick);
+    client.send(response(request));
+    expect((await client.next('agent_response')).sessionId).toBe(slow);
+  });
+
+  test('in one, messages queue', async () => {
+    const client = await registered(server, ['extract_page_content']);
+    const sessionId = newSession();
+    say(client, 'extract this page', sessionId);
+    const request = await client.next('tool_execution_request');
+    say(client, 'count to 3', sessionId);
+    expect((await soFar(client)).filter((frame) => frame.type === 'agent_response')).toEqual([]);
+    client.send(response(request));
+    expect((await client.next('agent_response')).content).toContain('Page Title');
+    expect((await client.next('agent_response')).content).toBe('1 2 3');
+  });
+
+  test('a socket opened with a session sees what others start there', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'count to 1', sessionId);
+    await client.next('agent_response');
+    const watching = await server.connect(`/extension?session=${sessionId}`);
+    await soFar(watching);
+    say(client, 'count to 2', sessionId);
+    expect((await watching.next('agent_response')).content).toBe('1 2');
+    watching.send(registration());
+    say(watching, 'count to 3');
+    expect((await client.next((frame) => frame.content === '1 2 3')).sessionId).toBe(sessionId);
+  });
+
+  test('a socket that comes while a turn runs is told so at once', async () => {
+    const client = await registered(server, ['extract_page_content']);
+    const sessionId = newSession();
+    say(client, 'extract this page', sessionId);
+    const request = await client.next('tool_execution_request');
+    const watching = await server.connect(`/extension?session=${sessionId}`);
+    expect(await watching.next('agent_status')).toEqual({
+      ...head,
+      type: 'agent_status',
+      status: 'thinking',
+      sessionId,
+    });
+    client.send(response(request));
+    expect((await watching.next('agent_response')).sessionId).toBe(sessionId);
+  });
+
+  test('another user sees nothing of them under the same name', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'count to 1', sessionId);
+    await client.next('agent_response');
+    const sessionToken = await server.login('uma', 'uma-password');
+    const other = await registered(server, [], { sessionToken }, `/?session=${sessionId}`);
+    say(other, 'count to 2', sessionId);
+    await other.next('agent_response');
+    say(client, 'count to 3', sessionId);
+    await client.next('agent_response');
+    expect(client.frames.some((frame) => frame.content === '1 2')).toBe(false);
+    expect(await soFar(other)).toEqual([]);
+  });
+
+  test('a socket that names its user when it registers is attached then', async () => {
+    const sessionToken = await server.login('uma', 'uma-password');
+    const client = await registered(server, [], { sessionToken });
+    const sessionId = newSession();
+    say(client, 'count to 1', sessionId);
+    await client.next('agent_response');
+    const watching = await registered(server, [], { sessionToken }, `/?session=${sessionId}`);
+    say(client, 'count to 2', sessionId);
+    expect((await watching.next('agent_response')).content).toBe('1 2');
+  });
+
+  test('a disconnect stops nothing, and the socket that comes back sees the end', async () => {
+    // As a user of their own: a browser of another test must not be asked.
+    const sessionToken = await server.login('dev', 'dev-password');
+    const browser = await registered(server, ['extract_page_content'], { sessionToken });
+    const client = await registered(server, [], { sessionToken });
+    const sessionId = newSession();
+    say(client, 'extract this page', sessionId);
+    const request = await browser.next('tool_execution_request');
+    client.close();
+    await client.closed;
+    const back = await server.connect(`/extension?session=${sessionId}&token=${sessionToken}`);
+    await back.next(isStatus('thinking'));
+    browser.send(response(request));
+    expect((await back.next('agent_response')).content).toContain('Page Title');
+  });
+});
+
+describe('approval by words', () => {
+  test('the waiting call is told, and yes runs it', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch agreed', sessionId);
+    expect(await client.next(isWaiting)).toEqual({
+      ...head,
+      type: 'agent_status',
+      status: 'using_tool',
+      currentTool: 'shell',
+      message: expect.stringMatching(/^Waiting for approval: .*touch agreed.* \(answer yes or no\)$/),
+      sessionId,
+    });
+    say(client, ' Yes ', sessionId);
+    const frames = await client.until('agent_response');
+    expect(statuses(frames)).toEqual(['using_tool', 'analyzing', 'complete', undefined]);
+    expect(frames.at(-1)?.toolsUsed).toEqual([
+      {
+        tool: 'shell',
+        input: JSON.stringify({ command: ['touch', 'agreed'] }),
+        output: expect.any(String),
+        executionTime: expect.any(Number),
+      },
+    ]);
+    expect(existsSync(join(server.root, 'agreed'))).toBe(true);
+  });
+
+  test('no does not run it, and it does not count as used', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch refused', sessionId);
+    await client.next(isWaiting);
+    say(client, 'no', sessionId);
+    const frames = await client.until('agent_response');
+    expect(frames[0]).toMatchObject({ status: 'analyzing', message: 'shell was not allowed to run.' });
+    expect(frames.at(-1)?.toolsUsed).toEqual([]);
+    expect(existsSync(join(server.root, 'refused'))).toBe(false);
+  });
+
+  test('anything else is queued, and the client is told again what is waiting', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch later', sessionId);
+    const first = await client.next(isWaiting);
+    say(client, 'count to 3', sessionId);
+    const second = await client.next(isWaiting);
+    expect(second.message).toBe(first.message as string);
+    expect(second.id).not.toBe(first.id);
+    say(client, 'deny', sessionId);
+    await client.next('agent_response');
+    expect((await client.next('agent_response')).content).toBe('1 2 3');
+  });
+
+  test('a socket that comes later is shown it at once and may answer it; everyone sees the outcome', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch shared', sessionId);
+    const asked = await client.next(isWaiting);
+    const other = await server.connect(`/extension?session=${sessionId}`);
+    expect(await other.next('agent_status')).toEqual({ ...asked, ...head });
+    other.send(registration());
+    say(other, 'y');
+    const [here, there] = await Promise.all([client.next('agent_response'), other.next('agent_response')]);
+    expect(here).toEqual(there);
+  });
+
+  test('a user who may not approve is told so, and the call goes on waiting', async () => {
+    const sessionToken = await server.login('uma', 'uma-password');
+    const client = await registered(server, [], { sessionToken });
+    const sessionId = newSession();
+    say(client, 'run touch forbidden', sessionId);
+    await client.next(isWaiting);
+    say(client, 'yes', sessionId);
+    expect(await client.next('error')).toEqual({
+      ...head,
+      type: 'error',
+      message: 'Missing permission: tool:approve',
+      code: 'HANDLER_ERROR',
+      sessionId,
+    });
+    expect(existsSync(join(server.root, 'forbidden'))).toBe(false);
+  });
+
+  test('yes with nothing waiting is a message like any other', async () => {
+    const client = await registered(server);
+    say(client, 'yes', newSession());
+    await client.next('agent_response');
+  });
+});
+
+describe('clearing', () => {
+  const clear = (sessionId?: string) => ({
+    id: 'msg_1234567890_abcdef123',
+    type: 'clear_conversation',
+    timestamp: 1234567890000,
+    clientId: 'not_this_socket',
+    sessionId,
+  });
+
+  test('forgets the conversation and is told to everyone who watches', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'count to 2', sessionId);
+    await client.next('agent_response');
+    const other = await registered(server);
+    other.send(clear(sessionId));
+    const cleared = { ...head, type: 'conversation_cleared', sessionId, success: true };
+    expect(await client.next('conversation_cleared')).toEqual(cleared);
+    expect(await other.next('conversation_cleared')).toEqual(cleared);
+    say(client, 'count to 3', sessionId);
+    await client.next('agent_response');
+  });
+
+  test('without a session means the last one', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'count to 2', sessionId);
+    await client.next('agent_response');
+    client.send(clear());
+    expect((await client.next('conversation_cleared')).sessionId).toBe(sessionId);
+  });
+
+  test('of a session that does not exist is answered, and makes none', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    client.send(clear(sessionId));
+    expect(await client.next('conversation_cleared')).toEqual({
+      ...head,
+      type: 'conversation_cleared',
+      sessionId,
+      success: true,
+    });
+    expect((await fetch(`${server.http}/v1/sessions/${sessionId}`)).status).toBe(404);
+  });
+
+  test('ends a running turn first, and says so', async () => {
+    const client = await registered(server, ['extract_page_content']);
+    const sessionId = newSession();
+    say(client, 'extract this page', sessionId);
+    const request = await client.next('tool_execution_request');
+    client.send(clear(sessionId));
+    const frames = await client.until('conversation_cleared');
+    expect(frames.slice(-3)).toEqual([
+      { ...head, type: 'agent_status', status: 'error', message: 'The turn was cancelled.', sessionId },
+      {
+        ...head,
+        type: 'error',
+        message: 'Chat processing failed: The turn was cancelled.',
+        code: 'HANDLER_ERROR',
+        details: 'cancelled',
+        sessionId,
+      },
+      { ...head, type: 'conversation_cleared', sessionId, success: true },
+    ]);
+    client.send(response(request));
+    expect(await soFar(client)).toEqual([]);
+  });
+});

@@ -1,0 +1,388 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { MESSAGE_ID, registered, registration, say, soFar } from './testing.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ PARLANCE_MAX_FRAME: '20000' });
+});
+afterAll(() => server.stop());
+
+describe('registration', () => {
+  test('the example of the contract is confirmed, with what text and field read', async () => {
+    const client = await server.connect('/');
+    client.send(registration(['extract_page_content']));
+    const confirmed = await client.next('registration_confirmed');
+    const capabilities = [
+      'chat',
+      'agent_processing',
+      'tool_orchestration',
+      'multi_client_support',
+      'real_time_status',
+    ];
+    expect(confirmed).toEqual({
+      id: expect.stringMatching(MESSAGE_ID),
+      type: 'registration_confirmed',
+      timestamp: expect.any(Number),
+      clientId: expect.stringMatching(/^socket_\d+_[0-9a-z]{9}$/),
+      capabilities,
+      serverCapabilities: capabilities,
+      authenticated: false,
+      permissions: expect.arrayContaining(['chat:send', 'tool:approve']),
+    });
+  });
+
+  test('registering again is confirmed again, for the same client', async () => {
+    const client = await server.connect('/');
+    client.send(registration(['open_url']));
+    client.send(registration([]));
+    const first = await client.next('registration_confirmed');
+    const second = await client.next('registration_confirmed');
+    expect(second.clientId).toBe(first.clientId);
+    expect(second.id).not.toBe(first.id);
+  });
+
+  test('what is optional may be absent or null', async () => {
+    const client = await server.connect('/');
+    client.send({ type: 'client_registration', capabilities: [] });
+    await client.next('registration_confirmed');
+    client.send(registration([], { userAgent: null, metadata: null, sessionToken: null, userId: null }));
+    await client.next('registration_confirmed');
+  });
+
+  const forbidden = (text: string) => JSON.stringify(registration([])).replace(/"metadata":\{[^}]*\}/, text);
+  const deep = `"metadata":${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`;
+  test.each([
+    [
+      'capabilities that are missing',
+      JSON.stringify({ ...registration(), capabilities: undefined }),
+      'capabilities',
+    ],
+    [
+      'capabilities that are no list',
+      JSON.stringify(registration([], { capabilities: 'all' })),
+      'capabilities',
+    ],
+    [
+      'a capability that is no text',
+      JSON.stringify(registration([], { capabilities: [1] })),
+      'capabilities.0',
+    ],
+    ['51 capabilities', JSON.stringify(registration(Array(51).fill('a'))), 'capabilities'],
+    ['a capability of 101 characters', JSON.stringify(registration(['a'.repeat(101)])), 'capabilities.0'],
+    [
+      'a user agent of 501 characters',
+      JSON.stringify(registration([], { userAgent: 'a'.repeat(501) })),
+      'userAgent',
+    ],
+    ['metadata that is a list', JSON.stringify(registration([], { metadata: [] })), 'metadata'],
+    [
+      'metadata of more than 10,000 characters',
+      JSON.stringify(registration([], { metadata: { a: 'a'.repeat(10_000) } })),
+      'metadata',
+    ],
+    ['a key __proto__', forbidden('"metadata":{"__proto__":{"admin":true}}'), 'metadata'],
+    ['a key constructor inside', forbidden('"metadata":{"a":[{"constructor":1}]}'), 'metadata'],
+    ['a key prototype inside', forbidden('"metadata":{"a":{"b":{"prototype":1}}}'), 'metadata'],
+    ['metadata nested very deeply', forbidden(deep), 'metadata'],
+    ['a token that is no text', JSON.stringify(registration([], { sessionToken: 1 })), 'sessionToken'],
+  ])('%s: refused with the field named, and the client is not registered', async (_, text, field) => {
+    const client = await server.connect('/');
+    client.socket.send(text);
+    expect(await client.next('error')).toEqual({
+      id: expect.stringMatching(MESSAGE_ID),
+      type: 'error',
+      timestamp: expect.any(Number),
+      message: 'Registration failed',
+      code: 'INVALID_MESSAGE',
+      details: expect.stringMatching(new RegExp(`^${field}: `)),
+    });
+    say(client, 'hello');
+    expect((await client.next('error')).message).toBe('Client not registered. Please register first.');
+  });
+
+  test('what is just within the limits is taken', async () => {
+    const capabilities = Array.from({ length: 50 }, (_, n) => String(n).padEnd(100, 'a'));
+    const metadata = { a: 'a'.repeat(10_000 - '{"a":""}'.length) };
+    await registered(server, capabilities, { userAgent: 'a'.repeat(500), metadata });
+  });
+
+  test('a session token makes the socket its user, a bad one is refused with the reason', async () => {
+    const client = await server.connect('/');
+    client.send(registration([], { sessionToken: 'nonsense' }));
+    expect(await client.next('error')).toMatchObject({
+      message: 'Registration failed',
+      code: 'HANDLER_ERROR',
+      details: expect.stringContaining('token'),
+    });
+    client.send(registration([], { sessionToken: await server.login('uma', 'uma-password') }));
+    expect(await client.next('registration_confirmed')).toMatchObject({
+      authenticated: true,
+      permissions: ['chat:send', 'chat:read', 'tool:request'],
+    });
+  });
+
+  test('a claimed user id grants nothing', async () => {
+    const client = await server.connect('/');
+    client.send(registration([], { userId: 'ada' }));
+    expect((await client.next('registration_confirmed')).authenticated).toBe(false);
+  });
+});
+
+describe('before registration', () => {
+  test('nothing is sent on connect, and a ping is answered', async () => {
+    const client = await server.connect('/');
+    client.send({ id: 'msg_1234567890_abcdef123', type: 'ping', timestamp: 1234567890000 });
+    expect(await client.next('pong')).toEqual({
+      id: 'msg_1234567890_abcdef123',
+      type: 'pong',
+      timestamp: expect.any(Number),
+      originalTimestamp: 1234567890000,
+    });
+    expect(client.frames).toHaveLength(1);
+  });
+
+  test.each(['chat_message', 'clear_conversation'])(
+    '%s is refused, and the socket stays open',
+    async (type) => {
+      const client = await server.connect('/');
+      client.send({ id: 'a', type, timestamp: 1, content: 'hello', sessionId: 'session_1_before' });
+      expect(await client.next('error')).toEqual({
+        id: expect.stringMatching(MESSAGE_ID),
+        type: 'error',
+        timestamp: expect.any(Number),
+        message: 'Client not registered. Please register first.',
+        code: 'HANDLER_ERROR',
+        sessionId: 'session_1_before',
+      });
+      client.send(registration());
+      await client.next('registration_confirmed');
+    },
+  );
+
+  test('a chat right behind the registration is taken', async () => {
+    const client = await server.connect('/');
+    client.send(registration());
+    say(client, 'echo hi');
+    const frames = await client.until('agent_response');
+    expect(frames[0]?.type).toBe('registration_confirmed');
+  });
+});
+
+describe('errors', () => {
+  const frame = (more: object) => JSON.stringify({ id: 'a', timestamp: 1, ...more });
+  const answer = { executionId: 'exec_1_a', success: true, executionTime: 1 };
+  test.each([
+    ['text that is not JSON', 'hello', 'INVALID_JSON', 'JSON'],
+    ['an empty frame', '', 'INVALID_JSON', 'JSON'],
+    [
+      'a frame that is too large',
+      frame({ type: 'ping', more: 'a'.repeat(20_000) }),
+      'INVALID_JSON',
+      '20000 bytes',
+    ],
+    ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'INVALID_JSON', 'UTF-8'],
+    ['null', 'null', 'INVALID_MESSAGE', 'message: '],
+    ['a list', '[{"type":"ping"}]', 'INVALID_MESSAGE', 'message: '],
+    ['a number', '42', 'INVALID_MESSAGE', 'message: '],
+    ['no type', frame({}), 'INVALID_MESSAGE', 'type: '],
+    ['a type that is no text', frame({ type: 7 }), 'INVALID_MESSAGE', 'type: '],
+    ['a type of 100 characters', frame({ type: 'a'.repeat(100) }), 'INVALID_MESSAGE', 'type: '],
+    ['an id that is no text', frame({ type: 'ping', id: 5 }), 'INVALID_MESSAGE', 'id: '],
+    ['a time that is no number', frame({ type: 'ping', timestamp: 'now' }), 'INVALID_MESSAGE', 'timestamp: '],
+    ['no content', frame({ type: 'chat_message' }), 'INVALID_MESSAGE', 'content: '],
+    ['content that is no text', frame({ type: 'chat_message', content: {} }), 'INVALID_MESSAGE', 'content: '],
+    ['empty content', frame({ type: 'chat_message', content: '' }), 'INVALID_MESSAGE', 'content: '],
+    ['blank content', frame({ type: 'chat_message', content: ' \n\t' }), 'INVALID_MESSAGE', 'content: '],
+    [
+      'a session id that is no text',
+      frame({ type: 'chat_message', content: 'a', sessionId: 5 }),
+      'INVALID_MESSAGE',
+      'sessionId: ',
+    ],
+    [
+      'a session id of 201 characters',
+      frame({ type: 'chat_message', content: 'a', sessionId: 'a'.repeat(201) }),
+      'INVALID_MESSAGE',
+      'sessionId: ',
+    ],
+    [
+      'a clear that names no session',
+      frame({ type: 'clear_conversation' }),
+      'INVALID_MESSAGE',
+      'sessionId: ',
+    ],
+    [
+      'an answer without execution',
+      frame({ type: 'tool_execution_response', ...answer, executionId: undefined }),
+      'INVALID_MESSAGE',
+      'executionId: ',
+    ],
+    [
+      'an answer without success',
+      frame({ type: 'tool_execution_response', ...answer, success: undefined }),
+      'INVALID_MESSAGE',
+      'success: ',
+    ],
+    [
+      'an answer without time taken',
+      frame({ type: 'tool_execution_response', ...answer, executionTime: undefined }),
+      'INVALID_MESSAGE',
+      'executionTime: ',
+    ],
+    [
+      'an answer that took less than no time',
+      frame({ type: 'tool_execution_response', ...answer, executionTime: -1 }),
+      'INVALID_MESSAGE',
+      'executionTime: ',
+    ],
+    [
+      'an answer without id',
+      frame({ type: 'tool_execution_response', ...answer, id: undefined }),
+      'INVALID_MESSAGE',
+      'id: ',
+    ],
+    [
+      'an answer without time',
+      frame({ type: 'tool_execution_response', ...answer, timestamp: undefined }),
+      'INVALID_MESSAGE',
+      'timestamp: ',
+    ],
+    [
+      'an answer with an unknown kind of error',
+      frame({
+        type: 'tool_execution_response',
+        ...answer,
+        error: { type: 'odd', message: '', recoverable: true },
+      }),
+      'INVALID_MESSAGE',
+      'error.type: ',
+    ],
+    [
+      'an answer with half an error',
+      frame({ type: 'tool_execution_response', ...answer, error: { type: 'network', message: '' } }),
+      'INVALID_MESSAGE',
+      'error.recoverable: ',
+    ],
+    [
+      'an answer nested very deeply',
+      `{"id":"a","timestamp":1,"type":"tool_execution_response","executionId":"e","success":true,"executionTime":1,"result":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+      'INVALID_MESSAGE',
+      'result: ',
+    ],
+    [
+      'progress above 100',
+      frame({ type: 'tool_execution_status', executionId: 'e', status: 'executing', progress: 101 }),
+      'INVALID_MESSAGE',
+      'progress: ',
+    ],
+    [
+      'an unknown status',
+      frame({ type: 'tool_execution_status', executionId: 'e', status: 'odd' }),
+      'INVALID_MESSAGE',
+      'status: ',
+    ],
+  ])('%s: answered, and the socket stays usable', async (_, raw, code, details) => {
+    const client = await registered(server);
+    client.socket.send(raw);
+    const error = await client.next('error');
+    expect(error).toMatchObject({ code, details: expect.stringContaining(details) });
+    expect(error).toMatchObject({
+      id: expect.stringMatching(MESSAGE_ID),
+      timestamp: expect.any(Number),
+      message: expect.stringContaining(details.trim()),
+    });
+    say(client, 'echo hi');
+    await client.next('agent_response');
+  });
+
+  test.each(['hello', 'agent_response', 'a'.repeat(99), '__proto__', 'constructor'])(
+    'the type %s is unknown',
+    async (type) => {
+      const client = await server.connect('/');
+      client.send({ id: 'a', type, timestamp: 1 });
+      expect(await client.next('error')).toEqual({
+        id: expect.stringMatching(MESSAGE_ID),
+        type: 'error',
+        timestamp: expect.any(Number),
+        message: `Unknown message type: ${type}`,
+        code: 'UNKNOWN_MESSAGE_TYPE',
+      });
+    },
+  );
+
+  test('a frame of bytes is read as text', async () => {
+    const client = await server.connect('/');
+    client.socket.send(new TextEncoder().encode('{"id":"ä","type":"ping"}'));
+    expect(await client.next('pong')).toEqual({ id: 'ä', type: 'pong', timestamp: expect.any(Number) });
+  });
+
+  test('ids are short enough for a C client, and none comes twice', async () => {
+    const client = await registered(server);
+    say(client, 'run touch ids');
+    await client.next((frame) => String(frame.message).startsWith('Waiting'));
+    say(client, 'echo later');
+    say(client, 'no');
+    await client.next('agent_response');
+    await client.next('agent_response');
+    const ids = client.frames.map((frame) => String(frame.id));
+    expect(ids.filter((id) => id.length >= 64)).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(client.frames.filter((frame) => frame.type.length >= 32)).toEqual([]);
+  });
+});
+
+describe('a server that requires authentication', () => {
+  test('registration needs a valid session token, or one on the socket', async () => {
+    const closed = await startTestServer({ PARLANCE_AUTH: 'required' });
+    try {
+      const client = await closed.connect('/');
+      client.send(registration());
+      expect(await client.next('error')).toMatchObject({
+        message: 'Registration failed',
+        details: 'A token is required.',
+      });
+      say(client, 'hello');
+      expect((await client.next('error')).message).toBe('Client not registered. Please register first.');
+      const token = await closed.login('dev', 'dev-password');
+      client.send(registration([], { sessionToken: token }));
+      expect((await client.next('registration_confirmed')).authenticated).toBe(true);
+      say(client, 'echo hi');
+      await client.next('agent_response');
+
+      const other = await closed.connect('/', { authorization: `Bearer ${token}` });
+      other.send(registration());
+      expect((await other.next('registration_confirmed')).authenticated).toBe(true);
+    } finally {
+      await closed.stop();
+    }
+  });
+});
+
+describe('a change of user', () => {
+  test('leaves behind what the socket was shown before', async () => {
+    const client = await registered(server, []);
+    say(client, 'echo mine', 'session_1_local');
+    await client.next('agent_response');
+    client.send(registration([], { sessionToken: await server.login('uma', 'uma-password') }));
+    await client.next('registration_confirmed');
+    const local = await registered(server);
+    say(local, 'echo secret', 'session_1_local');
+    await local.next('agent_response');
+    expect(await soFar(client)).toEqual([]);
+  });
+});
+
+test('a server that stops says so, then closes with 1001', async () => {
+  const stopping = await startTestServer();
+  const client = await registered(stopping);
+  await stopping.running.stop();
+  expect(await client.next('server_shutdown')).toEqual({
+    id: expect.stringMatching(MESSAGE_ID),
+    type: 'server_shutdown',
+    timestamp: expect.any(Number),
+    message: 'The server is shutting down.',
+  });
+  expect((await client.closed).code).toBe(1001);
+  await stopping.stop();
+});
