@@ -31,9 +31,13 @@ export const answer = (
 export const next = async (client: TestClient, type: string): Promise<Told> =>
   (await client.next(type)) as Told;
 
-/** Frames up to the end of a turn that was answered. */
-export const turn = async (client: TestClient): Promise<Told[]> =>
-  (await client.until('workflow_step_complete')) as Told[];
+/** Frames up to the end of a turn that was answered, in this conversation or in whichever ends first. */
+export const turn = async (client: TestClient, conversationId?: string): Promise<Told[]> =>
+  (await client.until(
+    (frame) =>
+      frame.type === 'workflow_step_complete' &&
+      (conversationId === undefined || frame.conversationId === conversationId),
+  )) as Told[];
 
 export const errorOf = (code: string, message: string, conversationId?: string) => ({
   type: 'error',

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestClient } from '../../testing/client.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import {
+  answer,
+  connectAs,
+  errorOf,
+  joinedChunks,
+  next,
+  of,
+  say,
+  settled,
+  started,
+  turn,
+  typesOf,
+  UUID,
+} from './test-chat.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** A conversation in which a call waits. */
+async function asking(client: TestClient, content: string): Promise<{ id: string; requestId: string }> {
+  const id = await started(client);
+  say(client, id, content);
+  const { payload } = await next(client, 'tool_approval_required');
+  return { id, requestId: String(payload.requestId) };
+}
+
+describe('approve_tool', () => {
+  test('the examples of the contract: asked, approved, executed, answered', async () => {
+    const client = await connectAs(server, 'dev');
+    const conversationId = await started(client);
+    say(client, conversationId, 'run touch approved');
+    const asked = await next(client, 'tool_approval_required');
+    expect(asked).toEqual({
+      type: 'tool_approval_required',
+      conversationId,
+      payload: {
+        requestId: UUID,
+        toolName: 'shell',
+        toolArgs: { command: ['touch', 'approved'] },
+        description: expect.stringContaining('touch approved'),
+        agentName: 'Coder',
+      },
+    });
+    const { requestId } = asked.payload;
+    client.send({
+      type: 'approve_tool',
+      conversationId,
+      requestId,
+      payload: { approved: true, reason: 'optional rejection reason' },
+    });
+    const frames = await turn(client);
+    expect(of(frames, 'tool_executed')).toEqual([
+      {
+        type: 'tool_executed',
+        conversationId,
+        payload: {
+          requestId,
+          toolName: 'shell',
+          result: expect.any(Object),
+          success: true,
+          errorMessage: null,
+        },
+      },
+    ]);
+    expect(typesOf(frames)).toEqual([
+      'tool_executed',
+      'message_chunk',
+      'message_complete',
+      'workflow_step_complete',
+    ]);
+    expect(joinedChunks(client.frames)).toBe(String(of(frames, 'message_complete')[0]?.payload.content));
+    expect(existsSync(join(server.root, 'approved'))).toBe(true);
+  });
+
+  test('rejected with a reason: every socket is told, the rejecter gets rejected too, the turn goes on', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'save hello to rejected.txt');
+    const other = await connectAs(server, 'dev');
+    await next(other, 'tool_approval_required');
+    answer(client, id, requestId, false, 'not today');
+    const executed = {
+      type: 'tool_executed',
+      conversationId: id,
+      payload: {
+        requestId,
+        toolName: 'save_file',
+        result: expect.any(Object),
+        success: false,
+        errorMessage: 'not today',
+      },
+    };
+    expect(await next(client, 'tool_executed')).toEqual(executed);
+    expect(await client.next('error')).toEqual(errorOf('rejected', 'Tool rejected', id));
+    const seen = await turn(other);
+    expect(of(seen, 'tool_executed')).toEqual([executed]);
+    expect(of(seen, 'error')).toEqual([]);
+    expect(existsSync(join(server.root, 'rejected.txt'))).toBe(false);
+  });
+
+  test.each([[undefined], [null], [''], ['  ']])('rejected with the reason %p', async (reason) => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch never');
+    answer(client, id, requestId, false, reason);
+    expect((await next(client, 'tool_executed')).payload).toMatchObject({
+      success: false,
+      errorMessage: 'Tool rejected',
+    });
+    expect(await client.next('error')).toEqual(errorOf('rejected', 'Tool rejected', id));
+  });
+
+  test('approved and then failing: tool_executed without success, and tool_execute_failed', async () => {
+    const client = await connectAs(server, 'dev');
+    mkdirSync(join(server.root, 'folder'));
+    const { id, requestId } = await asking(client, '/tool save_file {"path":"folder","content":"x"}');
+    const other = await connectAs(server, 'dev');
+    await next(other, 'tool_approval_required');
+    answer(client, id, requestId, true);
+    const message = 'The path folder is not a file.';
+    for (const socket of [client, other]) {
+      expect(await next(socket, 'tool_executed')).toEqual({
+        type: 'tool_executed',
+        conversationId: id,
+        payload: {
+          requestId,
+          toolName: 'save_file',
+          result: { output: message },
+          success: false,
+          errorMessage: message,
+        },
+      });
+      expect(await socket.next('error')).toEqual(errorOf('tool_execute_failed', message, id));
+    }
+  });
+
+  test('the first answer wins; a late one is tool_execute_failed', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch once');
+    const late = await connectAs(server, 'dev');
+    await next(late, 'tool_approval_required');
+    answer(client, id, requestId, true);
+    await turn(client);
+    await turn(late);
+    for (const approved of [false, true]) {
+      answer(late, id, requestId, approved);
+      expect(await late.next('error')).toEqual(
+        errorOf('tool_execute_failed', 'The tool request was answered already', id),
+      );
+    }
+    expect(of(await settled(client), 'tool_executed')).toEqual([]);
+  });
+
+  test('an unknown request leaves the one that waits alone', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch waits');
+    answer(client, id, crypto.randomUUID(), true);
+    expect(await client.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', id));
+    answer(client, id, requestId, true);
+    expect((await next(client, 'tool_executed')).payload.success).toBe(true);
+  });
+
+  test('a user may ask for a tool, but neither approve nor reject; an admin may answer for the user', async () => {
+    const uma = await connectAs(server, 'uma');
+    const { id, requestId } = await asking(uma, 'run touch by-uma');
+    answer(uma, id, requestId, true);
+    expect(await uma.next('error')).toEqual(errorOf('forbidden', 'Missing permission: tool:approve', id));
+    answer(uma, id, requestId, false, 'no');
+    expect(await uma.next('error')).toEqual(errorOf('forbidden', 'Missing permission: tool:reject', id));
+    expect(existsSync(join(server.root, 'by-uma'))).toBe(false);
+    const ada = await connectAs(server, 'ada');
+    answer(ada, id, requestId, true);
+    expect((await next(ada, 'tool_executed')).payload).toMatchObject({ requestId, success: true });
+    expect((await next(uma, 'tool_executed')).payload).toMatchObject({ requestId, success: true });
+    await turn(uma);
+    expect(existsSync(join(server.root, 'by-uma'))).toBe(true);
+  });
+
+  test('an approval that is cancelled is resolved for everyone', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch cancelled');
+    client.send({ type: 'cancel_stream', conversationId: id });
+    const frames = await client.until('error');
+    expect(of(frames, 'tool_executed')[0]?.payload).toMatchObject({ requestId, success: false });
+    expect(frames.at(-1)).toEqual(errorOf('cancelled', 'Stream cancelled', id));
+    answer(client, id, requestId, true);
+    expect(await client.next('error')).toMatchObject({ payload: { code: 'tool_execute_failed' } });
+  });
+});
+
+describe('across dialects', () => {
+  test('a turn that another dialect began is watched by ?session=, and its approval answered here', async () => {
+    const token = await server.login('dev', 'dev-password');
+    const page = await server.connect(`/broadcast?token=${token}`);
+    page.send({ type: 'chat', message: 'run touch shared', session_id: 'shared' });
+    await page.next((frame) => String(frame.reasoning).startsWith('Waiting for approval'));
+    const client = await connectAs(server, 'dev', '&session=shared');
+    const attached = await client.until('tool_approval_required');
+    const { requestId } = of(attached, 'tool_approval_required')[0]?.payload ?? {};
+    answer(client, 'shared', requestId, true);
+    const frames = await turn(client);
+    expect(of(frames, 'tool_executed')[0]?.payload).toMatchObject({ requestId, success: true });
+    expect(joinedChunks([...attached, ...frames])).toBe(
+      String(of(frames, 'message_complete')[0]?.payload.content),
+    );
+    await page.next('agent_message');
+    page.send({ type: 'chat', message: 'count to 3', session_id: 'shared' });
+    expect(of(await turn(client), 'message_complete')[0]).toMatchObject({
+      conversationId: 'shared',
+      payload: { content: '1 2 3' },
+    });
+  });
+
+  test('a session of another dialect is not joined unasked', async () => {
+    const token = await server.login('dev', 'dev-password');
+    const page = await server.connect(`/broadcast?token=${token}`);
+    page.send({ type: 'chat', message: 'run touch unasked', session_id: 'unasked' });
+    await page.next((frame) => String(frame.reasoning).startsWith('Waiting for approval'));
+    const client = await connectAs(server, 'dev');
+    const shown = await settled(client);
+    expect(shown.filter((frame) => frame.conversationId === 'unasked')).toEqual([]);
+  });
+
+  test('answered in another dialect, the call and its outcome are told here, and an answer from here is late', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch elsewhere');
+    const token = await server.login('dev', 'dev-password');
+    const page = await server.connect(`/broadcast?token=${token}`);
+    page.send({ type: 'chat', message: 'no', session_id: id });
+    const frames = await turn(client);
+    expect(of(frames, 'tool_executed')[0]?.payload).toMatchObject({
+      requestId,
+      success: false,
+      errorMessage: 'Tool rejected',
+    });
+    expect(of(frames, 'error')).toEqual([]);
+    answer(client, id, requestId, true);
+    expect(await client.next('error')).toMatchObject({ payload: { code: 'tool_execute_failed' } });
+  });
+});
+
+test('a pending approval is shown after a restart, with the original requestId, and can be answered', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
+  const settings = { PARLANCE_DATA: join(folder, 'data'), WORKING_DIRECTORY: folder };
+  const before = await startTestServer(settings);
+  const client = await connectAs(before, 'dev');
+  const { id, requestId } = await asking(client, 'save hello to notes.txt');
+  await before.stop();
+  expect((await client.closed).code).toBe(1001);
+  const after = await startTestServer(settings);
+  try {
+    const named = await connectAs(after, 'dev', `&session=${id}`);
+    const attached = await named.until('tool_approval_required');
+    expect(of(attached, 'tool_approval_required')).toEqual([
+      {
+        type: 'tool_approval_required',
+        conversationId: id,
+        payload: {
+          requestId,
+          toolName: 'save_file',
+          toolArgs: expect.objectContaining({ path: 'notes.txt' }),
+          description: expect.stringContaining('notes.txt'),
+          agentName: 'Coder',
+        },
+      },
+    ]);
+    const unnamed = await connectAs(after, 'dev');
+    expect((await next(unnamed, 'tool_approval_required')).payload.requestId).toBe(requestId);
+    answer(unnamed, id, requestId, true);
+    const frames = await turn(named);
+    const { content } = of(frames, 'message_complete')[0]?.payload ?? {};
+    expect(joinedChunks([...attached, ...frames])).toBe(String(content));
+    expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+  } finally {
+    await after.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

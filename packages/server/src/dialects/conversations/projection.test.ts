@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test';
+import type { Fact, SessionEvent } from '@parlance/protocol';
+import type { Now } from '../../core/engine.ts';
+import { conversations } from './dialect.ts';
+import { latestMessages, messagesOf } from './messages.ts';
+import { joinedChunks, of, typesOf } from './test-chat.ts';
+
+const { projection } = conversations;
+const AGENT = { id: 'coder', name: 'Coder' };
+const IDLE = { ref: { owner: 'uma', id: 's' }, agent: AGENT, turn: null, open: null, approval: null };
+
+let seq = 0;
+const event = (type: string, body: object): SessionEvent =>
+  ({ type, session: 's', id: `e${++seq}`, at: seq, seq, turn: 't', ...body }) as never;
+const begun = () => event('turn.started', { input: 'i', agent: AGENT });
+const delta = (block: string, text: string) => event('text.delta', { block, text });
+const ended = (block: string, text: string) => event('text.ended', { block, text });
+const over = () => event('turn.ended', { usage: { inputTokens: 1, outputTokens: 2 } });
+
+/** What a socket is told that joins with `now`, when `past` has happened, and hears `events`. */
+function hear(past: SessionEvent[], now: object, events: SessionEvent[]) {
+  let state = projection.start({ ...IDLE, ...now } as unknown as Now);
+  for (const fact of past) [state] = projection.step(state, fact);
+  const bodies: object[] = [...projection.attach(state, { ...IDLE, ...now } as unknown as Now)];
+  for (const heard of events) {
+    const [next, frames] = projection.step(state, heard);
+    state = next;
+    bodies.push(...frames.map((frame) => frame.body));
+  }
+  return bodies as never[];
+}
+
+const contentOf = (bodies: never[]) => of(bodies, 'message_complete')[0]?.payload.content;
+
+describe('the chunks joined are the content', () => {
+  test('for several blocks', () => {
+    const told = hear([], {}, [
+      begun(),
+      delta('a', 'x'),
+      delta('a', 'y'),
+      ended('a', 'xy'),
+      delta('b', 'z'),
+      ended('b', 'z'),
+      over(),
+    ]);
+    expect(joinedChunks(told)).toBe('xy\n\nz');
+    expect(contentOf(told)).toBe('xy\n\nz');
+  });
+
+  test('for a socket that joins inside the second block', () => {
+    const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'zz' } };
+    const told = hear([begun(), ended('a', 'xy')], now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
+    expect(joinedChunks(told)).toBe('xy\n\nzzz');
+    expect(contentOf(told)).toBe('xy\n\nzzz');
+  });
+
+  test('for a socket that joins between two blocks', () => {
+    const told = hear([begun(), ended('a', 'xy')], { turn: 't' }, [delta('b', 'z'), ended('b', 'z'), over()]);
+    expect(joinedChunks(told)).toBe('xy\n\nz');
+    expect(contentOf(told)).toBe('xy\n\nz');
+  });
+
+  test('for a turn that is resumed: what was unfinished is told anew', () => {
+    const past = [begun(), ended('a', 'xy')];
+    const told = hear(past, { turn: 't' }, [
+      event('turn.resumed', {}),
+      delta('c', 'new'),
+      ended('c', 'new'),
+      over(),
+    ]);
+    expect(joinedChunks(told)).toBe('xy\n\nnew');
+    expect(contentOf(told)).toBe('xy\n\nnew');
+  });
+
+  test('for a block of which no delta arrived', () => {
+    const told = hear([], {}, [begun(), ended('a', 'xy'), ended('b', 'z'), over()]);
+    expect(joinedChunks(told)).toBe('xy\n\nz');
+  });
+});
+
+test('a delta inside a block hands the same state back', () => {
+  let state = projection.start(IDLE as unknown as Now);
+  [state] = projection.step(state, begun());
+  [state] = projection.step(state, delta('a', 'x'));
+  const [after, frames] = projection.step(state, delta('a', 'y'));
+  expect(after).toBe(state);
+  expect(frames).toHaveLength(1);
+});
+
+test('a turn that a denial ends is closed quietly: its text is completed, no error', () => {
+  const cancelled = event('turn.cancelled', { reason: 'denied' });
+  expect(typesOf(hear([begun()], { turn: 't' }, [cancelled]))).toEqual(['workflow_step_complete']);
+  const told = hear([begun(), ended('a', 'xy')], { turn: 't' }, [cancelled]);
+  expect(typesOf(told)).toEqual(['message_chunk', 'message_complete', 'workflow_step_complete']);
+});
+
+test('an approved call of which the outcome is unknown is tool_execute_failed', () => {
+  const told = hear([], {}, [
+    begun(),
+    event('call.requested', { call: 'c', tool: 'shell', input: { command: ['x'] } }),
+    event('approval.requested', { call: 'c', approval: 'a', ask: { description: 'Runs x.' } }),
+    event('approval.answered', { call: 'c', approval: 'a', answer: 'once' }),
+    event('tool.ended', { call: 'c', outcome: 'unknown', parts: [{ type: 'text', text: 'lost' }] }),
+  ]);
+  expect(told.slice(-2)).toEqual([
+    {
+      type: 'tool_executed',
+      conversationId: 's',
+      payload: {
+        requestId: 'a',
+        toolName: 'shell',
+        result: { output: 'lost' },
+        success: false,
+        errorMessage: 'lost',
+      },
+    },
+    {
+      type: 'error',
+      conversationId: 's',
+      error: 'lost',
+      payload: { code: 'tool_execute_failed', message: 'lost', error: 'lost' },
+    },
+  ] as never);
+});
+
+describe('messages', () => {
+  const input = (id: string) =>
+    event('input.accepted', { input: id, parts: [{ type: 'text', text: id }], dialect: 'd' });
+  const read = (facts: SessionEvent[], limit: number) => {
+    const engine = {
+      facts: async (_: unknown, after: number, count: number) => facts.slice(after, after + count),
+    };
+    const record = { ref: IDLE.ref, head: facts.length };
+    return latestMessages(engine as never, record as never, limit);
+  };
+
+  test('text that an interruption left is kept, and marked', () => {
+    const facts = [input('hi'), begun(), event('text.ended', { block: 'a', text: 'x', interrupted: true })];
+    expect(messagesOf(facts as Fact[])[1]).toMatchObject({ content: 'x', metadata: { interrupted: true } });
+  });
+
+  test('the latest are found from the end, whole and with their agent, however long the history', async () => {
+    const turns = Array.from({ length: 400 }, (_, n) => [
+      input(`q${n}`),
+      event('turn.started', { turn: `t${n}`, input: `q${n}`, agent: { id: `agent${n}`, name: '' } }),
+      event('text.ended', { turn: `t${n}`, block: 'a', text: `a${n}` }),
+      event('text.ended', { turn: `t${n}`, block: 'b', text: 'more' }),
+    ]).flat();
+    for (const limit of [1, 2, 3, 249, 250, 251, 800, 1000]) {
+      const found = await read(turns, limit);
+      const all = messagesOf(turns as Fact[]);
+      expect(found).toEqual(all.slice(-limit));
+    }
+  });
+
+  test('what was said before the conversation was cleared is gone', async () => {
+    const facts = [
+      input('before'),
+      begun(),
+      ended('a', 'x'),
+      event('session.cleared', { by: 'uma' }),
+      input('after'),
+    ];
+    expect((await read(facts, 10)).map((message) => message.content)).toEqual(['after']);
+  });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import {
+  connectAs,
+  errorOf,
+  joinedChunks,
+  next,
+  of,
+  say,
+  settled,
+  started,
+  turn,
+  typesOf,
+} from './test-chat.ts';
+
+/** Slow enough that something can happen in the middle of an answer. */
+const SLOW = { PARLANCE_OFFLINE_DELAY: '3' };
+const NUMBERS = (last: number) => Array.from({ length: last }, (_, index) => index + 1).join(' ');
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer(SLOW);
+});
+afterAll(() => server.stop());
+
+test('two conversations stream side by side on one socket', async () => {
+  const client = await connectAs(server, 'uma');
+  const [first, second] = [await started(client), await started(client, 'social_chat')];
+  say(client, first, 'count to 60');
+  say(client, second, 'count to 60');
+  await client.next('workflow_step_complete');
+  await client.next('workflow_step_complete');
+  const order = client.frames.filter((frame) => frame.type === 'message_chunk').map((f) => f.conversationId);
+  expect(order.indexOf(second)).toBeLessThan(order.lastIndexOf(first));
+  expect(order.indexOf(first)).toBeLessThan(order.lastIndexOf(second));
+  for (const id of [first, second]) expect(joinedChunks(client.frames, id)).toBe(NUMBERS(60));
+  const agents = of(client.frames, 'message_complete').map((frame) => [
+    frame.conversationId,
+    frame.payload.agentId,
+  ]);
+  expect(new Map(agents as [string, string][])).toEqual(
+    new Map([
+      [first, 'coder'],
+      [second, 'empath'],
+    ]),
+  );
+});
+
+test('PING is answered in the middle of a stream', async () => {
+  const client = await connectAs(server, 'uma');
+  const id = await started(client);
+  say(client, id, 'count to 200');
+  await client.next('message_chunk');
+  const frames = await settled(client);
+  expect(typesOf(frames)).not.toContain('message_complete');
+  client.send({ type: 'cancel_stream', conversationId: id });
+  await client.next('error');
+});
+
+test('a second message cancels the first, then runs', async () => {
+  const client = await connectAs(server, 'uma');
+  const id = await started(client);
+  say(client, id, 'count to 200');
+  const { messageId } = (await next(client, 'message_chunk')).payload;
+  say(client, id, 'count to 4');
+  const frames = (await turn(client, id)).filter((frame) => frame.conversationId === id);
+  expect(of(frames, 'error')).toEqual([errorOf('cancelled', 'Stream cancelled', id)] as never);
+  const complete = of(frames, 'message_complete');
+  expect(complete.map((frame) => frame.payload.content)).toEqual(['1 2 3 4']);
+  expect(complete[0]?.payload.messageId).not.toBe(messageId);
+  const after = frames.slice(frames.findIndex((frame) => frame.type === 'error') + 1);
+  expect(joinedChunks(after)).toBe('1 2 3 4');
+});
+
+describe('cancel_stream', () => {
+  test('says cancelled once to every socket; nothing follows; a second one finds no stream', async () => {
+    const client = await connectAs(server, 'uma');
+    const id = await started(client);
+    say(client, id, 'count to 200');
+    await client.next('message_chunk');
+    const other = await connectAs(server, 'uma', `&session=${id}`);
+    await other.next('message_chunk');
+    client.send({ type: 'cancel_stream', conversationId: id });
+    client.send({ type: 'cancel_stream', conversationId: id });
+    expect(await client.next('error')).toEqual(errorOf('cancelled', 'Stream cancelled', id));
+    expect(await client.until('error')).toEqual([errorOf('not_found', 'No active stream', id)]);
+    expect(await settled(client)).toEqual([{ type: 'PONG' }]);
+    expect(await other.next('error')).toEqual(errorOf('cancelled', 'Stream cancelled', id));
+    expect(await settled(other)).toEqual([{ type: 'PONG' }]);
+    say(client, id, 'count to 2');
+    expect(of(await turn(client, id), 'message_complete')[0]?.payload.content).toBe('1 2');
+  });
+
+  test('a socket that was not in the conversation sees its own cancel', async () => {
+    const token = await server.login('uma', 'uma-password');
+    const page = await server.connect(`/broadcast?token=${token}`);
+    page.send({ type: 'chat', message: 'count to 200', session_id: 'long' });
+    await page.next('user_message');
+    const client = await connectAs(server, 'uma');
+    client.send({ type: 'cancel_stream', conversationId: 'long' });
+    expect(await client.next('error')).toEqual(errorOf('cancelled', 'Stream cancelled', 'long'));
+  });
+});
+
+describe('reconnecting in the middle of a stream', () => {
+  test('the new socket of the same user goes on without a gap', async () => {
+    const client = await connectAs(server, 'uma');
+    const id = await started(client);
+    say(client, id, 'count to 150');
+    const { messageId } = (await next(client, 'message_chunk')).payload;
+    client.close();
+    await client.closed;
+    const again = await connectAs(server, 'uma');
+    const frames = await turn(again, id);
+    expect(joinedChunks(frames, id)).toBe(NUMBERS(150));
+    const complete = of(frames, 'message_complete').find((frame) => frame.conversationId === id);
+    expect(complete).toMatchObject({ payload: { messageId, content: NUMBERS(150) } });
+    say(again, id, 'count to 2');
+    expect(of(await turn(again, id), 'message_complete')[0]?.payload.content).toBe('1 2');
+  });
+
+  test('a socket that joins several blocks into the answer is shown all of them', async () => {
+    const client = await connectAs(server, 'uma');
+    const id = await started(client);
+    say(client, id, `echo ${NUMBERS(100)}`);
+    await client.next('tool_executed');
+    await client.next('message_chunk');
+    const again = await connectAs(server, 'uma', `&session=${id}`);
+    const frames = await turn(again, id);
+    const complete = of(frames, 'message_complete').find((frame) => frame.conversationId === id);
+    const { content } = complete?.payload ?? {};
+    expect(String(content)).toContain('\n\n');
+    expect(joinedChunks(frames, id)).toBe(String(content));
+    await turn(client, id);
+    expect(joinedChunks(client.frames, id)).toBe(String(content));
+  });
+
+  test('another user is shown nothing of it', async () => {
+    const client = await connectAs(server, 'uma');
+    const id = await started(client);
+    say(client, id, 'count to 100');
+    await client.next('message_chunk');
+    for (const name of ['dev', 'ada']) {
+      const other = await connectAs(server, name);
+      expect(await settled(other)).toEqual([{ type: 'PONG' }]);
+    }
+  });
+
+  test('an admin who names it by ?session= watches it', async () => {
+    const client = await connectAs(server, 'uma');
+    const id = await started(client);
+    say(client, id, 'count to 100');
+    await client.next('message_chunk');
+    const ada = await connectAs(server, 'ada', `&session=${id}`);
+    expect(joinedChunks(await turn(ada, id), id)).toBe(NUMBERS(100));
+  });
+});
+
+test('an answer that a restart interrupts is told anew, and its chunks joined are the content', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
+  const settings = { ...SLOW, PARLANCE_DATA: join(folder, 'data'), WORKING_DIRECTORY: folder };
+  const before = await startTestServer(settings);
+  const client = await connectAs(before, 'uma');
+  const id = await started(client);
+  say(client, id, `echo ${NUMBERS(150)}`);
+  await client.next('tool_executed');
+  const { messageId } = (await next(client, 'message_chunk')).payload;
+  await before.stop();
+  const after = await startTestServer(settings);
+  try {
+    const again = await connectAs(after, 'uma');
+    const frames = await turn(again, id);
+    const complete = of(frames, 'message_complete')[0];
+    expect(complete).toMatchObject({ conversationId: id, payload: { messageId } });
+    expect(joinedChunks(frames, id)).toBe(String(complete?.payload.content));
+  } finally {
+    await after.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
