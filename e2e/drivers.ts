@@ -1,0 +1,100 @@
+/** One driver per dialect that has sockets: the same few things, said in each one's words. */
+import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
+import type { TestServer } from '../packages/server/src/testing/server.ts';
+
+export type Driver = {
+  readonly client: TestClient;
+  say(text: string): void;
+  /** resolves with the answer when a turn has ended, whoever began it */
+  answer(): Promise<string>;
+  /** resolves when the client has been told that an approval waits */
+  asked(): Promise<AnyFrame>;
+  approve(): void;
+  deny(): void;
+  /** the frame a late answer gets; null where the dialect has none, because the words are then just a message */
+  readonly late: ((frame: AnyFrame) => boolean) | null;
+};
+
+type Open = (server: TestServer, session: string, token: string) => Promise<Driver>;
+
+const payload = (frame: AnyFrame) => (frame.payload ?? {}) as Record<string, unknown>;
+const errorCode = (frame: AnyFrame) => (frame.type === 'error' ? payload(frame).code : undefined);
+
+const broadcast: Open = async (server, session, token) => {
+  const client = await server.connect(`/broadcast?token=${token}&session=${session}`);
+  const say = (message: string) => client.send({ type: 'chat', message, session_id: session });
+  const own = (type: string) => (frame: AnyFrame) => frame.type === type && frame.session_id === session;
+  return {
+    client,
+    say,
+    answer: async () => String((await client.next(own('agent_message'))).message),
+    asked: () => client.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: ')),
+    approve: () => say('yes'),
+    deny: () => say('no'),
+    late: null,
+  };
+};
+
+const agentloop: Open = async (server, session, token) => {
+  const client = await server.connect(`/agentloop?token=${token}&session=${session}`);
+  const review = (answer: string) =>
+    client.send({ id: crypto.randomUUID(), type: 'approval_response', payload: { review: answer } });
+  const text = (frame: AnyFrame) => {
+    const item = payload(frame);
+    return item.role === 'assistant'
+      ? (item.content as { text: string }[]).map((part) => part.text).join('')
+      : '';
+  };
+  return {
+    client,
+    say(words) {
+      const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: words }] }];
+      client.send({ id: crypto.randomUUID(), type: 'user_input', payload: { input } });
+    },
+    answer: async () => (await client.until('agent_finished')).map(text).join(''),
+    asked: () => client.next('approval_request'),
+    approve: () => review('yes'),
+    deny: () => review('no-continue'),
+    late: (frame) => frame.type === 'error' && payload(frame).message === 'No pending approval request',
+  };
+};
+
+const conversations: Open = async (server, session, token) => {
+  const client = await server.connect(`/ws?token=${token}&session=${session}`);
+  let requestId: unknown;
+  const approveTool = (approved: boolean) =>
+    client.send({ type: 'approve_tool', conversationId: session, requestId, payload: { approved } });
+  return {
+    client,
+    say: (content) => client.send({ type: 'send_message', conversationId: session, payload: { content } }),
+    answer: async () => String(payload(await client.next('message_complete')).content),
+    async asked() {
+      const frame = await client.next('tool_approval_required');
+      requestId = payload(frame).requestId;
+      return frame;
+    },
+    approve: () => approveTool(true),
+    deny: () => approveTool(false),
+    late: (frame) => errorCode(frame) === 'tool_execute_failed',
+  };
+};
+
+const extension: Open = async (server, session, token) => {
+  const client = await server.connect(`/?session=${session}`);
+  const message = (type: string, more: object) =>
+    client.send({ id: `msg_${Date.now()}_abcdef123`, type, timestamp: Date.now(), ...more });
+  message('client_registration', { clientType: 'browser_extension', capabilities: [], sessionToken: token });
+  await client.next('registration_confirmed');
+  const say = (content: string) => message('chat_message', { content, sessionId: session });
+  return {
+    client,
+    say,
+    answer: async () => String((await client.next('agent_response')).content),
+    asked: () => client.next((frame) => String(frame.message).startsWith('Waiting for approval: ')),
+    approve: () => say('yes'),
+    deny: () => say('no'),
+    late: null,
+  };
+};
+
+export const DRIVERS: Readonly<Record<string, Open>> = { agentloop, broadcast, conversations, extension };
