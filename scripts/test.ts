@@ -17,10 +17,13 @@ const absent = missing.filter(([program]) => !Bun.which(program)).map(([, name])
 if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
-const run = Bun.spawn([process.execPath, 'test', '--timeout', '30000', ...process.argv.slice(2)], {
-  stdout: 'inherit',
-  stderr: 'pipe',
-});
+const run = Bun.spawn(
+  [process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)],
+  {
+    stdout: 'inherit',
+    stderr: 'pipe',
+  },
+);
 let tail = '';
 const decoder = new TextDecoder();
 for await (const chunk of run.stderr) {
