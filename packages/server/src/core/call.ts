@@ -1,13 +1,15 @@
 /** One call of a turn: is it possible, may it run, what came of it. */
-import { type ApprovalId, asFault, type FactBody, type Part, textPart } from '@parlance/protocol';
+import { type ApprovalId, type Ask, asFault, type FactBody, type Fault, textPart } from '@parlance/protocol';
 import { approvalHash, mayRun } from './approvals.ts';
+import { unknownOutcome } from './decide.ts';
 import type { LiveSession } from './live-session.ts';
+import { cappedData, cappedParts } from './output.ts';
 import type { Tool, ToolContext, ToolResult } from './ports/tool.ts';
 import type { OpenCall, Turn } from './session.ts';
+import { possibleCall } from './tool-input.ts';
 import { recordIn, type TurnTools } from './turn.ts';
 
-/** What one call may add to the log and to the prompt, in characters. */
-const OUTPUT_LIMIT = 100_000;
+type Possible = ReturnType<typeof possibleCall>;
 
 /** Brings a call one step further: to its approval, or to its outcome. */
 export async function settleCall(
@@ -17,32 +19,32 @@ export async function settleCall(
   call: OpenCall,
 ): Promise<void> {
   if (call.phase === 'running') return lost(session, tools, turn, call);
-  const tool = tools.tools.get(call.tool);
-  if (!tool) return failed(session, turn, call, `Unknown tool: ${call.tool}`);
-  const parsed = tool.input.safeParse(call.input);
-  if (!parsed.success)
-    return failed(session, turn, call, `The input does not fit: ${parsed.error.issues[0]?.message}`);
-  if (call.phase === 'requested' && (await asked(session, tools, turn, call, tool, parsed.data))) return;
-  await run(session, tools, turn, call, tool, parsed.data);
+  let possible: Possible;
+  let ask: Ask | null = null;
+  try {
+    possible = possibleCall(tools.tools, call.tool, call.input);
+    if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: tools.root });
+  } catch (thrown) {
+    return failed(session, turn, call, faultOf(thrown, call.tool, tools).message);
+  }
+  if (ask && !mayRun(tools.approvalMode, ask, session.state.grants)) {
+    return requestApproval(session, tools, turn, call, ask);
+  }
+  await run(session, tools, turn, call, possible);
 }
 
-/** True where a person has to answer first. */
-async function asked(
+async function requestApproval(
   session: LiveSession,
   tools: TurnTools,
   turn: Turn,
-  call: OpenCall,
-  tool: Tool,
-  input: unknown,
-): Promise<boolean> {
-  const ask = await tool.approval(input, { root: tools.root });
-  if (ask === null || mayRun(tools.approvalMode, ask, session.state.grants)) return false;
+  { call, tool, input }: OpenCall,
+  ask: Ask,
+): Promise<void> {
   const approval = tools.newId() as ApprovalId;
-  const hash = approvalHash(call.tool, call.input, ask);
+  const hash = approvalHash(tool, input, ask);
   await recordIn(session, turn.id, [
-    { type: 'approval.requested', turn: turn.id, call: call.call, approval, ask, hash },
+    { type: 'approval.requested', turn: turn.id, call, approval, ask, hash },
   ]);
-  return true;
 }
 
 async function run(
@@ -50,23 +52,24 @@ async function run(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  tool: Tool,
-  input: unknown,
+  { tool, input }: Possible,
 ): Promise<void> {
   const signal = session.signal(turn.id);
   await recordIn(session, turn.id, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
   if (signal.aborted || session.state.turn?.id !== turn.id) return;
   const started = tools.now();
-  const result = await outcome(tool, input, toolContext(session, tools, turn, call, signal), tools);
-  if (signal.aborted) return;
+  const context = toolContext(session, tools, turn, call, signal);
+  // A tool that does not listen must not hold the session up.
+  const result = await Promise.race([outcome(tool, input, context, tools), aborted(signal)]);
+  if (!result || signal.aborted) return;
   const facts: FactBody[] = [
     {
       type: 'tool.ended',
       turn: turn.id,
       call: call.call,
       outcome: result.failed ? 'failed' : 'ok',
-      parts: result.parts.map(capped),
-      data: result.data,
+      parts: cappedParts(result.parts),
+      data: cappedData(result.data),
       durationMs: tools.now() - started,
     },
   ];
@@ -88,10 +91,22 @@ async function outcome(
   try {
     return await tool.run(input, context);
   } catch (thrown) {
-    const fault = asFault(thrown);
-    if (fault.code === 'internal') tools.log.error({ err: fault.cause, tool: tool.name }, 'tool failed');
-    return { parts: [textPart(fault.message)], failed: true };
+    if (context.signal.aborted) return { parts: [], failed: true };
+    return { parts: [textPart(faultOf(thrown, tool.name, tools).message)], failed: true };
   }
+}
+
+function faultOf(thrown: unknown, tool: string, { log }: TurnTools): Fault {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal') log.error({ err: fault.cause, tool }, 'tool failed');
+  return fault;
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  if (signal.aborted) resolve(null);
+  signal.addEventListener('abort', () => resolve(null), { once: true });
+  return promise;
 }
 
 function toolContext(
@@ -133,18 +148,11 @@ const executionId = (now: number, id: string): string =>
 async function lost(session: LiveSession, tools: TurnTools, turn: Turn, call: OpenCall): Promise<void> {
   const tool = tools.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
-  if (tool?.repeatable && parsed?.success) return run(session, tools, turn, call, tool, parsed.data);
-  const text =
-    'The server was restarted while this ran. The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.';
+  if (tool?.repeatable && parsed?.success) {
+    return run(session, tools, turn, call, { tool, input: parsed.data });
+  }
   await recordIn(session, turn.id, [
-    {
-      type: 'tool.ended',
-      turn: turn.id,
-      call: call.call,
-      outcome: 'unknown',
-      parts: [textPart(text)],
-      durationMs: 0,
-    },
+    unknownOutcome(call, turn.id, 'The server was restarted while this ran.'),
   ]);
 }
 
@@ -159,11 +167,4 @@ async function failed(session: LiveSession, turn: Turn, call: OpenCall, message:
       durationMs: 0,
     },
   ]);
-}
-
-function capped(part: Part): Part {
-  if (part.type !== 'text' || part.text.length <= OUTPUT_LIMIT) return part;
-  const half = OUTPUT_LIMIT / 2;
-  const left = part.text.length - OUTPUT_LIMIT;
-  return textPart(`${part.text.slice(0, half)}\n… ${left} characters left out …\n${part.text.slice(-half)}`);
 }

@@ -78,7 +78,8 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'text.ended':
       return add(context, { kind: 'text', text: fact.text }, fact.interrupted === true);
     case 'call.requested':
-      return add(context, { kind: 'call', call: fact.call, tool: fact.tool, input: fact.input }, false);
+      // Calls are recorded with the end of their step, or without one where a person asked for them: never void.
+      return add(context, { kind: 'call', call: fact.call, tool: fact.tool, input: fact.input }, true);
     case 'tool.ended':
       return add(
         context,
@@ -139,16 +140,18 @@ export type Cut = {
 
 /**
  * Keeps the last whole turns that fit into `budget` tokens, and always those from `atLeastFrom` on; the rest is
- * dropped. A call and its result are of one turn, so they are never torn apart. Null where nothing would be dropped.
+ * dropped. A call and its result are of one turn, so they are never torn apart. Null where nothing would be gained.
  */
 export function cutContext(
   context: Context,
   budget: number,
-  head: number,
-  atLeastFrom = head + 1,
+  atLeastFrom = Number.POSITIVE_INFINITY,
 ): Cut | null {
-  let keepFrom = Math.min(atLeastFrom, head + 1);
-  let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? head + 1;
+  // Whatever begins after this moment is kept, too.
+  let keepFrom = Math.min(atLeastFrom, (context.turns.at(-1)?.started ?? 0) + 1);
+  let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? keepFrom;
+  // Inputs that still wait were accepted before this moment: a reader of the context needs them.
+  for (const { seq } of context.waiting.values()) readFrom = Math.min(readFrom, seq);
   let left = budget;
   for (const turn of [...context.turns].reverse()) {
     if (turn.started >= atLeastFrom) continue;
@@ -159,10 +162,11 @@ export function cutContext(
     if (cost > left) break;
     left -= cost;
     keepFrom = turn.started;
-    readFrom = turn.input;
+    readFrom = Math.min(readFrom, turn.input);
   }
   const dropped = context.entries.filter((entry) => entry.turn < keepFrom || entry.item.kind === 'summary');
-  if (dropped.length === 0) return null;
+  // A summary of nothing but the last summary would only be poorer.
+  if (dropped.every((entry) => entry.item.kind === 'summary')) return null;
   return {
     dropped: dropped.map((entry) => entry.item),
     droppedTokens: dropped.reduce((sum, entry) => sum + entry.tokens, 0),

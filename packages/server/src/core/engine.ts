@@ -8,29 +8,27 @@ import {
   type ConnectionId,
   type ContextUse,
   type Fact,
+  type FactBody,
   Fault,
   type JsonObject,
   type PrincipalId,
   SessionId,
+  type TurnId,
 } from '@parlance/protocol';
 import { ClientDesk } from './clients.ts';
-import {
-  compactNow,
-  complete,
-  currentUse,
-  EXPLANATION_INSTRUCTIONS,
-  oneQuestion,
-  SUMMARY_INSTRUCTIONS,
-} from './compaction.ts';
+import { compactNow, currentUse } from './compaction.ts';
+import { type Asking, type Decided, decide } from './decide.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
 import type { ToolSpec } from './ports/provider.ts';
 import type { EventStore, SessionPage, SessionRecord, SessionRef } from './ports/store.ts';
 import { toolSpec } from './prompt.ts';
-import { requirePermission } from './rights.ts';
+import { explain, summarise } from './questions.ts';
+import { authorise, maySee, requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
-import { type Asking, type Decided, decide, type SessionState, waitingCall } from './session.ts';
+import { type SessionState, waitingCall } from './session.ts';
 import { SessionCache } from './session-cache.ts';
+import { possibleCall } from './tool-input.ts';
 import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
 
 export type { Agent, Domain, Roster } from './agents.ts';
@@ -66,9 +64,13 @@ export type EngineParts = Omit<TurnTools, 'clients'> & {
   readonly store: EventStore;
   readonly clients?: ClientDesk;
   readonly turnsAtOnce: number;
+  /** sessions that nobody uses stay in memory up to this many */
+  readonly keptInMemory?: number;
+  /** how long a session rests that could not go on for the nth time in a row; 1 s, 2 s, … where it is not given */
+  readonly restMs?: (failures: number) => number;
 };
 
-/** Sessions that nobody uses stay in memory up to this many. */
+/** Answered approvals that are remembered, too. */
 const KEPT_IN_MEMORY = 1_000;
 
 export class Engine {
@@ -84,11 +86,13 @@ export class Engine {
     this.clients = parts.clients ?? new ClientDesk();
     this.#parts = parts;
     this.#tools = { ...parts, clients: this.clients };
-    this.#sessions = new SessionCache(parts, parts.roster.first(parts.roster.defaultDomain), KEPT_IN_MEMORY);
+    const firstAgent = parts.roster.first(parts.roster.defaultDomain);
+    this.#sessions = new SessionCache(parts, firstAgent, parts.keptInMemory ?? KEPT_IN_MEMORY);
     this.#queue = new RunQueue(
       (session, stopping) => this.#drive(session, stopping),
       (session) => nextMove(session.state).kind !== 'rest',
       parts.turnsAtOnce,
+      parts.restMs,
     );
   }
 
@@ -104,16 +108,18 @@ export class Engine {
     return this.#parts.root;
   }
 
-  /** Goes on with every turn that was running when the process ended. Pending approvals go on waiting. */
+  /**
+   * Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on
+   * waiting. A session that cannot be read is logged and left alone: the others must not wait for it.
+   */
   async recover(): Promise<number> {
     const unfinished = await Array.fromAsync(this.#all({ status: ['running'] }));
     for (const { ref } of unfinished) {
-      await this.#sessions.use(ref, async (session) => {
-        await session.transact((state) =>
-          state.turn ? [{ type: 'turn.resumed', turn: state.turn.id }] : [],
-        );
-        this.#queue.wake(session);
-      });
+      try {
+        await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
+      } catch (thrown) {
+        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
+      }
     }
     return unfinished.length;
   }
@@ -141,22 +147,32 @@ export class Engine {
    * changed. An input is accepted then, not answered.
    */
   async send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
-    const command = Command.parse(input);
-    this.#authorise(ref, command, caller.principal);
+    const parsed = Command.safeParse(input);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
+    }
+    const command = parsed.data;
+    authorise(ref, command, caller.principal);
+    if (command.type === 'input.submit' && command.call)
+      this.checkCall(command.call.tool, command.call.input);
     return this.#sessions.use(ref, async (session) => {
-      if (command.type === 'approval.explain') return this.#explain(session, command.approval);
-      if (command.type === 'context.compact') return this.#compact(session);
-      const decision = (state: SessionState) =>
-        decide(state, command, this.#asking(session, command, caller));
-      if (stops(command)) {
-        decision(session.state); // throws where it will be refused: then nothing is stopped either
-        session.abort();
-      }
-      const facts = await session.transact(decision);
-      this.#rememberAnswers(ref, facts);
+      const facts = await this.#carryOut(session, command, caller);
       this.#queue.wake(session);
       return { seq: session.state.seq, facts };
     });
+  }
+
+  async #carryOut(session: LiveSession, command: Command, caller: Caller): Promise<Fact[]> {
+    if (command.type === 'approval.explain') return explain(session, this.#parts.provider, command.approval);
+    if (command.type === 'context.compact') return this.#compact(session);
+    const decision = (state: SessionState) => decide(state, command, this.#asking(session, command, caller));
+    const asked = waitingCall(session.state)?.approval;
+    // Throws where it will be refused: then nothing is stopped either.
+    const stopped = stops(command) ? endedTurn(decision(session.state)) : undefined;
+    const facts = await (stopped ? session.interrupt(stopped, decision) : session.transact(decision));
+    if (asked && waitingCall(session.state)?.approval !== asked) this.#rememberAnswer(asked, session.ref);
+    return facts;
   }
 
   /**
@@ -173,6 +189,7 @@ export class Engine {
     return this.#sessions.use(ref, async (session) => {
       for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
         for await (const fact of session.facts(seen)) {
+          if (fact.seq > session.state.seq) break; // stored just now: it will be told as it happens
           sink(fact, session.glance);
           seen = fact.seq;
         }
@@ -198,13 +215,15 @@ export class Engine {
   /** Resolves when the session has nothing to do, or waits for a person. */
   async rested(ref: SessionRef): Promise<void> {
     await this.#sessions.use(ref, async (session) => {
-      if (nextMove(session.state).kind === 'rest') return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const sink: Sink = () => {
-        if (nextMove(session.state).kind === 'rest') resolve();
-      };
-      session.watchers.add(sink);
-      await promise.finally(() => session.watchers.delete(sink));
+      // Between two facts that were made at once a session may seem to rest: it is looked at again after them.
+      while (nextMove(session.state).kind !== 'rest') {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const sink: Sink = () => {
+          if (nextMove(session.state).kind === 'rest') resolve();
+        };
+        session.watchers.add(sink);
+        await promise.finally(() => session.watchers.delete(sink));
+      }
     });
   }
 
@@ -247,8 +266,7 @@ export class Engine {
       (now) => now.approval?.approval === approval,
     );
     const ref = waiting?.ref ?? this.#answered.get(approval);
-    if (!ref || !this.#maySee(ref, caller.principal))
-      throw new Fault('not_found', 'There is no such approval.');
+    if (!ref || !maySee(ref, caller.principal)) throw new Fault('not_found', 'There is no such approval.');
     return this.send(ref, { ...answer, type: 'approval.answer', approval }, caller);
   }
 
@@ -265,21 +283,12 @@ export class Engine {
 
   /** Throws `tool_invalid` where the tool does not exist or its input does not fit. */
   checkCall(name: string, input: JsonObject): void {
-    const tool = this.#parts.tools.get(name);
-    if (!tool) throw new Fault('tool_invalid', `Unknown tool: ${name}`);
-    const parsed = tool.input.safeParse(input);
-    if (parsed.success) return;
-    const issue = parsed.error.issues[0];
-    throw new Fault(
-      'tool_invalid',
-      `Invalid parameters for ${name}: ${issue?.path.join('.') || 'input'}: ${issue?.message}`,
-    );
+    possibleCall(this.#parts.tools, name, input);
   }
 
   /** A summary of a document; nothing of it is kept. */
   async summarise(title: string, content: string, signal: AbortSignal): Promise<string> {
-    const prompt = oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`);
-    return complete(this.#parts.provider, prompt, signal);
+    return summarise(this.#parts.provider, title, content, signal);
   }
 
   /** No new turns; resolves when the running moves are done, or after `graceMs`. What is left resumes at the next start. */
@@ -287,66 +296,26 @@ export class Engine {
     return this.#queue.drain(graceMs);
   }
 
-  #maySee(ref: SessionRef, principal: Principal): boolean {
-    return ref.owner === principal.id || principal.role === 'admin';
-  }
-
-  #rememberAnswers(ref: SessionRef, facts: readonly Fact[]): void {
-    for (const fact of facts) {
-      if (fact.type === 'approval.answered') this.#answered.set(fact.approval, ref);
-    }
+  #rememberAnswer(approval: ApprovalId, ref: SessionRef): void {
+    this.#answered.set(approval, ref);
     for (const oldest of this.#answered.keys()) {
       if (this.#answered.size <= KEPT_IN_MEMORY) return;
       this.#answered.delete(oldest);
     }
   }
 
-  async #explain(session: LiveSession, approval: ApprovalId | undefined): Promise<Receipt> {
-    const waiting = waitingCall(session.state);
-    const turn = session.state.turn;
-    if (!waiting || !turn || (approval && approval !== waiting.approval)) {
-      throw new Fault('no_approval', 'No pending approval request');
-    }
-    const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
-    const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
-    const text = await complete(this.#parts.provider, prompt, session.signal(turn.id));
-    const facts = await session.transact((state) =>
-      waitingCall(state)?.approval === waiting.approval
-        ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]
-        : [],
-    );
-    return { seq: session.state.seq, facts };
-  }
-
-  async #compact(session: LiveSession): Promise<Receipt> {
+  async #compact(session: LiveSession): Promise<Fact[]> {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
-    await compactNow(session, this.#tools, AbortSignal.timeout(120_000));
-    return { seq: session.state.seq, facts: [] };
+    return compactNow(session, this.#tools, AbortSignal.timeout(120_000));
   }
 
-  async #drive(session: LiveSession, stopping: () => boolean): Promise<void> {
+  async #drive(session: LiveSession, stopping: () => boolean): Promise<boolean> {
     try {
       await drive(session, this.#tools, stopping);
+      return true;
     } catch (thrown) {
       this.#parts.log.error({ err: thrown, session: session.ref.id }, 'a session cannot go on');
-    }
-  }
-
-  #authorise(ref: SessionRef, command: Command, principal: Principal): void {
-    if (!this.#maySee(ref, principal)) throw new Fault('not_found', 'There is no such session.');
-    switch (command.type) {
-      case 'approval.answer':
-        requirePermission(principal, command.answer === 'deny' ? 'tool:reject' : 'tool:approve');
-        break;
-      case 'input.submit':
-        if (command.call) {
-          requirePermission(principal, 'tool:request');
-          this.checkCall(command.call.tool, command.call.input);
-        }
-        requirePermission(principal, 'chat:send');
-        break;
-      default:
-        requirePermission(principal, 'chat:send');
+      return false;
     }
   }
 
@@ -382,6 +351,9 @@ export class Engine {
     } while (cursor !== undefined);
   }
 }
+
+const endedTurn = (facts: readonly FactBody[]): TurnId | undefined =>
+  facts.find((fact) => fact.type === 'turn.cancelled')?.turn;
 
 /** These end what the turn is doing, before they are recorded. */
 const stops = (command: Decided): boolean =>

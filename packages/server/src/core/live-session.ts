@@ -12,8 +12,10 @@ import type {
   SessionEvent,
   TurnId,
 } from '@parlance/protocol';
+import { parseFact } from '@parlance/protocol';
 import { type Context, EMPTY, evolveContext } from './context.ts';
 import { type Glance, nowOf, type Sink } from './glance.ts';
+import type { Log } from './ports/log.ts';
 import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
 import { atRest, evolve, initialState, type SessionState, STATE_VERSION, statusOf } from './session.ts';
 
@@ -30,6 +32,7 @@ export type Sources = {
   readonly store: EventStore;
   readonly now: () => number;
   readonly newId: () => string;
+  readonly log: Log;
 };
 
 const PAGE = 500;
@@ -43,6 +46,8 @@ export class LiveSession {
   readonly glance: Glance = { now: () => nowOf(this), recent: () => this.recent };
   /** a driver is moving the turn forward */
   driving = false;
+  /** the turn that was under way in a process that is gone, until it is taken up again */
+  interrupted: TurnId | null = null;
   #checkpoint: SessionRecord['checkpoint'] = null;
   #context: Context | null = null;
   #tail: Promise<unknown> = Promise.resolve();
@@ -73,6 +78,7 @@ export class LiveSession {
       session.state = JSON.parse(record.checkpoint.state) as SessionState;
     }
     for await (const fact of session.facts(session.state.seq)) session.#apply(fact);
+    if (statusOf(session.state) === 'running') session.interrupted = session.state.turn?.id ?? null;
     return session;
   }
 
@@ -110,6 +116,18 @@ export class LiveSession {
     return run;
   }
 
+  /** As `transact`, for what ends the turn: it stops at once. Where that cannot be recorded, the turn goes on. */
+  interrupt(turn: TurnId, decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
+    const { controller } = this.#stopper(turn);
+    controller.abort();
+    const run = this.transact(decide);
+    const goOn = () => {
+      if (this.state.turn?.id === turn && this.#abort?.controller === controller) this.#abort = null;
+    };
+    this.#tail = run.then(goOn, goOn);
+    return run;
+  }
+
   /** Resolves when every change that was begun before is done. */
   async settled(): Promise<void> {
     await this.#tail;
@@ -124,20 +142,28 @@ export class LiveSession {
     this.#tell(event);
   }
 
-  /** Aborted when the turn is cancelled or superseded. */
+  /** Aborted when the turn is cancelled or superseded, from the moment that this is asked for. */
   signal(turn: TurnId): AbortSignal {
-    if (this.#abort?.turn !== turn) this.#abort = { turn, controller: new AbortController() };
-    return this.#abort.controller.signal;
+    return this.#stopper(turn).controller.signal;
   }
 
-  /** Stops what the turn is doing. The caller records why in the same breath. */
-  abort(): void {
+  /** Stops what is being done, and records nothing: the log knows how to go on. */
+  abandon(): void {
     this.#abort?.controller.abort();
-    this.#abort = null;
   }
 
   get idle(): boolean {
     return !this.driving && this.watchers.size === 0;
+  }
+
+  /** What a step has shown that could not be recorded does not count: the step is asked again. */
+  voidBlock(): void {
+    this.open = null;
+  }
+
+  #stopper(turn: TurnId): { controller: AbortController } {
+    if (this.#abort?.turn !== turn) this.#abort = { turn, controller: new AbortController() };
+    return this.#abort;
   }
 
   async #commit(bodies: readonly FactBody[]): Promise<Fact[]> {
@@ -154,6 +180,8 @@ export class LiveSession {
         seq: seq + index + 1,
       }),
     );
+    // What could not be read again would make the whole session unreadable: it is refused here.
+    for (const fact of facts) parseFact(fact);
     const next = facts.reduce(evolve, this.state);
     const checkpoint = atRest(next)
       ? { version: STATE_VERSION, seq: next.seq, state: JSON.stringify(next) }
@@ -176,8 +204,17 @@ export class LiveSession {
   }
 
   #tell(event: SessionEvent): void {
-    for (const sink of this.watchers) sink(event, this.glance);
-    for (const sink of this.ownerWatchers) sink(event, this.glance);
+    for (const sink of this.watchers) this.#pass(sink, event);
+    for (const sink of this.ownerWatchers) this.#pass(sink, event);
+  }
+
+  /** A sink that breaks its promise and throws must not keep the others, or the state, from what has happened. */
+  #pass(sink: Sink, event: SessionEvent): void {
+    try {
+      sink(event, this.glance);
+    } catch (thrown) {
+      this.sources.log.error({ err: thrown, event: event.type, session: this.ref.id }, 'a watcher failed');
+    }
   }
 }
 

@@ -1,47 +1,78 @@
 /** Who is being driven: one driver per session, a bounded number at once, the rest in order of arrival. */
 import type { LiveSession } from './live-session.ts';
 
-/** Must not reject. */
-export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<void>;
+/** Resolves with false where the session has work and cannot go on just now. Must not reject. */
+export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<boolean>;
+
+/** How long a session rests that could not go on for the nth time in a row. */
+const rests = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
 
 export class RunQueue {
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<LiveSession, Promise<void>>();
   readonly #waiting: LiveSession[] = [];
+  /** sessions that could not go on, until they try again */
+  readonly #resting = new Map<LiveSession, ReturnType<typeof setTimeout>>();
+  readonly #failures = new Map<LiveSession, number>();
   #stopping = false;
 
   constructor(
     private readonly drive: Drive,
     private readonly hasWork: (session: LiveSession) => boolean,
     private readonly atOnce: number,
+    private readonly restMs = rests,
   ) {}
 
   /** Sees to it that the session moves forward. Does nothing where it is being driven already. */
   wake(session: LiveSession): void {
-    if (session.driving || this.#stopping) return;
+    if (this.#stopping) return;
+    const resting = this.#resting.get(session);
+    clearTimeout(resting);
+    this.#resting.delete(session);
+    if (session.driving && resting === undefined) return;
     session.driving = true;
     if (this.#running.size >= this.atOnce) this.#waiting.push(session);
     else this.#start(session);
   }
 
   #start(session: LiveSession): void {
-    const run = this.drive(session, () => this.#stopping).then(() => {
-      this.#running.delete(run);
+    const run = this.drive(session, () => this.#stopping).then((went) => {
+      this.#running.delete(session);
       session.driving = false;
+      if (went) this.#failures.delete(session);
       const next = this.#waiting.shift();
       if (next) this.#start(next);
+      if (this.#stopping || !this.hasWork(session)) return;
       // Work that came in after the driver's last look, before it had let go.
-      if (this.hasWork(session)) this.wake(session);
+      if (went) this.wake(session);
+      else this.#rest(session);
     });
-    this.#running.add(run);
+    this.#running.set(session, run);
   }
 
-  /** No new moves. Resolves when the running ones are done, or false after `graceMs`: the log knows how to go on. */
+  /** The session stays in hand: it is woken by the next command, or after a time that grows. */
+  #rest(session: LiveSession): void {
+    const failures = (this.#failures.get(session) ?? 0) + 1;
+    this.#failures.set(session, failures);
+    session.driving = true;
+    this.#resting.set(
+      session,
+      setTimeout(() => this.wake(session), this.restMs(failures)),
+    );
+  }
+
+  /**
+   * No new moves. Resolves when the running ones are done; or with false after `graceMs`, when those that are left
+   * have been stopped: the log knows how to go on.
+   */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;
-    for (const session of this.#waiting.splice(0)) session.driving = false;
+    for (const timer of this.#resting.values()) clearTimeout(timer);
+    for (const session of [...this.#waiting.splice(0), ...this.#resting.keys()]) session.driving = false;
     const timeout = Promise.withResolvers<false>();
     const timer = setTimeout(() => timeout.resolve(false), graceMs);
-    const done = Promise.allSettled(this.#running).then(() => true as const);
-    return Promise.race([done, timeout.promise]).finally(() => clearTimeout(timer));
+    const done = Promise.all(this.#running.values()).then(() => true as const);
+    const finished = await Promise.race([done, timeout.promise]).finally(() => clearTimeout(timer));
+    for (const session of this.#running.keys()) session.abandon();
+    return finished;
   }
 }

@@ -4,7 +4,7 @@ import type { Sink } from './glance.ts';
 import { LiveSession, type Sources } from './live-session.ts';
 import { type SessionRef, sessionKey } from './ports/store.ts';
 
-type Entry = { readonly loading: Promise<LiveSession>; pins: number };
+type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
@@ -42,20 +42,27 @@ export class SessionCache {
     const key = sessionKey(ref);
     const known = this.#entries.get(key);
     if (known) return known;
+    if (this.#entries.size >= this.keep) this.#evict();
     const loading = LiveSession.load(ref, this.firstAgent, this.sources, this.ownerSinks(ref.owner));
-    const entry = { loading, pins: 0 };
+    const entry: Entry = { loading, session: null, pins: 0 };
     this.#entries.set(key, entry);
-    loading.catch(() => this.#entries.delete(key));
-    if (this.#entries.size > this.keep) void this.#evict();
+    loading.then(
+      (session) => {
+        entry.session = session;
+      },
+      () => this.#entries.delete(key),
+    );
     return entry;
   }
 
-  /** Drops the sessions that were loaded longest ago and that nobody uses. */
-  async #evict(): Promise<void> {
-    for (const [key, entry] of this.#entries) {
-      if (this.#entries.size <= this.keep) return;
-      const session = await entry.loading.catch(() => null);
-      if (session?.idle && entry.pins === 0) this.#entries.delete(key);
+  /**
+   * Drops sessions that nobody uses, those that were loaded longest ago first. Without a pause: one that is in use
+   * must never be dropped, or there would be two of it.
+   */
+  #evict(): void {
+    for (const [key, { session, pins }] of this.#entries) {
+      if (this.#entries.size < this.keep) return;
+      if (session?.idle && pins === 0) this.#entries.delete(key);
     }
   }
 }

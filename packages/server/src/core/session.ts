@@ -1,24 +1,19 @@
 /**
- * The session decider: what a command means in a given state (`decide`), and what a fact changes (`evolve`).
+ * A session's state, and what a fact changes of it (`evolve`); what a command means in it is said in `decide.ts`.
  * Both are pure. The state is small: history belongs to the log and to `context.ts`.
  */
 import {
   type AgentRef,
   type ApprovalId,
   type Ask,
-  type BlockId,
   type CallId,
-  type Command,
   type ConnectionId,
   type DirectCall,
   type Fact,
-  type FactBody,
-  Fault,
   type InputId,
   type JsonObject,
   type TurnId,
   textOf,
-  textPart,
   type Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from './ports/store.ts';
@@ -71,10 +66,12 @@ export type SessionState = {
   readonly keys: readonly { readonly key: string; readonly seq: number }[];
   /** the first fact that the context is built from */
   readonly readFrom: number;
+  /** the last fact that cleared or compacted the context */
+  readonly cutAt: number;
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -92,6 +89,7 @@ export const initialState = (agent: AgentRef): SessionState => ({
   answered: [],
   keys: [],
   readFrom: 0,
+  cutAt: 0,
 });
 
 export const atRest = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
@@ -107,172 +105,6 @@ export function statusOf(state: SessionState): SessionStatus {
   return state.failed ? 'failed' : 'idle';
 }
 
-/** What a decision needs to know besides the state: who asks, and ids for what is new. */
-export type Asking = {
-  readonly by: string;
-  readonly dialect: string;
-  readonly via: ConnectionId | undefined;
-  readonly key: string | undefined;
-  readonly domain: string;
-  readonly agent: AgentRef;
-  /** the block that was being streamed when the command came */
-  readonly open: {
-    readonly kind: 'text' | 'reasoning';
-    readonly block: BlockId;
-    readonly text: string;
-    readonly durationMs: number;
-  } | null;
-  readonly newId: () => string;
-};
-
-/** Commands that need no model: explaining and compacting are the engine's. */
-export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
-
-/** The facts that the command makes; none where it was carried out before. Throws a `Fault` where it cannot be. */
-export function decide(state: SessionState, command: Decided, asking: Asking): FactBody[] {
-  switch (command.type) {
-    case 'session.create':
-      return state.created ? [] : [creation(command.named, asking)];
-    case 'input.submit':
-      return submit(state, command, asking);
-    case 'turn.cancel':
-      if (!state.turn) throw new Fault('no_turn', 'No turn is running.');
-      return interruption(state.turn, 'cancelled', asking.open);
-    case 'approval.answer':
-      return answer(state, command, asking);
-    case 'session.clear':
-      return [
-        ...(state.turn ? interruption(state.turn, 'cancelled', asking.open) : []),
-        { type: 'session.cleared', by: asking.by },
-      ];
-  }
-}
-
-const creation = (named: boolean, asking: Asking): FactBody => ({
-  type: 'session.created',
-  dialect: asking.dialect,
-  named,
-  domain: asking.domain,
-  agent: asking.agent,
-});
-
-function submit(
-  state: SessionState,
-  command: Extract<Command, { type: 'input.submit' }>,
-  asking: Asking,
-): FactBody[] {
-  const { key } = asking;
-  if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
-  if (
-    !command.call &&
-    textOf(command.parts).trim() === '' &&
-    command.parts.every((part) => part.type === 'text')
-  ) {
-    throw new Fault('empty', 'The message is empty.');
-  }
-  const facts: FactBody[] = state.created ? [] : [creation(command.named, asking)];
-  const superseded = command.mode === 'supersede' && state.turn;
-  if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
-  const input = asking.newId() as InputId;
-  const { via, dialect } = asking;
-  facts.push({ type: 'input.accepted', input, parts: command.parts, dialect, via, key, call: command.call });
-  if (!state.turn || superseded) {
-    const next = state.queue[0] ?? { input, via, call: command.call };
-    const agent = state.created ? state.agent : asking.agent;
-    facts.push(...turnBegun(next, asking.newId() as TurnId, agent));
-  }
-  return facts;
-}
-
-/** A turn for this input. A call that a person asked for by name is there from the start. */
-export function turnBegun(next: QueuedInput, turn: TurnId, agent: AgentRef): FactBody[] {
-  const started: FactBody = { type: 'turn.started', turn, input: next.input, agent };
-  if (!next.call) return [started];
-  return [started, { type: 'call.requested', turn, call: `call_${turn}` as CallId, ...next.call }];
-}
-
-/** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */
-export function interruption(
-  turn: Turn,
-  reason: 'cancelled' | 'superseded' | 'denied',
-  open: Asking['open'],
-): FactBody[] {
-  return [
-    ...closedBlock(turn, open),
-    ...abortedCalls(turn.calls, turn.id),
-    { type: 'turn.cancelled', turn: turn.id, reason },
-  ];
-}
-
-export function closedBlock(turn: Turn, open: Asking['open']): FactBody[] {
-  if (!open || open.text === '') return [];
-  const { block, text, durationMs } = open;
-  return open.kind === 'text'
-    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
-    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
-}
-
-export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): FactBody[] =>
-  calls.map((call) => ({
-    type: 'tool.ended',
-    turn,
-    call: call.call,
-    outcome: 'aborted',
-    parts: [textPart('aborted')],
-    durationMs: 0,
-  }));
-
-function answer(
-  state: SessionState,
-  command: Extract<Command, { type: 'approval.answer' }>,
-  asking: Asking,
-): FactBody[] {
-  const { turn } = state;
-  const waiting = waitingCall(state);
-  if (
-    command.approval &&
-    command.approval !== waiting?.approval &&
-    !state.answered.includes(command.approval)
-  ) {
-    throw new Fault('not_found', 'There is no such approval.');
-  }
-  if (!turn || !waiting || (command.approval && command.approval !== waiting.approval)) {
-    throw new Fault('no_approval', 'No pending approval request');
-  }
-  if (command.hash !== undefined && command.hash !== waiting.hash) {
-    throw new Fault('invalid', 'The answer is for something else than what is waiting.');
-  }
-  const { call, approval, ask } = waiting;
-  const grant = command.answer === 'always' ? ask.grant : undefined;
-  const { by, dialect } = asking;
-  const { reason, said } = command;
-  const answered: FactBody = {
-    type: 'approval.answered',
-    turn: turn.id,
-    call,
-    approval,
-    answer: command.answer,
-    by,
-    dialect,
-    reason,
-    said,
-    grant,
-  };
-  if (command.answer !== 'deny') return [answered];
-  const denial = textPart(reason ? `The user denied this call: ${reason}` : 'The user denied this call.');
-  const denied: FactBody = {
-    type: 'tool.ended',
-    turn: turn.id,
-    call,
-    outcome: 'denied',
-    parts: [denial],
-    durationMs: 0,
-  };
-  if (!command.exit) return [answered, denied];
-  const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
-  return [answered, denied, ...interruption(others, 'denied', null)];
-}
-
 /** The state after one more fact. */
 export function evolve(before: SessionState, fact: Fact): SessionState {
   const state = { ...before, seq: fact.seq, updatedAt: fact.at };
@@ -283,7 +115,12 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     }
     case 'session.cleared':
       // Inputs that still wait were accepted before this fact: a reader of the context needs them.
-      return { ...state, title: '', readFrom: state.queue.length === 0 ? fact.seq : state.readFrom };
+      return {
+        ...state,
+        title: '',
+        readFrom: state.queue.length === 0 ? fact.seq : state.readFrom,
+        cutAt: fact.seq,
+      };
     case 'input.accepted': {
       const { input, via, call, key } = fact;
       return {
@@ -354,7 +191,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       }));
     }
     case 'context.compacted':
-      return { ...state, readFrom: fact.readFrom };
+      return { ...state, readFrom: fact.readFrom, cutAt: fact.seq };
     case 'turn.resumed':
     case 'reasoning.ended':
     case 'text.ended':

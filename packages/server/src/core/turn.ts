@@ -2,28 +2,20 @@
  * The turn loop. What comes next follows from the state alone (`nextMove`), so a turn goes on the same way after an
  * approval, after a week, and after the process was killed.
  */
-import { asFault, type BlockId, type FactBody, Fault, type TurnId } from '@parlance/protocol';
+import { asFault, type BlockId, type CallId, type FactBody, Fault, type TurnId } from '@parlance/protocol';
 import type { Roster } from './agents.ts';
 import type { ApprovalMode } from './approvals.ts';
 import { settleCall } from './call.ts';
 import type { ClientDesk } from './clients.ts';
 import { compactIfFull } from './compaction.ts';
 import { contextUse } from './context.ts';
+import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
 import type { LiveSession, OpenBlock } from './live-session.ts';
 import type { Log } from './ports/log.ts';
 import type { Provider, ProviderEvent } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
 import { promptOf } from './prompt.ts';
-import {
-  abortedCalls,
-  addUsage,
-  closedBlock,
-  type OpenCall,
-  type QueuedInput,
-  type SessionState,
-  type Turn,
-  turnBegun,
-} from './session.ts';
+import { addUsage, type OpenCall, type SessionState, type Turn } from './session.ts';
 
 /** Everything a turn works with, besides its session. */
 export type TurnTools = {
@@ -43,7 +35,7 @@ export type TurnTools = {
 
 export type Move =
   | { readonly kind: 'rest' }
-  | { readonly kind: 'begin'; readonly input: QueuedInput }
+  | { readonly kind: 'begin' }
   | { readonly kind: 'think'; readonly turn: Turn }
   | { readonly kind: 'call'; readonly turn: Turn; readonly call: OpenCall }
   | { readonly kind: 'end'; readonly turn: Turn };
@@ -51,25 +43,30 @@ export type Move =
 /** What the session does next. It rests when nothing was asked, or when a person has to answer. */
 export function nextMove(state: SessionState): Move {
   const { turn } = state;
-  if (!turn) return state.queue[0] ? { kind: 'begin', input: state.queue[0] } : { kind: 'rest' };
+  if (!turn) return { kind: state.queue.length > 0 ? 'begin' : 'rest' };
   const call = turn.calls[0];
   if (call) return call.phase === 'waiting' ? { kind: 'rest' } : { kind: 'call', turn, call };
   return turn.answered ? { kind: 'end', turn } : { kind: 'think', turn };
 }
 
-/** Moves the session forward until it rests. `stopping` ends it between two moves; the log knows where it was. */
+/**
+ * Moves the session forward until it rests. `stopping` ends it between two moves; the log knows where it was. Throws
+ * where nothing can be recorded any more.
+ */
 export async function drive(session: LiveSession, tools: TurnTools, stopping: () => boolean): Promise<void> {
+  if (session.interrupted) await resume(session, session.interrupted);
   while (!stopping()) {
     const move = nextMove(session.state);
     if (move.kind === 'rest') return;
+    const signal = move.kind === 'begin' ? null : session.signal(move.turn.id);
     try {
-      if (move.kind === 'begin') await begin(session, tools, move.input);
+      if (move.kind === 'begin') await begin(session, tools);
       else if (move.kind === 'think') await think(session, tools, move.turn);
       else if (move.kind === 'call') await settleCall(session, tools, move.turn, move.call);
       else await end(session, tools, move.turn, []);
     } catch (thrown) {
       if (move.kind === 'begin') throw thrown;
-      await fail(session, tools, move.turn, thrown);
+      if (!signal?.aborted) await fail(session, tools, move.turn, thrown);
     }
     // A cancel may be on its way to the log: what comes next is decided after it.
     await session.settled();
@@ -80,9 +77,14 @@ export async function drive(session: LiveSession, tools: TurnTools, stopping: ()
 export const recordIn = (session: LiveSession, turn: TurnId, facts: readonly FactBody[]): Promise<unknown> =>
   session.transact((state) => (state.turn?.id === turn ? facts : []));
 
-async function begin(session: LiveSession, tools: TurnTools, input: QueuedInput): Promise<void> {
-  await session.transact((state) =>
-    state.turn ? [] : turnBegun(input, tools.newId() as TurnId, state.agent),
+async function resume(session: LiveSession, turn: TurnId): Promise<void> {
+  await recordIn(session, turn, [{ type: 'turn.resumed', turn }]);
+  session.interrupted = null;
+}
+
+async function begin(session: LiveSession, tools: TurnTools): Promise<void> {
+  await session.transact(({ turn, queue: [next], agent }) =>
+    turn || !next ? [] : turnBegun(next, tools.newId() as TurnId, agent),
   );
 }
 
@@ -92,9 +94,11 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
     throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
   }
   const signal = session.signal(turn.id);
+  if (signal.aborted) return;
+  session.voidBlock();
   await compactIfFull(session, tools, turn, signal);
   const prompt = await promptOf(session, tools, turn.agent.id);
-  const calls: FactBody[] = [];
+  const calls: FactBody<'call.requested'>[] = [];
   for await (const event of tools.provider.stream(prompt, signal)) {
     if (signal.aborted) return;
     switch (event.type) {
@@ -105,7 +109,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
         stream(session, tools, turn, event);
         break;
       case 'call':
-        calls.push({ ...event, type: 'call.requested', turn: turn.id, call: event.call as never });
+        calls.push({ ...event, type: 'call.requested', turn: turn.id, call: callId(event.call, calls) });
         break;
       case 'ended': {
         const { usage, stop } = event;
@@ -123,6 +127,10 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   if (!signal.aborted)
     throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
+
+/** Models have been seen to give two calls of one answer the same id. */
+const callId = (id: string, before: readonly FactBody<'call.requested'>[]): CallId =>
+  (before.some(({ call }) => call === id) ? `${id}_${before.length + 1}` : id) as CallId;
 
 /** On the path of a token. */
 function stream(
@@ -181,7 +189,11 @@ async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: 
       ? []
       : [
           ...closedBlock(turn, shownSoFar(session, tools.now)),
-          ...abortedCalls(state.turn.calls, turn.id),
+          ...state.turn.calls.flatMap((call) =>
+            call.phase === 'running'
+              ? unknownOutcome(call, turn.id, 'The server could not record what came of this.')
+              : abortedCalls([call], turn.id),
+          ),
           { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },
         ],
   );

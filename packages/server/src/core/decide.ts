@@ -1,0 +1,196 @@
+/** What a command means in a given state: the facts it makes, or why it cannot be. Pure. */
+import {
+  type AgentRef,
+  type BlockId,
+  type CallId,
+  type Command,
+  type ConnectionId,
+  type FactBody,
+  Fault,
+  type InputId,
+  type TurnId,
+  textOf,
+  textPart,
+} from '@parlance/protocol';
+import { type OpenCall, type QueuedInput, type SessionState, type Turn, waitingCall } from './session.ts';
+
+/** What a decision needs to know besides the state: who asks, and ids for what is new. */
+export type Asking = {
+  readonly by: string;
+  readonly dialect: string;
+  readonly via: ConnectionId | undefined;
+  readonly key: string | undefined;
+  readonly domain: string;
+  readonly agent: AgentRef;
+  /** the block that was being streamed when the command came */
+  readonly open: {
+    readonly kind: 'text' | 'reasoning';
+    readonly block: BlockId;
+    readonly text: string;
+    readonly durationMs: number;
+  } | null;
+  readonly newId: () => string;
+};
+
+/** Commands that need no model: explaining and compacting are the engine's. */
+export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
+
+/** The facts that the command makes; none where it was carried out before. Throws a `Fault` where it cannot be. */
+export function decide(state: SessionState, command: Decided, asking: Asking): FactBody[] {
+  switch (command.type) {
+    case 'session.create':
+      return state.created ? [] : [creation(command.named, asking)];
+    case 'input.submit':
+      return submit(state, command, asking);
+    case 'turn.cancel':
+      if (!state.turn) throw new Fault('no_turn', 'No turn is running.');
+      return interruption(state.turn, 'cancelled', asking.open);
+    case 'approval.answer':
+      return answer(state, command, asking);
+    case 'session.clear':
+      if (!state.created) return [];
+      return [
+        ...(state.turn ? interruption(state.turn, 'cancelled', asking.open) : []),
+        { type: 'session.cleared', by: asking.by },
+      ];
+  }
+}
+
+const creation = (named: boolean, asking: Asking): FactBody => ({
+  type: 'session.created',
+  dialect: asking.dialect,
+  named,
+  domain: asking.domain,
+  agent: asking.agent,
+});
+
+function submit(
+  state: SessionState,
+  command: Extract<Command, { type: 'input.submit' }>,
+  asking: Asking,
+): FactBody[] {
+  const { key } = asking;
+  if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
+  if (
+    !command.call &&
+    textOf(command.parts).trim() === '' &&
+    command.parts.every((part) => part.type === 'text')
+  ) {
+    throw new Fault('empty', 'The message is empty.');
+  }
+  const facts: FactBody[] = state.created ? [] : [creation(command.named, asking)];
+  const superseded = command.mode === 'supersede' && state.turn;
+  if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
+  const input = asking.newId() as InputId;
+  const { via, dialect } = asking;
+  facts.push({ type: 'input.accepted', input, parts: command.parts, dialect, via, key, call: command.call });
+  if (!state.turn || superseded) {
+    const next = state.queue[0] ?? { input, via, call: command.call };
+    const agent = state.created ? state.agent : asking.agent;
+    facts.push(...turnBegun(next, asking.newId() as TurnId, agent));
+  }
+  return facts;
+}
+
+/** A turn for this input. A call that a person asked for by name is there from the start. */
+export function turnBegun(next: QueuedInput, turn: TurnId, agent: AgentRef): FactBody[] {
+  const started: FactBody = { type: 'turn.started', turn, input: next.input, agent };
+  if (!next.call) return [started];
+  return [started, { type: 'call.requested', turn, call: `call_${turn}` as CallId, ...next.call }];
+}
+
+/** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */
+export function interruption(
+  turn: Turn,
+  reason: 'cancelled' | 'superseded' | 'denied',
+  open: Asking['open'],
+): FactBody[] {
+  return [
+    ...closedBlock(turn, open),
+    ...abortedCalls(turn.calls, turn.id),
+    { type: 'turn.cancelled', turn: turn.id, reason },
+  ];
+}
+
+export function closedBlock(turn: Turn, open: Asking['open']): FactBody[] {
+  if (!open || open.text === '') return [];
+  const { block, text, durationMs } = open;
+  return open.kind === 'text'
+    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
+    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
+}
+
+export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): FactBody[] =>
+  calls.map((call) => ({
+    type: 'tool.ended',
+    turn,
+    call: call.call,
+    outcome: 'aborted',
+    parts: [textPart('aborted')],
+    durationMs: 0,
+  }));
+
+/** The call had begun, and nobody can say what came of it. */
+export const unknownOutcome = (call: OpenCall, turn: TurnId, why: string): FactBody => ({
+  type: 'tool.ended',
+  turn,
+  call: call.call,
+  outcome: 'unknown',
+  parts: [
+    textPart(
+      `${why} The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.`,
+    ),
+  ],
+  durationMs: 0,
+});
+
+function answer(
+  state: SessionState,
+  command: Extract<Command, { type: 'approval.answer' }>,
+  asking: Asking,
+): FactBody[] {
+  const { turn } = state;
+  const waiting = waitingCall(state);
+  if (
+    command.approval &&
+    command.approval !== waiting?.approval &&
+    !state.answered.includes(command.approval)
+  ) {
+    throw new Fault('not_found', 'There is no such approval.');
+  }
+  if (!turn || !waiting || (command.approval && command.approval !== waiting.approval)) {
+    throw new Fault('no_approval', 'No pending approval request');
+  }
+  if (command.hash !== undefined && command.hash !== waiting.hash) {
+    throw new Fault('invalid', 'The answer is for something else than what is waiting.');
+  }
+  const { call, approval, ask } = waiting;
+  const grant = command.answer === 'always' ? ask.grant : undefined;
+  const { by, dialect } = asking;
+  const { reason, said } = command;
+  const answered: FactBody = {
+    type: 'approval.answered',
+    turn: turn.id,
+    call,
+    approval,
+    answer: command.answer,
+    by,
+    dialect,
+    reason,
+    said,
+    grant,
+  };
+  if (command.answer !== 'deny') return [answered];
+  const denial = textPart(reason ? `The user denied this call: ${reason}` : 'The user denied this call.');
+  const denied: FactBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call,
+    outcome: 'denied',
+    parts: [denial],
+    durationMs: 0,
+  };
+  if (!command.exit) return [answered, denied];
+  const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
+  return [answered, denied, ...interruption(others, 'denied', null)];
+}
