@@ -14,6 +14,7 @@ import {
   say,
   settled,
   started,
+  tokenOf,
   turn,
   typesOf,
   UUID,
@@ -197,7 +198,7 @@ describe('approve_tool', () => {
 
 describe('across dialects', () => {
   test('a turn that another dialect began is watched by ?session=, and its approval answered here', async () => {
-    const token = await server.login('dev', 'dev-password');
+    const token = await tokenOf(server, 'dev');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'run touch shared', session_id: 'shared' });
     await page.next((frame) => String(frame.reasoning).startsWith('Waiting for approval'));
@@ -219,7 +220,7 @@ describe('across dialects', () => {
   });
 
   test('a session of another dialect is not joined unasked', async () => {
-    const token = await server.login('dev', 'dev-password');
+    const token = await tokenOf(server, 'dev');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'run touch unasked', session_id: 'unasked' });
     await page.next((frame) => String(frame.reasoning).startsWith('Waiting for approval'));
@@ -231,7 +232,7 @@ describe('across dialects', () => {
   test('answered in another dialect, the call and its outcome are told here, and an answer from here is late', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch elsewhere');
-    const token = await server.login('dev', 'dev-password');
+    const token = await tokenOf(server, 'dev');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'no', session_id: id });
     const frames = await turn(client);

@@ -11,6 +11,7 @@ import {
   say,
   settled,
   started,
+  tokenOf,
   turn,
   typesOf,
   UUID,
@@ -29,7 +30,7 @@ describe('connecting', () => {
   });
 
   test('the token may come as Authorization: Bearer', async () => {
-    const token = await server.login('uma', 'uma-password');
+    const token = await tokenOf(server, 'uma');
     const client = await server.connect('/ws', { authorization: `Bearer ${token}` });
     expect(await settled(client)).toEqual([{ type: 'PONG' }]);
   });
@@ -293,7 +294,7 @@ describe('the id of a conversation', () => {
   });
 
   test('a session of the principal that another dialect began is accepted', async () => {
-    const token = await server.login('uma', 'uma-password');
+    const token = await tokenOf(server, 'uma');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'count to 2', session_id: 'begun elsewhere' });
     await page.next('agent_message');
@@ -365,6 +366,7 @@ describe('/tool', () => {
     ['malformed JSON in braces', '/tool echo {value}'],
     ['an array', '/tool echo [1]'],
     ['a number that is not one', '/tool echo {"value":1e999}'],
+    ['a value nested without end', `/tool echo {"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['no parameters', '/tool echo'],
     ['no tool', '/tool'],
   ])('%s is tool_request_failed, and nothing is stored', async (_, content) => {
@@ -374,7 +376,7 @@ describe('/tool', () => {
     expect(await client.next('error')).toEqual(
       errorOf('tool_request_failed', expect.stringMatching(/\S/) as never, conversationId),
     );
-    const token = await server.login('uma', 'uma-password');
+    const token = await tokenOf(server, 'uma');
     const found = await fetch(`${server.http}/v1/conversations/${conversationId}?token=${token}`);
     expect(found.status).toBe(404);
   });

@@ -35,10 +35,21 @@ export function directCall(content: string): DirectCall | undefined {
   if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
   const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
   if (!tool || !input) throw new Fault('tool_invalid', 'A tool is asked for as /tool <id> <JSON object>');
-  const parsed = DirectCall.safeParse({ tool, input: parsedJson(input) });
+  const parameters = parsedJson(input);
+  if (nestsDeeper(parameters, MOST_LEVELS))
+    throw new Fault('tool_invalid', 'The parameters are nested too deeply');
+  const parsed = DirectCall.safeParse({ tool, input: parameters });
   if (!parsed.success) throw new Fault('tool_invalid', `The parameters of ${tool} are not a JSON object`);
   return parsed.data;
 }
+
+/** What is nested deeper overflows the stack of whoever walks it, schemas included. */
+const MOST_LEVELS = 100;
+
+const nestsDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1)));
 
 function parsedJson(text: string): unknown {
   try {

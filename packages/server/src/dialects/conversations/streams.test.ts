@@ -12,6 +12,7 @@ import {
   say,
   settled,
   started,
+  tokenOf,
   turn,
   typesOf,
 } from './test-chat.ts';
@@ -95,7 +96,7 @@ describe('cancel_stream', () => {
   });
 
   test('a socket that was not in the conversation sees its own cancel', async () => {
-    const token = await server.login('uma', 'uma-password');
+    const token = await tokenOf(server, 'uma');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'count to 200', session_id: 'long' });
     await page.next('user_message');
@@ -109,15 +110,15 @@ describe('reconnecting in the middle of a stream', () => {
   test('the new socket of the same user goes on without a gap', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
-    say(client, id, 'count to 150');
+    say(client, id, 'count to 300');
     const { messageId } = (await next(client, 'message_chunk')).payload;
     client.close();
     await client.closed;
     const again = await connectAs(server, 'uma');
     const frames = await turn(again, id);
-    expect(joinedChunks(frames, id)).toBe(NUMBERS(150));
+    expect(joinedChunks(frames, id)).toBe(NUMBERS(300));
     const complete = of(frames, 'message_complete').find((frame) => frame.conversationId === id);
-    expect(complete).toMatchObject({ payload: { messageId, content: NUMBERS(150) } });
+    expect(complete).toMatchObject({ payload: { messageId, content: NUMBERS(300) } });
     say(again, id, 'count to 2');
     expect(of(await turn(again, id), 'message_complete')[0]?.payload.content).toBe('1 2');
   });
@@ -125,7 +126,7 @@ describe('reconnecting in the middle of a stream', () => {
   test('a socket that joins several blocks into the answer is shown all of them', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
-    say(client, id, `echo ${NUMBERS(100)}`);
+    say(client, id, `echo ${NUMBERS(300)}`);
     await client.next('tool_executed');
     await client.next('message_chunk');
     const again = await connectAs(server, 'uma', `&session=${id}`);
@@ -152,10 +153,11 @@ describe('reconnecting in the middle of a stream', () => {
   test('an admin who names it by ?session= watches it', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
-    say(client, id, 'count to 100');
+    await tokenOf(server, 'ada');
+    say(client, id, 'count to 300');
     await client.next('message_chunk');
     const ada = await connectAs(server, 'ada', `&session=${id}`);
-    expect(joinedChunks(await turn(ada, id), id)).toBe(NUMBERS(100));
+    expect(joinedChunks(await turn(ada, id), id)).toBe(NUMBERS(300));
   });
 });
 
@@ -165,7 +167,7 @@ test('an answer that a restart interrupts is told anew, and its chunks joined ar
   const before = await startTestServer(settings);
   const client = await connectAs(before, 'uma');
   const id = await started(client);
-  say(client, id, `echo ${NUMBERS(150)}`);
+  say(client, id, `echo ${NUMBERS(300)}`);
   await client.next('tool_executed');
   const { messageId } = (await next(client, 'message_chunk')).payload;
   await before.stop();
