@@ -6,7 +6,6 @@ export type ErrorCode =
   | 'bad_request'
   | 'forbidden'
   | 'not_found'
-  | 'not_configured'
   | 'stream_error'
   | 'cancelled'
   | 'rejected'

@@ -387,7 +387,7 @@ const FAULTS = {
   too_many_steps: 'stream_error',
   provider_unavailable: 'stream_error',
   provider_limited: 'stream_error',
-  provider_rejected: 'not_configured',
+  provider_rejected: 'stream_error',
   context_too_long: 'stream_error',
   overloaded: 'stream_error',
   shutting_down: 'stream_error',
