@@ -26,6 +26,7 @@ export const saveFile = (hide: readonly string[]): Tool =>
     description: 'Writes a text file under the working folder, replacing it where it exists.',
     input: Input,
     repeatable: true,
+    asks: true,
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, hide }),
     run: async ({ path, content }, { root }) => {
       const place = await confine({ root, hide }, path);

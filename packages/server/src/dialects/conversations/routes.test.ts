@@ -132,7 +132,7 @@ describe('what there is', () => {
   });
 
   // Known: no tool declares `asks` yet, so none is listed as asking. Remove `failing` when they do.
-  test.failing('a tool that asks is listed as requiring approval', async () => {
+  test('a tool that asks is listed as requiring approval', async () => {
     const { body } = await ask('uma', '/v1/tools');
     const saveFile = (body as Json[]).find((tool) => tool.id === 'save_file');
     expect(saveFile).toMatchObject({ requires_approval: true });

@@ -59,34 +59,39 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   const clientId = stampedId('socket', around.now(), socket.id);
   let { principal } = socket;
   let registered = false;
+  /** the session it was opened with */
+  let watching = false;
   /** the session of messages that name none */
   let latest = SessionId.safeParse(socket.session).data;
 
   const message = (content: Content): Body => stamped(content, around.now(), around.newId());
   const reply = (content: Content): void => socket.send(message(content));
 
-  async function joinOpened(): Promise<void> {
+  /** What goes on in the session it was opened with. */
+  async function showOpened(): Promise<void> {
     const ref = principal && socket.session !== null && (await engine.find(principal, socket.session));
-    if (ref) await audience.join(ref, socket);
+    if (!ref) return;
+    if (watching) await audience.show(ref, socket);
+    else await audience.join(ref, socket);
+    watching = true;
   }
 
   /** Nothing of what another principal was shown or was leased is carried over. */
-  async function become(claimed: Principal): Promise<void> {
-    const same = principal?.id === claimed.id;
-    if (!same) {
+  function become(claimed: Principal): void {
+    if (principal?.id !== claimed.id) {
       audience.leave(socket);
+      watching = false;
       engine.clients.unregister(socket.id);
       latest = SessionId.safeParse(socket.session).data;
     }
     principal = claimed;
-    if (!same) await joinOpened();
   }
 
   async function register(frame: object): Promise<void> {
     const { capabilities, sessionToken } = read(ClientRegistration, frame);
     const claimed = sessionToken ? await gate.verify(sessionToken) : principal;
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
-    await become(claimed);
+    become(claimed);
     registered = true;
     // A socket that closed meanwhile was unregistered already, and must not be asked for anything.
     if (!socket.open) return;
@@ -97,6 +102,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       request: (execution, request) => reply(requestContent(execution, request, around.toolOrigins)),
     });
     reply(confirmation(clientId, claimed));
+    await showOpened(); // again: clients that wait for the confirmation have read nothing before it
   }
 
   function ping(frame: object): void {
@@ -182,7 +188,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   }
 
   return {
-    opened: joinOpened,
+    opened: showOpened,
     async receive(frame) {
       try {
         await perform(typed(frame));

@@ -21,6 +21,7 @@ export const applyPatchTool = (hide: readonly string[]): Tool =>
     description:
       'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
+    asks: true,
     approval: ({ patch }, { root }) => askToPatch(patch, { root, hide }, root),
     run: ({ patch }, { root, signal }) => runPatch(patch, { root, hide }, root, signal),
   });

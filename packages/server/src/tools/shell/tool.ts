@@ -38,6 +38,7 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     name,
     description: `Runs a command in the working folder and gives its output.${options.sandbox ? ' It has no network.' : ''}`,
     input: Input,
+    asks: true,
     approval: (input, { root }) => askToRun(input, root, options),
     run: (input, context) => runShell(input, context, options),
   });
