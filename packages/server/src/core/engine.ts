@@ -12,12 +12,12 @@ import {
   Fault,
   type JsonObject,
   type PrincipalId,
-  SessionId,
   type TurnId,
 } from '@parlance/protocol';
 import { ClientDesk } from './clients.ts';
 import { compactNow, currentUse } from './compaction.ts';
 import { type Asking, type Decided, decide } from './decide.ts';
+import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
 import type { ToolSpec } from './ports/provider.ts';
@@ -77,6 +77,7 @@ export class Engine {
   readonly clients: ClientDesk;
   readonly #parts: EngineParts;
   readonly #tools: TurnTools;
+  readonly #directory: Directory;
   readonly #queue: RunQueue;
   readonly #sessions: SessionCache;
   /** where approvals that were answered lately belong, so that a late answer is told so */
@@ -86,6 +87,7 @@ export class Engine {
     this.clients = parts.clients ?? new ClientDesk();
     this.#parts = parts;
     this.#tools = { ...parts, clients: this.clients };
+    this.#directory = new Directory(parts.store);
     const firstAgent = parts.roster.first(parts.roster.defaultDomain);
     this.#sessions = new SessionCache(parts, firstAgent, parts.keptInMemory ?? KEPT_IN_MEMORY);
     this.#queue = new RunQueue(
@@ -113,7 +115,7 @@ export class Engine {
    * waiting. A session that cannot be read is logged and left alone: the others must not wait for it.
    */
   async recover(): Promise<number> {
-    const unfinished = await Array.fromAsync(this.#all({ status: ['running'] }));
+    const unfinished = await Array.fromAsync(this.#directory.all({ status: ['running'] }));
     for (const { ref } of unfinished) {
       try {
         await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
@@ -126,20 +128,12 @@ export class Engine {
 
   /** The principal's session of that name, whether it exists yet or not; an admin's may be someone else's. */
   async resolve(principal: Principal, name: string): Promise<SessionRef> {
-    const parsed = SessionId.safeParse(name);
-    if (!parsed.success)
-      throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
-    const own: SessionRef = { owner: principal.id, id: parsed.data };
-    if (principal.role !== 'admin' || (await this.#exists(own))) return own;
-    const [other] = await this.#parts.store.findById(own.id);
-    return other?.ref ?? own;
+    return this.#directory.resolve(principal, name);
   }
 
   /** As `resolve`, for sessions that exist: null for what is not there or not the principal's. */
   async find(principal: Principal, name: string): Promise<SessionRef | null> {
-    if (!SessionId.safeParse(name).success) return null;
-    const ref = await this.resolve(principal, name);
-    return (await this.#exists(ref)) ? ref : null;
+    return this.#directory.find(principal, name);
   }
 
   /**
@@ -251,7 +245,7 @@ export class Engine {
     requirePermission(principal, 'chat:read');
     const owner = principal.role === 'admin' ? undefined : principal.id;
     const waiting: Now[] = [];
-    for await (const record of this.#all({ owner, status: ['waiting'] }))
+    for await (const record of this.#directory.all({ owner, status: ['waiting'] }))
       waiting.push(await this.now(record.ref));
     return waiting;
   }
@@ -333,22 +327,6 @@ export class Engine {
       open: shownSoFar(session, now),
       newId,
     };
-  }
-
-  async #exists(ref: SessionRef): Promise<boolean> {
-    return (await this.#parts.store.load(ref)) !== null;
-  }
-
-  async *#all(filter: {
-    owner?: PrincipalId;
-    status: SessionRecord['status'][];
-  }): AsyncGenerator<SessionRecord> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#parts.store.list({ ...filter, limit: 100, cursor });
-      yield* page.sessions;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
   }
 }
 

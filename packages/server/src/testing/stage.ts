@@ -1,7 +1,7 @@
 /** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
 import { type Ask, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { type Caller, Engine, type SessionRef } from '../core/engine.ts';
+import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/engine.ts';
 import type { EventStore } from '../core/ports/store.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { defaultRoster } from '../domains.ts';
@@ -25,6 +25,8 @@ export type StageOptions = {
   readonly store?: EventStore;
   readonly ids?: () => string;
   readonly tools?: Tool[];
+  /** what the engine is to have instead of the usual */
+  readonly parts?: Partial<EngineParts>;
 };
 
 export async function setStage(
@@ -53,6 +55,7 @@ export async function setStage(
       warn: ignore,
       error: (data, message) => console.error(message, data),
     },
+    ...options.parts,
   });
   const events: SessionEvent[] = [];
   const waiting = new Set<{ type: string; resolve: (event: never) => void }>();

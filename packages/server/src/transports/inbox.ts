@@ -1,27 +1,34 @@
 /** The frames of one socket, handled one after another. What was read is handled even if the socket is gone. */
+type Work = () => void | Promise<void>;
+
 export class Inbox {
-  #waiting: (() => void | Promise<void>)[] = [];
+  readonly #waiting: { readonly work: Work; readonly bytes: number }[] = [];
+  #bytes = 0;
   #busy = false;
 
   constructor(
     private readonly failed: (thrown: unknown) => void,
-    /** frames that may wait; one more is refused */
-    private readonly limit = 1_000,
+    /** what may wait; a frame beyond it is refused */
+    private readonly limits = { frames: 1_000, bytes: 16 * 1024 * 1024 },
   ) {}
 
   /** False where the inbox is full: the frame was not taken. */
-  put(work: () => void | Promise<void>): boolean {
-    if (this.#waiting.length >= this.limit) return false;
-    this.#waiting.push(work);
+  put(work: Work, bytes = 0): boolean {
+    const { limits } = this;
+    if (this.#busy && (this.#waiting.length >= limits.frames || this.#bytes + bytes > limits.bytes))
+      return false;
+    this.#waiting.push({ work, bytes });
+    this.#bytes += bytes;
     if (!this.#busy) void this.#empty();
     return true;
   }
 
   async #empty(): Promise<void> {
     this.#busy = true;
-    for (let work = this.#waiting.shift(); work; work = this.#waiting.shift()) {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      this.#bytes -= next.bytes;
       try {
-        const handled = work();
+        const handled = next.work();
         if (handled) await handled;
       } catch (thrown) {
         this.failed(thrown);

@@ -34,6 +34,8 @@ export type SocketTransport = {
 export function socketTransport(limits: SocketLimits, log: Log): SocketTransport {
   const sockets = new Set<ServerWebSocket<Data>>();
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  const inboxLimits = { frames: 1_000, bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024) };
+  const failed = (thrown: unknown) => log.error({ err: thrown }, 'a frame could not be handled');
 
   const handler: WebSocketHandler<Data> = {
     maxPayloadLength: limits.frameBytes * 4,
@@ -49,21 +51,27 @@ export function socketTransport(limits: SocketLimits, log: Log): SocketTransport
         ws.close(accept.code, accept.reason);
         return;
       }
-      sockets.add(ws);
-      const connection = accept(socketOf(ws));
-      const inbox = new Inbox((thrown) => log.error({ err: thrown }, 'a frame could not be handled'));
-      ws.data.connection = connection;
-      ws.data.inbox = inbox;
-      if (connection.opened) inbox.put(() => connection.opened?.());
+      try {
+        const connection = accept(socketOf(ws));
+        const inbox = new Inbox(failed, inboxLimits);
+        sockets.add(ws);
+        ws.data.connection = connection;
+        ws.data.inbox = inbox;
+        if (connection.opened) inbox.put(() => connection.opened?.());
+      } catch (thrown) {
+        log.error({ err: thrown }, 'a socket could not be opened');
+        ws.close(1011, 'Something went wrong.');
+      }
     },
 
     message(ws, raw) {
       const { connection, inbox } = ws.data;
       if (!connection || !inbox) return;
       const read = readFrame(raw, limits.frameBytes, decoder);
-      const taken = inbox.put(() =>
-        'frame' in read ? connection.receive(read.frame) : connection.garbled(read.reason),
-      );
+      const taken =
+        'frame' in read
+          ? inbox.put(() => connection.receive(read.frame), raw.length)
+          : inbox.put(() => connection.garbled(read.reason));
       if (!taken) ws.close(1013, 'Too many frames at once');
     },
 

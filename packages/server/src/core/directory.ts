@@ -1,0 +1,39 @@
+/** Which sessions there are, and which of them a name means. */
+import { Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
+import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
+
+export class Directory {
+  constructor(private readonly store: EventStore) {}
+
+  async resolve(principal: Principal, name: string): Promise<SessionRef> {
+    const parsed = SessionId.safeParse(name);
+    if (!parsed.success)
+      throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
+    const own: SessionRef = { owner: principal.id, id: parsed.data };
+    if (principal.role !== 'admin' || (await this.#exists(own))) return own;
+    const [other] = await this.store.findById(own.id);
+    return other?.ref ?? own;
+  }
+
+  async find(principal: Principal, name: string): Promise<SessionRef | null> {
+    if (!SessionId.safeParse(name).success) return null;
+    const ref = await this.resolve(principal, name);
+    return (await this.#exists(ref)) ? ref : null;
+  }
+
+  async *all(filter: {
+    owner?: PrincipalId;
+    status: SessionRecord['status'][];
+  }): AsyncGenerator<SessionRecord> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.store.list({ ...filter, limit: 100, cursor });
+      yield* page.sessions;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #exists(ref: SessionRef): Promise<boolean> {
+    return (await this.store.load(ref)) !== null;
+  }
+}

@@ -1,0 +1,149 @@
+import { expect, test } from 'bun:test';
+import type { LiveSession } from './live-session.ts';
+import { type Drive, RunQueue } from './run-queue.ts';
+
+/** As much of a session as the queue sees. */
+type Fake = { name: string; driving: boolean; abandoned: boolean; abandon(): void };
+const fake = (name: string): Fake & LiveSession => {
+  const session: Fake = {
+    name,
+    driving: false,
+    abandoned: false,
+    abandon() {
+      session.abandoned = true;
+    },
+  };
+  return session as unknown as Fake & LiveSession;
+};
+
+/** Drives that end when the test says so. */
+function stageOf(atOnce: number, restMs?: (failures: number) => number) {
+  const started: string[] = [];
+  const rests: number[] = [];
+  const work = new Set<string>();
+  const drives = new Map<string, PromiseWithResolvers<boolean>>();
+  const nameOf = (session: LiveSession) => (session as unknown as Fake).name;
+  const drive: Drive = (session) => {
+    const name = nameOf(session);
+    started.push(name);
+    const ended = Promise.withResolvers<boolean>();
+    drives.set(name, ended);
+    return ended.promise;
+  };
+  const queue = new RunQueue(
+    drive,
+    (session) => work.has(nameOf(session)),
+    atOnce,
+    (failures) => {
+      rests.push(failures);
+      return restMs?.(failures) ?? 0;
+    },
+  );
+  const end = async (name: string, went = true) => {
+    drives.get(name)?.resolve(went);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { queue, started, rests, work, end };
+}
+
+const NEVER = 2 ** 31 - 1;
+
+test('a session that is woken while it is driven is not driven twice', async () => {
+  const { queue, started, end } = stageOf(10);
+  const session = fake('a');
+  queue.wake(session);
+  queue.wake(session);
+  expect(started).toEqual(['a']);
+  await end('a');
+  expect(session.driving).toBe(false);
+});
+
+test('sessions run side by side up to the limit, and the rest in order of arrival', async () => {
+  const { queue, started, end } = stageOf(2);
+  for (const name of ['a', 'b', 'c', 'd']) queue.wake(fake(name));
+  expect(started).toEqual(['a', 'b']);
+  await end('b');
+  expect(started).toEqual(['a', 'b', 'c']);
+  await end('a');
+  expect(started).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('work that came in after the last look of the driver is taken up', async () => {
+  const { queue, started, work, end } = stageOf(10);
+  const session = fake('a');
+  queue.wake(session);
+  work.add('a');
+  await end('a');
+  expect(started).toEqual(['a', 'a']);
+  work.clear();
+  await end('a');
+  expect(started).toEqual(['a', 'a']);
+});
+
+test('a session with much to do does not keep those that wait from their turn', async () => {
+  const { queue, started, work, end } = stageOf(1);
+  work.add('a');
+  queue.wake(fake('a'));
+  queue.wake(fake('b'));
+  await end('a');
+  expect(started).toEqual(['a', 'b']);
+  await end('b');
+  expect(started).toEqual(['a', 'b', 'a']);
+});
+
+test('a session that cannot go on rests for longer each time instead of spinning', async () => {
+  const { queue, started, rests, work, end } = stageOf(10, () => NEVER);
+  const session = fake('a');
+  work.add('a');
+  queue.wake(session);
+  await end('a', false);
+  expect(started).toEqual(['a']);
+  expect(session.driving).toBe(true); // in hand: it must not be dropped from memory
+  queue.wake(session); // a command came: it is tried at once
+  await end('a', false);
+  expect(started).toEqual(['a', 'a']);
+  expect(rests).toEqual([1, 2]);
+  queue.wake(session);
+  await end('a');
+  work.delete('a');
+  await end('a');
+  queue.wake(session);
+  work.add('a');
+  await end('a', false);
+  expect(rests).toEqual([1, 2, 1]);
+  await queue.drain(0);
+});
+
+test('a session that rested goes on by itself', async () => {
+  const { queue, work, started, end } = stageOf(10, () => 0);
+  const session = fake('a');
+  work.add('a');
+  queue.wake(session);
+  await end('a', false);
+  while (started.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect(started).toEqual(['a', 'a']);
+});
+
+test('draining waits for the running drives and starts no other', async () => {
+  const { queue, started, work, end } = stageOf(1);
+  const [running, waiting] = [fake('a'), fake('b')];
+  work.add('a');
+  queue.wake(running);
+  queue.wake(waiting);
+  const drained = queue.drain(NEVER);
+  await end('a');
+  expect(await drained).toBe(true);
+  queue.wake(fake('c'));
+  expect(started).toEqual(['a']);
+  expect([running.driving, waiting.driving, running.abandoned]).toEqual([false, false, false]);
+});
+
+test('draining stops what is still running after the grace', async () => {
+  const { queue, end } = stageOf(1);
+  const session = fake('a');
+  queue.wake(session);
+  expect(await queue.drain(0)).toBe(false);
+  expect(session.abandoned).toBe(true);
+  await end('a');
+});
