@@ -8,11 +8,9 @@ import {
   type ConnectionId,
   type ContextUse,
   type Fact,
-  type FactBody,
   Fault,
   type JsonObject,
   type PrincipalId,
-  type TurnId,
 } from '@parlance/protocol';
 import { ClientDesk } from './clients.ts';
 import { compactNow, currentUse } from './compaction.ts';
@@ -26,7 +24,7 @@ import { toolSpec } from './prompt.ts';
 import { explain, summarise } from './questions.ts';
 import { authorise, maySee, requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
-import { type SessionState, waitingCall } from './session.ts';
+import { waitingCall } from './session.ts';
 import { SessionCache } from './session-cache.ts';
 import { possibleCall } from './tool-input.ts';
 import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
@@ -160,11 +158,10 @@ export class Engine {
   async #carryOut(session: LiveSession, command: Command, caller: Caller): Promise<Fact[]> {
     if (command.type === 'approval.explain') return explain(session, this.#parts.provider, command.approval);
     if (command.type === 'context.compact') return this.#compact(session);
-    const decision = (state: SessionState) => decide(state, command, this.#asking(session, command, caller));
     const asked = waitingCall(session.state)?.approval;
-    // Throws where it will be refused: then nothing is stopped either.
-    const stopped = stops(command) ? endedTurn(decision(session.state)) : undefined;
-    const facts = await (stopped ? session.interrupt(stopped, decision) : session.transact(decision));
+    const facts = await session.transact((state) =>
+      decide(state, command, this.#asking(session, command, caller)),
+    );
     if (asked && waitingCall(session.state)?.approval !== asked) this.#rememberAnswer(asked, session.ref);
     return facts;
   }
@@ -329,12 +326,3 @@ export class Engine {
     };
   }
 }
-
-const endedTurn = (facts: readonly FactBody[]): TurnId | undefined =>
-  facts.find((fact) => fact.type === 'turn.cancelled')?.turn;
-
-/** These end what the turn is doing, before they are recorded. */
-const stops = (command: Decided): boolean =>
-  command.type === 'turn.cancel' ||
-  command.type === 'session.clear' ||
-  (command.type === 'input.submit' && command.mode === 'supersede');

@@ -28,6 +28,8 @@ export type OpenBlock = {
   readonly pieces: string[];
 };
 
+type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
+
 export type Sources = {
   readonly store: EventStore;
   readonly now: () => number;
@@ -51,7 +53,7 @@ export class LiveSession {
   #checkpoint: SessionRecord['checkpoint'] = null;
   #context: Context | null = null;
   #tail: Promise<unknown> = Promise.resolve();
-  #abort: { turn: TurnId; controller: AbortController } | null = null;
+  #abort: Stopper | null = null;
 
   private constructor(
     readonly ref: SessionRef,
@@ -108,23 +110,12 @@ export class LiveSession {
 
   /**
    * Decides on the state as it is when all earlier changes are done, and makes the facts durable. Returns them;
-   * none where nothing was decided. What `decide` throws, this rejects with, and nothing has changed.
+   * none where nothing was decided. What `decide` throws, this rejects with, and nothing has changed. Where the facts
+   * cancel the turn, it is stopped before they are written; where they cannot be written, it goes on.
    */
   transact(decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
     const run = this.#tail.then(() => this.#commit(decide(this.state)));
     this.#tail = run.catch(() => undefined);
-    return run;
-  }
-
-  /** As `transact`, for what ends the turn: it stops at once. Where that cannot be recorded, the turn goes on. */
-  interrupt(turn: TurnId, decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
-    const { controller } = this.#stopper(turn);
-    controller.abort();
-    const run = this.transact(decide);
-    const goOn = () => {
-      if (this.state.turn?.id === turn && this.#abort?.controller === controller) this.#abort = null;
-    };
-    this.#tail = run.then(goOn, goOn);
     return run;
   }
 
@@ -142,7 +133,7 @@ export class LiveSession {
     this.#tell(event);
   }
 
-  /** Aborted when the turn is cancelled or superseded, from the moment that this is asked for. */
+  /** Aborted when the turn is cancelled or superseded, as soon as that is decided. */
   signal(turn: TurnId): AbortSignal {
     return this.#stopper(turn).controller.signal;
   }
@@ -161,9 +152,17 @@ export class LiveSession {
     this.open = null;
   }
 
-  #stopper(turn: TurnId): { controller: AbortController } {
+  #stopper(turn: TurnId): Stopper {
     if (this.#abort?.turn !== turn) this.#abort = { turn, controller: new AbortController() };
     return this.#abort;
+  }
+
+  #stop(facts: readonly Fact[]): Stopper | undefined {
+    const cancelled = facts.find((fact) => fact.type === 'turn.cancelled');
+    if (!cancelled) return undefined;
+    const stopper = this.#stopper(cancelled.turn);
+    stopper.controller.abort();
+    return stopper;
   }
 
   async #commit(bodies: readonly FactBody[]): Promise<Fact[]> {
@@ -186,7 +185,13 @@ export class LiveSession {
     const checkpoint = atRest(next)
       ? { version: STATE_VERSION, seq: next.seq, state: JSON.stringify(next) }
       : this.#checkpoint;
-    await store.append(seq, facts, recordOf(this.ref, next, checkpoint));
+    const stopped = this.#stop(facts);
+    try {
+      await store.append(seq, facts, recordOf(this.ref, next, checkpoint));
+    } catch (thrown) {
+      if (this.#abort === stopped) this.#abort = null;
+      throw thrown;
+    }
     this.#checkpoint = checkpoint;
     for (const fact of facts) {
       this.#apply(fact);

@@ -1,4 +1,5 @@
 /** A store whose appends a test can count, hold back and make fail. */
+import type { Fact } from '@parlance/protocol';
 import type { EventStore } from '../core/ports/store.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 
@@ -13,13 +14,13 @@ export type ControlledStore = EventStore & {
   readonly appends: () => number;
   /** Holds the next append, before it is written or before it is acknowledged. */
   hold(when: 'before' | 'after'): Held;
-  /** The next `count` appends write nothing and reject. */
-  fail(count: number): void;
+  /** The next `count` appends, or those of them that hold such a fact, write nothing and reject. */
+  fail(count: number, type?: Fact['type']): void;
 };
 
 export function controlledStore(inner: EventStore = openMemoryStore()): ControlledStore {
   let appends = 0;
-  let failures = 0;
+  let failing: { left: number; type: Fact['type'] | undefined } = { left: 0, type: undefined };
   let held: { when: 'before' | 'after'; reach: () => void; released: Promise<void> } | null = null;
   return {
     ...inner,
@@ -30,10 +31,10 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
       held = { when, reach: reached.resolve, released: released.promise };
       return { reached: reached.promise, release: released.resolve };
     },
-    fail(count) {
-      failures = count;
+    fail(count, type) {
+      failing = { left: count, type };
     },
-    async append(...given) {
+    async append(expected, facts, record) {
       appends++;
       const mine = held;
       held = null;
@@ -41,11 +42,12 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
         mine.reach();
         await mine.released;
       }
-      if (failures > 0) {
-        failures--;
+      const { left, type } = failing;
+      if (left > 0 && (type === undefined || facts.some((fact) => fact.type === type))) {
+        failing = { left: left - 1, type };
         throw new Error('the disk is full');
       }
-      await inner.append(...given);
+      await inner.append(expected, facts, record);
       if (mine?.when === 'after') {
         mine.reach();
         await mine.released;

@@ -1,0 +1,23 @@
+/** Moments of a program that does nothing but wait for promises: one tick is one turn of the microtask queue. */
+import type { EventStore } from '../core/ports/store.ts';
+
+export async function ticks(count: number): Promise<void> {
+  for (let tick = 0; tick < count; tick++) await null;
+}
+
+/** Resolves when everything that waits for nothing but promises is done. */
+export const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The store, with this many ticks between what it has done and its saying so. */
+export const delayed = (store: EventStore, appendTicks: number, readTicks: number): EventStore => ({
+  ...store,
+  async append(...given) {
+    await store.append(...given);
+    await ticks(appendTicks);
+  },
+  async read(...given) {
+    const facts = await store.read(...given);
+    await ticks(readTicks);
+    return facts;
+  },
+});
