@@ -62,6 +62,10 @@ export type Outcome = z.infer<typeof Outcome>;
 export const InputMode = z.enum(['queue', 'supersede']);
 export type InputMode = z.infer<typeof InputMode>;
 
+/** What a vendor wants back with the next prompt (a signature, an encrypted item). We never look inside. */
+export const Sealed = z.object({ provider: z.string(), data: z.json() });
+export type Sealed = z.infer<typeof Sealed>;
+
 /** A call that a person asks for by name, without the model. */
 export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), z.json()) });
 export type DirectCall = z.infer<typeof DirectCall>;
@@ -102,8 +106,16 @@ export const EVENTS = {
     text: z.string(),
     durationMs: z.number(),
     interrupted: z.boolean().optional(),
+    sealed: Sealed.optional(),
   }),
   'text.ended': fact({ turn: TurnId, block: BlockId, text: z.string(), interrupted: z.boolean().optional() }),
+  /** The model's answer broke off or did not begin, and is asked for again: what the step has said so far is void. */
+  'step.restarted': fact({
+    turn: TurnId,
+    attempt: z.number(),
+    delayMs: z.number(),
+    fault: FaultData,
+  }),
   /** One answer of the model is complete: its blocks and calls are the facts before this one. */
   'step.ended': fact({ turn: TurnId, usage: Usage, stop: z.enum(['done', 'calls', 'length', 'refused']) }),
 
@@ -112,6 +124,9 @@ export const EVENTS = {
     call: CallId,
     tool: z.string(),
     input: z.record(z.string(), z.json()),
+    /** what the model wrote where that was not JSON; the input is then empty and the call fails */
+    malformed: z.string().optional(),
+    sealed: Sealed.optional(),
   }),
   'approval.requested': fact({
     turn: TurnId,

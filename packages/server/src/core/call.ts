@@ -21,6 +21,14 @@ export async function settleCall(
   if (call.phase === 'running') return lost(session, tools, turn, call);
   let possible: Possible;
   let ask: Ask | null = null;
+  if (call.malformed !== undefined) {
+    return failed(
+      session,
+      turn,
+      call,
+      `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`,
+    );
+  }
   try {
     possible = possibleCall(tools.tools, call.tool, call.input);
     if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: tools.root });

@@ -74,12 +74,20 @@ export function evolveContext(context: Context, fact: Fact): Context {
       return input ? add(begun, { kind: 'user', parts: input.parts }, true) : begun;
     }
     case 'reasoning.ended':
-      return add(context, { kind: 'reasoning', text: fact.text }, fact.interrupted === true);
+      return add(
+        context,
+        { kind: 'reasoning', text: fact.text, sealed: fact.sealed },
+        fact.interrupted === true,
+      );
     case 'text.ended':
       return add(context, { kind: 'text', text: fact.text }, fact.interrupted === true);
     case 'call.requested':
       // Calls are recorded with the end of their step, or without one where a person asked for them: never void.
-      return add(context, { kind: 'call', call: fact.call, tool: fact.tool, input: fact.input }, true);
+      return add(
+        context,
+        { kind: 'call', call: fact.call, tool: fact.tool, input: fact.input, sealed: fact.sealed },
+        true,
+      );
     case 'tool.ended':
       return add(
         context,
@@ -91,6 +99,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'turn.cancelled':
       return { ...context, settled: context.entries.length };
     case 'turn.resumed':
+    case 'step.restarted':
       return keep(context, context.entries.slice(0, context.settled));
     case 'session.cleared':
       return { ...EMPTY, waiting: context.waiting };

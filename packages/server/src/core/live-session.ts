@@ -229,6 +229,7 @@ const closesBlock = (fact: Fact, open: OpenBlock | null): boolean => {
     case 'text.ended':
     case 'reasoning.ended':
       return fact.block === open.block;
+    case 'step.restarted':
     case 'turn.ended':
     case 'turn.failed':
     case 'turn.cancelled':

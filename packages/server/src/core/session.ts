@@ -18,7 +18,13 @@ import {
 } from '@parlance/protocol';
 import type { SessionStatus } from './ports/store.ts';
 
-export type OpenCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject } & (
+export type OpenCall = {
+  /** what the model wrote where that was not JSON */
+  readonly malformed?: string;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+} & (
   | { readonly phase: 'requested' }
   | { readonly phase: 'waiting'; readonly approval: ApprovalId; readonly ask: Ask; readonly hash: string }
   | { readonly phase: 'allowed' }
@@ -159,10 +165,10 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         answered: turn.calls.length === 0,
       }));
     case 'call.requested': {
-      const { call, tool, input } = fact;
+      const { call, tool, input, malformed } = fact;
       return inTurn(state, (turn) => ({
         ...turn,
-        calls: [...turn.calls, { call, tool, input, phase: 'requested' }],
+        calls: [...turn.calls, { call, tool, input, malformed, phase: 'requested' }],
       }));
     }
     case 'approval.requested': {
@@ -193,6 +199,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     case 'context.compacted':
       return { ...state, readFrom: fact.readFrom, cutAt: fact.seq };
     case 'turn.resumed':
+    case 'step.restarted':
     case 'reasoning.ended':
     case 'text.ended':
     case 'approval.explained':

@@ -2,7 +2,15 @@
  * The turn loop. What comes next follows from the state alone (`nextMove`), so a turn goes on the same way after an
  * approval, after a week, and after the process was killed.
  */
-import { asFault, type BlockId, type CallId, type FactBody, Fault, type TurnId } from '@parlance/protocol';
+import {
+  asFault,
+  type BlockId,
+  type CallId,
+  type FactBody,
+  Fault,
+  type Sealed,
+  type TurnId,
+} from '@parlance/protocol';
 import type { Roster } from './agents.ts';
 import type { ApprovalMode } from './approvals.ts';
 import { settleCall } from './call.ts';
@@ -111,6 +119,19 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       case 'call':
         calls.push({ ...event, type: 'call.requested', turn: turn.id, call: callId(event.call, calls) });
         break;
+      case 'sealed':
+        await sealReasoning(session, tools, turn, event.sealed);
+        if (signal.aborted) return;
+        break;
+      case 'retrying': {
+        const { attempt, delayMs, fault } = event;
+        calls.length = 0;
+        await recordIn(session, turn.id, [
+          { type: 'step.restarted', turn: turn.id, attempt, delayMs, fault },
+        ]);
+        if (signal.aborted) return;
+        break;
+      }
       case 'ended': {
         const { usage, stop } = event;
         const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop };
@@ -157,6 +178,22 @@ const openBlock = (kind: 'text' | 'reasoning', turn: TurnId, tools: TurnTools): 
 
 async function endBlock(session: LiveSession, tools: TurnTools, turn: Turn): Promise<void> {
   await recordIn(session, turn.id, blockFacts(session, tools));
+}
+
+/** What a vendor sealed belongs to a block of reasoning, which may have no text to show. */
+async function sealReasoning(
+  session: LiveSession,
+  tools: TurnTools,
+  turn: Turn,
+  sealed: Sealed,
+): Promise<void> {
+  const facts = blockFacts(session, tools);
+  const last = facts.at(-1);
+  const reasoning: FactBody<'reasoning.ended'> =
+    last?.type === 'reasoning.ended'
+      ? last
+      : { type: 'reasoning.ended', turn: turn.id, block: tools.newId() as BlockId, text: '', durationMs: 0 };
+  await recordIn(session, turn.id, [...facts.filter((fact) => fact !== reasoning), { ...reasoning, sealed }]);
 }
 
 function blockFacts(session: LiveSession, tools: TurnTools): FactBody[] {

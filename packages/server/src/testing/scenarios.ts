@@ -107,6 +107,45 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     'turn.failed',
   ),
 
+  'retry-mid-stream': played(
+    [
+      [
+        { type: 'text', text: 'Half an ' },
+        {
+          type: 'retrying',
+          attempt: 2,
+          delayMs: 500,
+          fault: { code: 'provider_unavailable', message: 'The model broke off.' },
+        },
+        ...says('A whole ', 'answer.'),
+      ],
+    ],
+    ({ engine }) => say(engine, 'Hi'),
+  ),
+
+  'sealed-reasoning': played(
+    [
+      [
+        { type: 'reasoning', text: 'They greet me.' },
+        { type: 'sealed', sealed: { provider: 'scripted', data: 'signature' } },
+        { type: 'sealed', sealed: { provider: 'scripted', data: 'redacted' } },
+        ...says('Hello.'),
+      ],
+    ],
+    ({ engine }) => say(engine, 'Hi'),
+  ),
+
+  'malformed-call': played(
+    [
+      [
+        { type: 'call', call: 'call_1', tool: 'lookup', input: {}, malformed: '{"word":' },
+        { type: 'ended', usage: { inputTokens: 10, outputTokens: 5 }, stop: 'calls' },
+      ],
+      says('Once more.'),
+    ],
+    ({ engine }) => say(engine, 'Hi'),
+  ),
+
   cancel: played(
     [[{ type: 'text', text: 'This takes ' }, { type: 'hang' }]],
     async ({ engine, provider }) => {

@@ -1,5 +1,5 @@
 /** A model API. */
-import type { FaultData, Json, JsonObject, Part, Usage } from '@parlance/protocol';
+import type { FaultData, Json, JsonObject, Part, Sealed, Usage } from '@parlance/protocol';
 
 export type ToolSpec = {
   readonly name: string;
@@ -12,12 +12,13 @@ export type ToolSpec = {
 export type PromptItem =
   | { readonly kind: 'user'; readonly parts: readonly Part[] }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'reasoning'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string; readonly sealed?: Sealed }
   | {
       readonly kind: 'call';
       readonly call: string;
       readonly tool: string;
       readonly input: { [key: string]: Json };
+      readonly sealed?: Sealed;
     }
   | {
       readonly kind: 'result';
@@ -37,12 +38,24 @@ export type Prompt = {
 
 export type ProviderEvent =
   | { readonly type: 'reasoning'; readonly text: string }
+  /** The reasoning so far is complete, and the vendor wants this back with it. It may come without any text. */
+  | { readonly type: 'sealed'; readonly sealed: Sealed }
   | { readonly type: 'text'; readonly text: string }
   | {
       readonly type: 'call';
       readonly call: string;
       readonly tool: string;
       readonly input: { [key: string]: Json };
+      /** what the model wrote where that was not a JSON object; `input` is then empty */
+      readonly malformed?: string;
+      readonly sealed?: Sealed;
+    }
+  /** The answer is asked for again after `delayMs`: everything it has said so far is void. */
+  | {
+      readonly type: 'retrying';
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly fault: FaultData;
     }
   | { readonly type: 'ended'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | { readonly type: 'failed'; readonly fault: FaultData };

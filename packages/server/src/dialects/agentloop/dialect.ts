@@ -184,8 +184,12 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     }
     case 'turn.resumed':
       return [state, say(loading(id, true))];
+    case 'step.restarted': {
+      const text = `⚠️ ${event.fault.message} Trying again; what was shown of this answer is void.`;
+      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+    }
     case 'reasoning.ended':
-      return [state, say(...items(id, [reasoningItem(event)]))];
+      return [state, event.text === '' ? NONE : say(...items(id, [reasoningItem(event)]))];
     case 'approval.requested':
       return [{ ...state, ask: event.ask }, say(approvalRequest(id, event.approval, event.ask))];
     case 'approval.explained': {

@@ -125,10 +125,14 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [state, input ? say({ type: 'user_message', message: textOf(input.parts) }) : NONE];
     }
     case 'reasoning.ended':
-      return [state, say(thinking(event.text))];
+      return [state, event.text === '' ? NONE : say(thinking(event.text))];
     case 'text.ended':
       if (event.interrupted) return [state, NONE];
       return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
+    case 'turn.resumed':
+      return [{ ...state, text: null }, NONE];
+    case 'step.restarted':
+      return [{ ...state, text: null }, say(thinking(`Trying again: ${event.fault.message}`))];
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
     case 'approval.requested':
@@ -158,7 +162,6 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
     case 'input.accepted':
     case 'session.cleared':
-    case 'turn.resumed':
     case 'step.ended':
     case 'context.compacted':
     case 'text.delta':

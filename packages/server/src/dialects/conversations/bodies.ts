@@ -30,6 +30,7 @@ export type Body =
       { fromAgent: string; toAgent: string; fromAgentId: string; toAgentId: string; reason: string }
     >
   | Said<'message_chunk', { messageId: string; chunk: string; agentName: string }>
+  | Said<'message_discarded', { messageId: string; reason: string }>
   | Said<'message_complete', Speaker & { messageId: string; content: string; metadata: Measures }>
   | Said<
       'tool_approval_required',
@@ -88,6 +89,13 @@ export const thought = ({ conversationId, agent }: Voice, reason: string): Body 
   type: 'workflow_thought',
   conversationId,
   payload: { ...speaker(agent), reason },
+});
+
+/** A union: what was shown under this id is void, and an answer under another id takes its place. */
+export const messageDiscarded = ({ conversationId }: Voice, messageId: string, reason: string): Body => ({
+  type: 'message_discarded',
+  conversationId,
+  payload: { messageId, reason },
 });
 
 export const chunk = ({ conversationId, agent }: Voice, messageId: string, text: string): Body => ({

@@ -37,6 +37,7 @@ import {
   handoff,
   type Measures,
   messageComplete,
+  messageDiscarded,
   stepComplete,
   stepStart,
   thought,
@@ -213,8 +214,14 @@ type State = {
   readonly directInputs: readonly InputId[];
   /** the turn is one call that was asked for by name: no agent speaks in it */
   readonly direct: boolean;
+  /** the id of the turn's answer: the turn's own, until an answer is begun anew */
+  readonly message: string;
   /** the text blocks of the turn that are complete */
   readonly texts: readonly string[];
+  /** how many of them belong to steps that are complete */
+  readonly settled: number;
+  /** clients have seen text of the step that is not complete */
+  readonly said: boolean;
   /** the text block of which clients have seen the beginning; ids are not used twice, so it need not be reset */
   readonly begun: string | null;
   readonly turnMeter: Meter;
@@ -245,22 +252,25 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'agent.changed':
       return agentChanged(state, event);
     case 'reasoning.ended':
-      return [state, event.interrupted ? NONE : told(thought(state, event.text))];
+      return [state, event.interrupted || event.text === '' ? NONE : told(thought(state, event.text))];
     case 'approval.explained':
       return [state, told(thought(state, event.text))];
     case 'text.delta':
-      if (event.block === state.begun) return [state, [{ body: chunk(state, event.turn, event.text) }]];
-      return [{ ...state, begun: event.block }, told(firstChunk(state, event.turn, event.text))];
+      if (event.block === state.begun) return [state, [{ body: chunk(state, state.message, event.text) }]];
+      return [{ ...state, begun: event.block, said: true }, told(firstChunk(state, event.text))];
     case 'text.ended': {
       const seen = event.block === state.begun;
-      const next = { ...state, texts: [...state.texts, event.text] };
-      return [next, seen ? NONE : told(firstChunk(state, event.turn, event.text))];
+      const next = { ...state, texts: [...state.texts, event.text], said: true };
+      return [next, seen ? NONE : told(firstChunk(state, event.text))];
     }
     case 'step.ended': {
       const { outputTokens } = event.usage;
       const turnMeter = spend(state.turnMeter, outputTokens);
-      return [{ ...state, turnMeter, agentMeter: spend(state.agentMeter, outputTokens) }, NONE];
+      const agentMeter = spend(state.agentMeter, outputTokens);
+      return [{ ...state, turnMeter, agentMeter, settled: state.texts.length, said: false }, NONE];
     }
+    case 'step.restarted':
+      return restarted(state, event);
     case 'approval.requested': {
       const { tool = 'unknown', input = {} } = state.calls[event.call] ?? {};
       return [state, told(approvalRequired(state, { ...event, tool, input }))];
@@ -295,7 +305,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
 function attach(state: State, { turn, open: block, approval }: Now): Body[] {
   const bodies: Body[] = [];
   const texts = block?.kind === 'text' ? [...state.texts, block.text] : state.texts;
-  if (turn && texts.length > 0) bodies.push(chunk(state, turn, texts.join(BETWEEN_BLOCKS)));
+  if (turn && texts.length > 0) bodies.push(chunk(state, state.message, texts.join(BETWEEN_BLOCKS)));
   if (approval) bodies.push(approvalRequired(state, approval));
   return bodies;
 }
@@ -305,7 +315,10 @@ const NOTHING: Meter = { since: 0, tokens: 0 };
 const REST = {
   calls: NO_CALLS,
   direct: false,
+  message: '',
   texts: [],
+  settled: 0,
+  said: false,
   turnMeter: NOTHING,
   agentMeter: NOTHING,
   denial: '',
@@ -317,12 +330,31 @@ const measured = ({ since, tokens }: Meter, at: number): Measures => ({
   durationMs: at - since,
 });
 
-function turnStarted(before: State, { input, agent, at }: Fact<'turn.started'>): Stepped<State, Body> {
+function turnStarted(before: State, { turn, input, agent, at }: Fact<'turn.started'>): Stepped<State, Body> {
   const direct = before.directInputs.includes(input);
   const directInputs = direct ? before.directInputs.filter((known) => known !== input) : before.directInputs;
   const meter = { since: at, tokens: 0 };
-  const state = { ...before, ...REST, agent, direct, directInputs, turnMeter: meter, agentMeter: meter };
+  const state = {
+    ...before,
+    ...REST,
+    message: turn,
+    agent,
+    direct,
+    directInputs,
+    turnMeter: meter,
+    agentMeter: meter,
+  };
   return [state, direct ? NONE : told(agentSelected(state), stepStart(state, at))];
+}
+
+/** What was shown of the step is void: the answer goes on under a new id, and what stands is told again under it. */
+function restarted(before: State, { id, fault }: Fact<'step.restarted'>): Stepped<State, Body> {
+  const retrying = thought(before, `Trying again: ${fault.message}`);
+  if (!before.said) return [before, told(retrying)];
+  const state = { ...before, message: id, texts: before.texts.slice(0, before.settled), said: false };
+  const discarded = messageDiscarded(before, before.message, fault.message);
+  const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];
+  return [state, told(discarded, retrying, ...again)];
 }
 
 function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.changed'>): Stepped<State, Body> {
@@ -333,18 +365,18 @@ function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.chang
 }
 
 /** A turn that was one call has no answer of its own; one that a denial ended may have none. */
-function answered(state: State, { type, turn, at }: Fact<'turn.ended' | 'turn.cancelled'>): Frame<Body>[] {
+function answered(state: State, { type, at }: Fact<'turn.ended' | 'turn.cancelled'>): Frame<Body>[] {
   if (state.direct) return [];
   const ended = told(stepEnd(state, at));
   if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
   const content = state.texts.join(BETWEEN_BLOCKS);
-  return [...told(messageComplete(state, turn, content, measured(state.turnMeter, at))), ...ended];
+  return [...told(messageComplete(state, state.message, content, measured(state.turnMeter, at))), ...ended];
 }
 
 const stepEnd = (state: State, at: number): Body => stepComplete(state, measured(state.agentMeter, at));
 
-const firstChunk = (state: State, messageId: string, text: string): Body =>
-  chunk(state, messageId, state.texts.length === 0 ? text : BETWEEN_BLOCKS + text);
+const firstChunk = (state: State, text: string): Body =>
+  chunk(state, state.message, state.texts.length === 0 ? text : BETWEEN_BLOCKS + text);
 
 function toolEnded(state: State, { call, outcome, parts, data }: Fact<'tool.ended'>): Frame<Body>[] {
   const { tool = 'unknown', approval = null } = state.calls[call] ?? {};

@@ -253,9 +253,11 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.started':
       return [{ ...state, ...REST }, tell('thinking')];
     case 'turn.resumed':
-      return [state, tell('thinking')];
+      return [{ ...state, text: null }, tell('thinking')];
+    case 'step.restarted':
+      return [{ ...state, text: null }, tell('thinking', `Trying again: ${event.fault.message}`)];
     case 'reasoning.ended':
-      return [{ ...state, reasoning: [...state.reasoning, event.text] }, NONE];
+      return [event.text === '' ? state : { ...state, reasoning: [...state.reasoning, event.text] }, NONE];
     case 'text.ended':
       if (event.interrupted) return [state, NONE];
       return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
