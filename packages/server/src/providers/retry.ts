@@ -1,0 +1,29 @@
+/** When a failed answer is asked for again. */
+import type { WireFault } from './wire.ts';
+
+export type RetryPolicy = {
+  /** attempts in all */
+  readonly attempts: number;
+  readonly firstDelayMs: number;
+  /** a vendor that wants us to wait longer is not waited for */
+  readonly longestDelayMs: number;
+  /** 0 to 1; injected so that a test can tell the delay */
+  readonly random: () => number;
+};
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  attempts: 4,
+  firstDelayMs: 500,
+  longestDelayMs: 60_000,
+  random: Math.random,
+};
+
+/** Null where it is not tried again. Backs off exponentially, with jitter, and honours what the vendor asks for. */
+export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFault): number | null {
+  if (!fault.retryable || attempt >= policy.attempts) return null;
+  const asked = fault.retryAfterMs;
+  if (asked !== undefined && asked > policy.longestDelayMs) return null;
+  const ceiling = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.longestDelayMs);
+  const jittered = Math.round(ceiling * (0.5 + policy.random() / 2));
+  return Math.max(jittered, asked ?? 0);
+}

@@ -1,0 +1,38 @@
+/** A vendor's model API: how a prompt is written, and how its stream is read. Pure; `http-provider.ts` does the I/O. */
+import type { FaultData } from '@parlance/protocol';
+import type { Prompt, ProviderEvent } from '../core/ports/provider.ts';
+
+export type WireRequest = {
+  readonly url: string;
+  /** the key is in here: never log it */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+};
+
+export type VendorEvent = { readonly event: string | undefined; readonly data: string };
+
+/** A failure, and whether asking again may help. */
+export type WireFault = FaultData & {
+  readonly retryable: boolean;
+  /** how long the vendor wants us to wait */
+  readonly retryAfterMs?: number;
+};
+
+/** What a step says: events for the core, or a failure that may be tried again. */
+export type WireEvent =
+  | Exclude<ProviderEvent, { type: 'failed' | 'retrying' }>
+  | { readonly type: 'failed'; readonly fault: WireFault };
+
+export interface Wire<State> {
+  request(prompt: Prompt): WireRequest;
+  start(): State;
+  /**
+   * One server-sent event. On the path of a token: reads a delta with plain checks, a schema is for what is rare.
+   * An event that is not understood is passed over; one that is malformed is a fault.
+   */
+  step(state: State, event: VendorEvent): readonly [State, readonly WireEvent[]];
+  /** The stream has ended. Says what is still to be said; ends in `ended` or `failed` unless `step` did already. */
+  finish(state: State): readonly WireEvent[];
+  /** An answer that is not a stream: its status and the beginning of its body. */
+  refused(status: number, body: string): WireFault;
+}
