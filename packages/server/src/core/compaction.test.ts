@@ -126,6 +126,19 @@ describe('compacting on demand', () => {
   });
 });
 
+test('a summary that is begun again holds nothing of the first attempt', async () => {
+  const fault = { code: 'provider_unavailable', message: 'The model broke off.' } as const;
+  const { engine } = await setStage([
+    [
+      { type: 'text', text: 'Half a ' },
+      { type: 'retrying', attempt: 2, delayMs: 0, fault },
+      ...says('A whole summary.'),
+    ],
+  ]);
+  const signal = new AbortController().signal;
+  expect(await engine.summarise('Title', 'Text', signal)).toBe('A whole summary.');
+});
+
 describe('compacting before a step', () => {
   test('happens above the threshold, keeps the running turn whole, and is not done over and over', async () => {
     const answers = [

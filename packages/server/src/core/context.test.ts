@@ -116,6 +116,12 @@ describe('the context', () => {
     expect(shown(context)).toEqual(['user one', 'text Half', 'user two']);
   });
 
+  test('voids the unfinished step even where the context was compacted in the middle of it', () => {
+    const before = [input('one'), started('one'), text('1'), step, ended, input('two'), started('two')];
+    const facts = [...before, reasoning('half a thought'), compacted(7, 6), resumed, text('2'), step];
+    expect(shown(folded(numbered(facts)))).toEqual(['summary so far', 'user two', 'text 2']);
+  });
+
   test('is empty after a clear, except for the inputs that still wait', () => {
     const facts = [input('one'), started('one'), input('two'), cancelled, cleared];
     expect(shown(folded(numbered(facts)))).toEqual([]);
@@ -195,11 +201,13 @@ describe('whatever happened', () => {
         state = evolve(state, fact);
         const all = folded(facts.slice(0, index + 1));
         const late = folded(facts.slice(Math.max(0, state.readFrom - 1), index + 1));
-        expect({ seed, at: fact.seq, items: shown(late), tokens: late.tokens }).toEqual({
+        const { tokens, settled } = late;
+        expect({ seed, at: fact.seq, items: shown(late), tokens, settled }).toEqual({
           seed,
           at: fact.seq,
           items: shown(all),
           tokens: all.tokens,
+          settled: all.settled,
         });
         expect([...late.waiting.keys()]).toEqual([...all.waiting.keys()]);
       }

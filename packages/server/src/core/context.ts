@@ -104,13 +104,13 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'session.cleared':
       return { ...EMPTY, waiting: context.waiting };
     case 'context.compacted': {
-      const kept = keep(
-        { ...context, turns: context.turns.filter((turn) => turn.started >= fact.keepFrom) },
-        context.entries.filter((entry) => entry.turn >= fact.keepFrom && entry.item.kind !== 'summary'),
-      );
+      const stays = (entry: Entry) => entry.turn >= fact.keepFrom && entry.item.kind !== 'summary';
       const summary: PromptItem = { kind: 'summary', text: fact.summary };
       const entry = { item: summary, tokens: tokensOf(summary), turn: fact.keepFrom };
-      return keep(kept, [entry, ...kept.entries]);
+      const turns = context.turns.filter((turn) => turn.started >= fact.keepFrom);
+      const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
+      // A step may be under way: what is not settled stays so.
+      return { ...kept, settled: 1 + context.entries.slice(0, context.settled).filter(stays).length };
     }
     case 'session.created':
     case 'turn.ended':

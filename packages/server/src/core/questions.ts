@@ -14,6 +14,7 @@ export async function complete(provider: Provider, prompt: Prompt, signal: Abort
   let text = '';
   for await (const event of provider.stream(prompt, signal)) {
     if (event.type === 'text') text += event.text;
+    if (event.type === 'retrying') text = '';
     if (event.type === 'failed') throw new Fault(event.fault.code, event.fault.message);
     if (event.type === 'ended') return text.trim();
   }
