@@ -1,0 +1,209 @@
+/** The server is really killed, with SIGKILL, in the middle of its work, and started again on the same folder. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import type { TestServer } from '../packages/server/src/testing/server.ts';
+import { DRIVERS } from './drivers.ts';
+import {
+  factsOf,
+  followed,
+  getJson,
+  postJson,
+  type ServerProcess,
+  startProcess,
+  submit,
+} from './server-process.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'parlance-crash-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const newFolder = () => mkdtempSync(join(root, 'case-'));
+
+const count = (facts: readonly Fact[], type: Fact['type']): number =>
+  facts.filter((fact) => fact.type === type).length;
+const ended =
+  (turns: number) =>
+  (facts: readonly Fact[]): boolean =>
+    count(facts, 'turn.ended') === turns;
+const inputs = (facts: readonly Fact[]): string[] =>
+  facts.flatMap((fact) => (fact.type === 'input.accepted' ? [textOf(fact.parts)] : []));
+
+/** Numbers without a gap, no id twice, and every turn that began came to one end. */
+function whole(facts: readonly Fact[]): void {
+  expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+  expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length);
+  const ends = count(facts, 'turn.ended') + count(facts, 'turn.cancelled') + count(facts, 'turn.failed');
+  expect(ends).toBe(count(facts, 'turn.started'));
+}
+
+const userInput = (text: string) => ({
+  id: crypto.randomUUID(),
+  type: 'user_input',
+  payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }] },
+});
+
+type Approvals = { approvals: { id: string; session: string; hash: string; ask: { command: string[] } }[] };
+const approvals = async (server: ServerProcess) =>
+  (await getJson<Approvals>(`${server.http}/v1/approvals`)).approvals;
+const approve = (server: ServerProcess, id: string, more: object = {}) =>
+  postJson(`${server.http}/v1/approvals/${id}`, { answer: 'once', ...more });
+
+/** Resolves when the file is there. */
+async function appears(folder: string, name: string): Promise<void> {
+  const found = Promise.withResolvers<void>();
+  const watcher = watch(folder, () => existsSync(join(folder, name)) && found.resolve());
+  if (existsSync(join(folder, name))) found.resolve();
+  await found.promise.finally(() => watcher.close());
+}
+
+describe('killed in the middle of a stream', () => {
+  test('nothing acknowledged is lost, the turn is resumed and ends, and what waited is answered', async () => {
+    const folder = newFolder();
+    await using first = await startProcess(folder);
+    const client = await first.connect('/agentloop?session=stream');
+    client.send(userInput('count to 300'));
+    const streamed = () => client.next((frame) => frame.type === 'response_item');
+    await streamed();
+    expect(await submit(first, 'stream', 'echo second')).toBe(true);
+    expect(await submit(first, 'stream', 'echo third')).toBe(true);
+    for (let frame = 0; frame < 5; frame++) await streamed();
+    await first.kill();
+    await client.closed;
+
+    await using second = await startProcess(folder);
+    await followed(second, 'stream', ended(3));
+    const facts = await factsOf(second, 'stream');
+    whole(facts);
+    expect(inputs(facts)).toEqual(['count to 300', 'echo second', 'echo third']);
+    expect(count(facts, 'turn.resumed')).toBe(1);
+    const answers = facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+    expect(answers[0]).toContain('300');
+  });
+
+  test('an input is stored once where it was acknowledged, and sent again with its key where it was not', async () => {
+    const folder = newFolder();
+    const sessions = ['a', 'b', 'c'];
+    const texts = Array.from({ length: 20 }, (_, index) => `echo ${index}`);
+    const acknowledged = new Map(sessions.map((session) => [session, [] as string[]]));
+    await using first = await startProcess(folder);
+    let left = 30;
+    const enough = Promise.withResolvers<void>();
+    const writers = sessions.map(async (session) => {
+      for (const text of texts) {
+        if (!(await submit(first, session, text, text))) throw new Error('refused');
+        acknowledged.get(session)?.push(text);
+        if (--left === 0) enough.resolve();
+      }
+    });
+    const broken = Promise.allSettled(writers);
+    await enough.promise;
+    await first.kill();
+    expect((await broken).some(({ status }) => status === 'rejected')).toBe(true);
+
+    await using second = await startProcess(folder);
+    for (const session of sessions) {
+      const kept = inputs(await factsOf(second, session));
+      const known = acknowledged.get(session) ?? [];
+      // One more may be on disk: it was written, and the process died before it could say so.
+      expect(kept.slice(0, known.length)).toEqual(known);
+      expect(kept.length - known.length).toBeLessThanOrEqual(1);
+      for (const text of texts) expect(await submit(second, session, text, text)).toBe(true);
+      await followed(second, session, ended(texts.length));
+      const facts = await factsOf(second, session);
+      whole(facts);
+      expect(inputs(facts)).toEqual(texts);
+    }
+  });
+
+  test('clients of every dialect come back to the session and go on in it', async () => {
+    const folder = newFolder();
+    const open = async (server: ServerProcess) => {
+      const { body } = await postJson(`${server.http}/v1/auth/login`, {
+        username: 'dev',
+        password: 'dev-password',
+      });
+      const attach = async (name: string) => {
+        const driver = DRIVERS[name];
+        if (!driver) throw new Error(`no driver for ${name}`);
+        return driver(server as unknown as TestServer, 'shared', String(body.access_token));
+      };
+      const begins = await attach('agentloop');
+      begins.say('echo hello');
+      await begins.answer();
+      const others = ['broadcast', 'conversations', 'extension'];
+      const drivers = [begins, ...(await Promise.all(others.map(attach)))];
+      return drivers;
+    };
+    await using first = await startProcess(folder);
+    const before = await open(first);
+    before[0]?.say('count to 300');
+    await before[0]?.client.next((frame) => frame.type === 'response_item');
+    await first.kill();
+    for (const { client } of before) await client.closed;
+
+    await using second = await startProcess(folder);
+    const after = await open(second);
+    for (const speaker of after) {
+      speaker.say('echo parlance');
+      for (const driver of after) {
+        for (let answer = ''; !answer.includes('parlance'); ) answer = await driver.answer();
+      }
+    }
+  });
+});
+
+describe('killed while an approval waits', () => {
+  test('it still waits under the same id, can be answered, and then runs once', async () => {
+    const folder = newFolder();
+    await using first = await startProcess(folder);
+    const chat = await first.connect('/ws');
+    chat.send({ type: 'chat', message: 'run touch made.txt', session_id: 'asks' });
+    await chat.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: '));
+    expect(await submit(first, 'asks', 'hello again')).toBe(true);
+    const waiting = await approvals(first);
+    await first.kill();
+    expect(waiting.map(({ session, ask }) => [session, ask.command])).toEqual([
+      ['asks', ['touch', 'made.txt']],
+    ]);
+
+    await using second = await startProcess(folder);
+    expect(await approvals(second)).toEqual(waiting);
+    expect(existsSync(join(folder, 'made.txt'))).toBe(false);
+    // A client that attaches is shown it with its id.
+    const client = await second.connect('/agentloop?session=asks');
+    const [{ id, hash } = { id: '', hash: '' }] = waiting;
+    expect((await client.next('approval_request')).payload).toMatchObject({ requestId: id });
+    expect((await approve(second, id, { hash: 'another' })).status).toBe(400);
+    expect((await approve(second, id, { hash })).status).toBe(200);
+    expect((await approve(second, id)).status).toBe(409);
+    const facts = await followed(second, 'asks', ended(2));
+    whole(facts);
+    expect(existsSync(join(folder, 'made.txt'))).toBe(true);
+    expect(count(facts, 'tool.started')).toBe(1);
+    expect(inputs(facts)).toEqual(['run touch made.txt', 'hello again']);
+  });
+});
+
+describe('killed while a tool runs', () => {
+  test('its outcome is reported as unknown, and the side effect is not repeated', async () => {
+    const folder = newFolder();
+    await using first = await startProcess(folder);
+    const client = await first.connect('/agentloop?session=lost');
+    client.send(userInput(`run sh -c "echo once >> effect.txt; sleep 30"`));
+    await client.next('approval_request');
+    client.send({ id: crypto.randomUUID(), type: 'approval_response', payload: { review: 'yes' } });
+    await client.next((frame) => (frame.payload as { type?: string }).type === 'function_call');
+    await appears(folder, 'effect.txt');
+    await first.kill();
+
+    await using second = await startProcess(folder);
+    const facts = await followed(second, 'lost', ended(1));
+    whole(facts);
+    expect(facts.flatMap((fact) => (fact.type === 'tool.ended' ? [fact.outcome] : []))).toEqual(['unknown']);
+    expect(count(facts, 'tool.started')).toBe(1);
+    expect(count(facts, 'turn.resumed')).toBe(1);
+    expect(readFileSync(join(folder, 'effect.txt'), 'utf8')).toBe('once\n');
+    expect(await approvals(second)).toEqual([]);
+  });
+});

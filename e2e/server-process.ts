@@ -1,0 +1,118 @@
+/** The server as a process of its own, which a test can kill. */
+import { join } from 'node:path';
+import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
+import type { Fact } from '../packages/protocol/src/index.ts';
+import { TestClient } from '../packages/server/src/testing/client.ts';
+
+export type ServerProcess = AsyncDisposable & {
+  readonly http: string;
+  connect(path: string): Promise<TestClient>;
+  /** As a power cut would: no signal handler runs. Resolves when the process is gone. */
+  kill(): Promise<void>;
+};
+
+const LISTENING = 'parlance listening on ';
+
+/** Resolves when the server listens. Data and working directory are in `folder`, so that it can be started again. */
+export async function startProcess(folder: string): Promise<ServerProcess> {
+  const child = spawnParlance(['serve'], {
+    cwd: folder,
+    env: {
+      PORT: '0',
+      PARLANCE_DATA: join(folder, 'data'),
+      WORKING_DIRECTORY: folder,
+      AUTH_USERS: 'dev:dev-password:developer',
+      PARLANCE_OFFLINE_DELAY: '5',
+      LOG_LEVEL: 'silent',
+    },
+  });
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+  };
+  const line = await firstLine(child.stdout);
+  if (!line?.startsWith(LISTENING)) {
+    await kill();
+    throw new Error(`the server did not start: ${line ?? ''}${await child.stderr.text()}`);
+  }
+  const http = line.slice(LISTENING.length);
+  return {
+    http,
+    connect: (path) => TestClient.connect(http.replace('http', 'ws') + path),
+    kill,
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+/** The stream stays open: a closed one would fail the child's next write. Null where it ends before a line. */
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (!text.includes('\n')) {
+    const { done, value } = await reader.read();
+    if (done) return null;
+    text += decoder.decode(value, { stream: true });
+  }
+  reader.releaseLock();
+  return text.slice(0, text.indexOf('\n'));
+}
+
+export async function postJson(url: string, body: object, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+export const getJson = async <Body>(url: string): Promise<Body> => (await fetch(url)).json() as Promise<Body>;
+
+/** Accepted, and on disk, when it resolves with true. */
+export const submit = async (server: ServerProcess, session: string, text: string, key?: string) => {
+  const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  return (await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers)).status === 200;
+};
+
+/** All facts of the session, as the native API gives them page by page. */
+export async function factsOf(server: ServerProcess, session: string): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const url: string = `${server.http}/v1/sessions/${session}/events?limit=100&after=${after}`;
+    const page: { events: Fact[]; next: number | null } = await getJson(url);
+    facts.push(...page.events);
+    after = page.next;
+  }
+  return facts;
+}
+
+/** Follows the session until `done` says so of the facts so far. */
+export async function followed(
+  server: ServerProcess,
+  session: string,
+  done: (facts: readonly Fact[]) => boolean,
+): Promise<Fact[]> {
+  const stop = new AbortController();
+  const response = await fetch(`${server.http}/v1/sessions/${session}/events`, {
+    headers: { accept: 'text/event-stream' },
+    signal: stop.signal,
+  });
+  const facts: Fact[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const messages = text.split('\n\n');
+    text = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = message.match(/^data: (.*)$/m)?.[1];
+      if (message.startsWith('id: ') && data) facts.push(JSON.parse(data));
+    }
+    if (done(facts)) break;
+  }
+  stop.abort();
+  if (!done(facts)) throw new Error(`the stream ended after ${facts.map(({ type }) => type)}`);
+  return facts;
+}
