@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test';
+import { type ConnectionId, LOCAL } from '@parlance/protocol';
+import type { Engine, Socket } from '../core/engine.ts';
+import { says } from '../testing/scripted-provider.ts';
+import { SESSION, say, setStage } from '../testing/stage.ts';
+import { quiet, ticks } from '../testing/ticks.ts';
+import { Audience } from './audience.ts';
+import { native } from './native/dialect.ts';
+
+const ignore = () => undefined;
+const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+type FakeSocket = Socket & { open: boolean; readonly sent: string[] };
+const fakeSocket = (id: string): FakeSocket => {
+  const sent: string[] = [];
+  return {
+    id: id as ConnectionId,
+    principal: LOCAL,
+    session: null,
+    open: true,
+    sent,
+    send: (frame) => void sent.push(JSON.stringify(frame)),
+    sendText: (text) => void sent.push(text),
+    close: ignore,
+  };
+};
+
+/** The engine, and how many watch through it. */
+function counted(engine: Engine): { engine: Engine; watching: () => number } {
+  let watching = 0;
+  const watch: Engine['watch'] = (ref, after, sink, begin) =>
+    engine.watch(ref, after, sink, (began) => {
+      watching++;
+      const stop = () => {
+        watching--;
+        began.stop();
+      };
+      begin?.({ ...began, stop });
+    });
+  return { engine: { watch } as Engine, watching: () => watching };
+}
+
+const leave = (audience: Audience<unknown>, socket: FakeSocket) => {
+  socket.open = false;
+  audience.leave(socket);
+};
+
+const MOMENTS = Array.from({ length: 16 }, (_, index) => index);
+
+test('sockets that come and go at any moment leave nothing behind and take nothing from the others', async () => {
+  for (const joins of MOMENTS) {
+    for (const leaves of MOMENTS) {
+      const { engine } = await setStage([says('Hello ', 'there.')]);
+      const { engine: watched, watching } = counted(engine);
+      const audience = new Audience(watched, native.projection, quietLog);
+      const [brief, stays] = [fakeSocket('brief'), fakeSocket('stays')];
+      const briefly = audience.join(SESSION, brief);
+      const gone = ticks(leaves).then(() => leave(audience, brief));
+      const joined = ticks(joins).then(() => audience.join(SESSION, stays));
+      await Promise.all([briefly, gone, joined]);
+      const before = brief.sent.length;
+      await say(engine, 'Hi');
+      await engine.rested(SESSION);
+      await quiet();
+      expect({ joins, leaves, sent: stays.sent.length }).toEqual({ joins, leaves, sent: 8 });
+      expect(brief.sent).toHaveLength(before);
+      expect(watching()).toBe(1);
+      leave(audience, stays);
+      expect(watching()).toBe(0);
+    }
+  }
+});
+
+test('a socket that joins twice, at once or later, is told everything once', async () => {
+  const { engine } = await setStage([says('Hello.')]);
+  const audience = new Audience(engine, native.projection, quietLog);
+  const socket = fakeSocket('twice');
+  await Promise.all([audience.join(SESSION, socket), audience.join(SESSION, socket)]);
+  await audience.join(SESSION, socket);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(new Set(socket.sent).size).toBe(socket.sent.length);
+  expect(socket.sent).toHaveLength(7);
+});
+
+test('a socket that hears an owner and leaves is told no more', async () => {
+  const { engine } = await setStage([says('Hello.'), says('Again.')]);
+  const audience = new Audience(engine, native.projection, quietLog);
+  const [brief, stays] = [fakeSocket('brief'), fakeSocket('stays')];
+  for (const socket of [brief, stays]) audience.hear(LOCAL.id, socket);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(brief.sent).toEqual(stays.sent);
+  leave(audience, brief);
+  const before = brief.sent.length;
+  await say(engine, 'Again');
+  await engine.rested(SESSION);
+  expect(brief.sent).toHaveLength(before);
+  expect(stays.sent.length).toBeGreaterThan(before);
+});
+
+test('who cannot be told because the session cannot be read is told by a rejection, and may try again', async () => {
+  const { engine } = await setStage([]);
+  let broken = true;
+  const watch: Engine['watch'] = (...given) =>
+    broken ? Promise.reject(new Error('not a fact')) : engine.watch(...given);
+  const audience = new Audience({ watch } as Engine, native.projection, quietLog);
+  const socket = fakeSocket('patient');
+  await expect(audience.join(SESSION, socket)).rejects.toThrow('not a fact');
+  broken = false;
+  await audience.join(SESSION, socket);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(socket.sent.length).toBeGreaterThan(0);
+});
