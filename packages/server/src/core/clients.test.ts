@@ -91,6 +91,21 @@ describe('a call at a client', () => {
     expect(statuses()).toEqual(['queued', 'executing', 'failed']);
   });
 
+  test('is never asked for where the turn was cancelled before', async () => {
+    register('a', 'open_url');
+    await expect(dispatch({ signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    expect(asked).toEqual([]);
+  });
+
+  test('fails at once where the request cannot be sent, and holds no place', async () => {
+    const request = () => {
+      throw new Error('the socket is broken');
+    };
+    desk.register({ connection: id('a'), owner: LOCAL.id, capabilities: ['open_url'], request });
+    await expect(dispatch()).rejects.toThrow('the socket is broken');
+    expect(desk.answer(id('a'), 'exec_1', OK)).toBe(false);
+  });
+
   test('fails with the words of the client', async () => {
     register('a', 'open_url');
     const result = dispatch();

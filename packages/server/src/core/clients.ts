@@ -135,6 +135,7 @@ export class ClientDesk {
 
   #lease(job: Dispatch, client: ToolClient, attempt: number): Promise<ClientAnswer> {
     const { request, report, signal } = job;
+    if (signal.aborted) throw new Fault('cancelled', 'aborted');
     const execution = attempt === 1 ? job.execution : `${job.execution}_${attempt}`;
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
     const settle = (answer: ClientAnswer | Fault) =>
@@ -150,8 +151,12 @@ export class ClientDesk {
     signal.addEventListener('abort', abort, { once: true });
     this.#leases.set(execution, { client, tool: request.tool, report, settle });
     report({ status: 'queued' });
-    client.request(execution, request);
-    report({ status: 'executing' });
+    try {
+      client.request(execution, request);
+      report({ status: 'executing' });
+    } catch (thrown) {
+      reject(thrown);
+    }
     return promise.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
