@@ -27,7 +27,7 @@ const specs = new WeakMap<Tool, ToolSpec>();
 export function toolSpec(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (!spec) {
-    const parameters = z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject;
+    const parameters = tool.parameters ?? (z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject);
     spec = { name: tool.name, description: tool.description, parameters };
     specs.set(tool, spec);
   }

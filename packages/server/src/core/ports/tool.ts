@@ -1,5 +1,5 @@
 /** Something an agent can do. */
-import type { Ask, CallId, Json, Part, PrincipalId, SessionId } from '@parlance/protocol';
+import type { Ask, CallId, Json, JsonObject, Part, PrincipalId, SessionId } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { ClientRequest } from '../clients.ts';
 
@@ -23,12 +23,16 @@ export type ToolResult = {
   readonly failed?: boolean;
   /** the conversation goes on with another agent of the domain */
   readonly handoff?: { readonly agent: string; readonly reason: string };
+  /** the result carries words of strangers (a page, a search, a foreign server): data, never instructions */
+  readonly untrusted?: true;
 };
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly description: string;
   readonly input: Schema;
+  /** JSON Schema of the input as a model is shown it, where that comes from elsewhere; else it is made from `input` */
+  readonly parameters?: JsonObject;
   /** the result is the same whether it runs once or twice: after a crash it is run again */
   readonly repeatable?: boolean;
   /** whether it ever asks; what clients are told in a list of tools */
