@@ -45,8 +45,11 @@ describe('defaults', () => {
       authUsers: [],
       allowedOrigins: [],
       allowedToolOrigins: [],
-      provider: 'offline',
-      model: 'offline',
+      model: { provider: 'offline' },
+      providerIdle: 60_000,
+      contextLimit: undefined,
+      serperKey: undefined,
+      serperBaseUrl: undefined,
       instructions: undefined,
       cwd: folder,
       approval: 'suggest',
@@ -95,11 +98,6 @@ describe('sources', () => {
     const env = { PARLANCE_CONFIG: join(elsewhere, 'other.json') };
     expect(loadConfig([], env, cwd).port).toBe(4444);
     expect(loadConfig(['--config', 'parlance.json'], env, cwd).port).toBe(1111);
-  });
-
-  test('MODEL counts more than OPENAI_MODEL', () => {
-    expect(loadConfig([], { OPENAI_MODEL: 'second' }, folder).model).toBe('second');
-    expect(loadConfig([], { OPENAI_MODEL: 'second', MODEL: 'first' }, folder).model).toBe('first');
   });
 
   test('the data folder is found while other settings are wrong', () => {
@@ -253,7 +251,11 @@ const refusals: [argv: string[], env: Record<string, string>, line: string][] = 
   [[], { ALLOWED_ORIGINS: '*' }, 'ALLOWED_ORIGINS must name origins one by one: * is refused'],
   [['--origin', 'https://a.example/'], {}, '--origin must hold exact origins: write https://a.example'],
   [['--origin', 'example.com'], {}, '--origin must hold origins such as https://example.com'],
-  [[], { PROVIDER: 'openai' }, 'PROVIDER names openai, which is not available in this version: offline is'],
+  [
+    [],
+    { PROVIDER: 'openai' },
+    'OPENAI_API_KEY is needed for this provider or model; PROVIDER=offline needs none',
+  ],
   [[], { PROVIDER: 'oracle' }, 'PROVIDER must be one of openai, anthropic, google, offline, not "oracle"'],
   [
     [],

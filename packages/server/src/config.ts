@@ -3,11 +3,13 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from './config/error.ts';
+import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './config/model.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './config/settings.ts';
 import { type Environment, type Given, readSources, settingOf } from './config/sources.ts';
 
 export { ConfigError } from './config/error.ts';
 export { helpText, settingsMarkdown } from './config/help.ts';
+export { contextLimitOf, type ModelChoice } from './config/model.ts';
 export { SETTINGS, type Setting } from './config/settings.ts';
 export type { ConfiguredUser, DialectName, Door } from './config/values.ts';
 
@@ -19,7 +21,11 @@ type Values = {
 };
 
 /** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
-export type Config = Omit<Values, 'auth' | 'database' | 'redis'> & { readonly auth: 'open' | 'required' };
+export type Config = Settled & { readonly auth: 'open' | 'required'; readonly model: ModelChoice };
+
+/** Settings that the configuration does not carry on: `auth` and `model` say what follows from them. */
+const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'database', 'redis']);
+type Settled = Omit<Values, 'auth' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
 
 function parse(key: SettingKey, given: Given | undefined): unknown {
   const setting = settingOf(key);
@@ -62,10 +68,11 @@ function existingFolder(path: string, label: string): string {
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
   const given = readSources(argv, env, cwd);
   const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
-  const { database: _database, redis: _redis, ...rest } = values;
+  const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !SETTLED.has(key))) as Settled;
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
+    model: chooseModel(values),
     data: resolve(cwd, values.data),
     cwd: existingFolder(resolve(cwd, values.cwd), given.get('cwd')?.label ?? 'cwd'),
   };

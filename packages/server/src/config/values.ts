@@ -149,13 +149,11 @@ export const secret = () =>
     .string('must be text')
     .refine((value) => new TextEncoder().encode(value).length >= 32, 'must be at least 32 bytes long');
 
-/** Only the offline model can be served by this version; the others are known, so that the refusal can say so. */
-export const provider = () =>
-  oneOf(['openai', 'anthropic', 'google', 'offline']).transform((name, context): 'offline' => {
-    if (name === 'offline') return name;
-    context.addIssue({
-      code: 'custom',
-      message: `names ${name}, which is not available in this version: offline is`,
-    });
-    return z.NEVER;
-  });
+export const httpUrl = () =>
+  z
+    .string('must be text')
+    .transform((value) => value.replace(/\/+$/, ''))
+    .refine(
+      (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
+      'must be an http:// or https:// URL',
+    );
