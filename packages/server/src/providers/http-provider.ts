@@ -1,8 +1,9 @@
 /** Drives a wire over HTTP: one answer of the model, tried again where that may help. */
-import { createParser } from 'eventsource-parser';
+import type { Log } from '../core/ports/log.ts';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
-import { type RetryPolicy, retryDelay } from './retry.ts';
-import type { VendorEvent, Wire, WireEvent, WireFault } from './wire.ts';
+import { eventBatches } from './event-batches.ts';
+import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
+import type { Wire, WireEvent, WireFault } from './wire.ts';
 
 export type HttpProviderOptions = {
   readonly name: string;
@@ -10,28 +11,40 @@ export type HttpProviderOptions = {
   readonly contextLimit: number;
   /** a stream that says nothing for this long is broken off */
   readonly idleMs: number;
+  /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
+  readonly firstByteMs?: number;
   readonly retry: RetryPolicy;
+  /** told of bugs in a wire, with their cause */
+  readonly log?: Log;
 };
 
+const FIRST_BYTE_MS = 300_000;
 /** How much of a refusal is read. */
-const REFUSAL_BYTES = 64 * 1024;
+const REFUSAL_LENGTH = 64 * 1024;
 
 export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOptions): Provider {
-  const { name, model, contextLimit, idleMs, retry } = options;
+  const { name, model, contextLimit, retry } = options;
   return {
     name,
     model,
     contextLimit,
     async *stream(prompt, signal): AsyncGenerator<ProviderEvent, void> {
+      let plain = false;
       for (let attempt = 1; ; attempt++) {
-        let broken: WireFault | null = null;
-        for await (const event of answer(wire, prompt, idleMs, signal)) {
-          if (event.type === 'failed') broken = event.fault;
-          else yield event;
-          if (event.type === 'failed' || event.type === 'ended') break;
+        let broken: WireFault = BROKEN_OFF;
+        for await (const batch of answer(wire, prompt, plain, options, signal)) {
+          for (const event of batch) {
+            if (event.type === 'failed') broken = event.fault;
+            else yield event;
+            if (event.type === 'ended') return;
+          }
         }
         if (signal.aborted) broken = CANCELLED;
-        if (!broken) return;
+        if (broken.plainly && !plain) {
+          plain = true;
+          attempt--;
+          continue;
+        }
         const { code, message } = broken;
         const delayMs = signal.aborted ? null : retryDelay(retry, attempt, broken);
         if (delayMs === null) return yield { type: 'failed', fault: { code, message } };
@@ -47,53 +60,108 @@ const unavailable = (message: string): WireFault => ({
   message,
   retryable: true,
 });
+export const BROKEN_OFF = unavailable('The model stopped in the middle of its answer.');
 const CANCELLED: WireFault = { code: 'cancelled', message: 'The answer was cancelled.', retryable: false };
+const REDIRECTED: WireFault = {
+  code: 'provider_rejected',
+  message: "The model's address redirects to another one, which is not followed: check the base URL.",
+  retryable: false,
+};
+const BUG: WireFault = {
+  code: 'internal',
+  message: "The model's answer could not be read.",
+  retryable: false,
+};
 
-/** One attempt. Ends in one `ended` or `failed`; never throws. */
+const failed = (fault: WireFault): readonly WireEvent[] => [{ type: 'failed', fault }];
+
+/** One attempt, in batches of what arrived together. The last event is `ended` or `failed`; never throws. */
 async function* answer<State>(
   wire: Wire<State>,
   prompt: Prompt,
-  idleMs: number,
+  plain: boolean,
+  options: HttpProviderOptions,
   signal: AbortSignal,
-): AsyncGenerator<WireEvent, void> {
+): AsyncGenerator<readonly WireEvent[], void> {
+  const { idleMs, firstByteMs = FIRST_BYTE_MS, log } = options;
   const idle = new AbortController();
-  let timer = setTimeout(() => idle.abort(), idleMs);
-  const alive = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => idle.abort(), idleMs);
+  let timer = setTimeout(() => idle.abort(), firstByteMs);
+  const bug = (err: unknown) => {
+    log?.error({ err }, 'a wire threw');
+    return failed(BUG);
   };
   try {
-    const { url, headers, body } = wire.request(prompt);
+    const request = attempted(() => wire.request(prompt, plain));
+    if (!request.ok) return yield bug(request.thrown);
+    const { url, headers, body } = request.value;
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, idle.signal]),
-      redirect: 'error', // a key is never sent on to another address
+      redirect: 'manual', // a key is never sent on to another address
+      timeout: false, // ours counts
     });
-    alive();
-    if (!response.ok || !response.body) return yield failed(await refusal(wire, response));
-    let state = wire.start();
-    for await (const event of events(response.body, alive)) {
-      const [next, said] = wire.step(state, event);
-      state = next;
-      for (const one of said) {
-        yield one;
-        if (one.type === 'ended' || one.type === 'failed') return;
-      }
+    clearTimeout(timer);
+    timer = setTimeout(() => idle.abort(), idleMs);
+    if (response.status >= 300 && response.status < 400) return yield failed(REDIRECTED);
+    if (!isStream(response)) {
+      const text = await beginning(response);
+      const fault = attempted(() => wire.refused(response.status, text));
+      if (!fault.ok) return yield bug(fault.thrown);
+      const retryAfterMs = retryAfter(response.headers, Date.now());
+      return yield failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
     }
-    yield* wire.finish(state);
+    let state = wire.start();
+    for await (const events of eventBatches(response.body, () => timer.refresh())) {
+      const said: WireEvent[] = [];
+      for (const event of events) {
+        const step = attempted(() => wire.step(state, event));
+        if (!step.ok) return yield bug(step.thrown);
+        state = step.value[0];
+        said.push(...step.value[1]);
+        const last = said.at(-1)?.type;
+        if (last === 'ended' || last === 'failed') return yield said;
+      }
+      if (said.length > 0) yield said;
+    }
+    const rest = attempted(() => wire.finish(state));
+    yield rest.ok ? rest.value : bug(rest.thrown);
   } catch (thrown) {
     if (signal.aborted) yield failed(CANCELLED);
-    else if (idle.signal.aborted) {
-      yield failed(unavailable(`The model was silent for ${Math.round(idleMs / 1000)} seconds.`));
-    } else yield failed(unavailable(reason(thrown)));
+    else if (idle.signal.aborted) yield failed(unavailable('The model was silent for too long.'));
+    else yield failed(unavailable(reason(thrown)));
   } finally {
     clearTimeout(timer);
   }
 }
 
-const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
+type Attempted<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly thrown: unknown };
+
+/** A wire that throws has a bug, which must not look like a lost connection. */
+function attempted<Value>(run: () => Value): Attempted<Value> {
+  try {
+    return { ok: true, value: run() };
+  } catch (thrown) {
+    return { ok: false, thrown };
+  }
+}
+
+/** Not every server that streams says so in its content type; these two never do. */
+const isStream = (response: Response): response is Response & { body: ReadableStream<Uint8Array> } =>
+  response.ok && response.body !== null && !/json|html/i.test(response.headers.get('content-type') ?? '');
+
+async function beginning(response: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= REFUSAL_LENGTH) break;
+  }
+  return text.slice(0, REFUSAL_LENGTH);
+}
 
 /** What the machine says about a connection, without the address and whatever is in it. */
 const reason = (thrown: unknown): string => {
@@ -101,47 +169,15 @@ const reason = (thrown: unknown): string => {
   return `The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`;
 };
 
-/** Characters may be cut anywhere between two chunks, and so may lines. */
-async function* events(
-  body: ReadableStream<Uint8Array>,
-  alive: () => void,
-): AsyncGenerator<VendorEvent, void> {
-  const decoder = new TextDecoder();
-  const waiting: VendorEvent[] = [];
-  const parser = createParser({ onEvent: ({ event, data }) => void waiting.push({ event, data }) });
-  for await (const chunk of body) {
-    alive();
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    yield* waiting.splice(0);
-  }
-  parser.feed(`${decoder.decode()}\n\n`); // an event whose last line was not ended
-  yield* waiting.splice(0);
-}
-
-async function refusal<State>(wire: Wire<State>, response: Response): Promise<WireFault> {
-  let body = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    body += decoder.decode(chunk, { stream: true });
-    if (body.length >= REFUSAL_BYTES) break;
-  }
-  const fault = wire.refused(response.status, body.slice(0, REFUSAL_BYTES));
-  const retryAfterMs = retryAfter(response.headers.get('retry-after'));
-  return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
-}
-
-/** Seconds, or a date. */
-function retryAfter(header: string | null): number | undefined {
-  if (!header) return undefined;
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
+/** Ends at once where the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise.finally(() => clearTimeout(timer));
+  const wake = () => resolve();
+  if (signal.aborted) resolve();
+  else signal.addEventListener('abort', wake, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', wake);
+  });
 }

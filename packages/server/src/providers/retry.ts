@@ -27,3 +27,21 @@ export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFaul
   const jittered = Math.round(ceiling * (0.5 + policy.random() / 2));
   return Math.max(jittered, asked ?? 0);
 }
+
+/** How long the vendor wants us to wait: milliseconds where it says so, else seconds or a date. */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const milliseconds = nonNegative(headers.get('retry-after-ms'));
+  if (milliseconds !== undefined) return milliseconds;
+  const header = headers.get('retry-after');
+  const seconds = nonNegative(header);
+  if (seconds !== undefined) return seconds * 1000;
+  const date = Date.parse(header ?? '');
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** `Date.parse` takes a negative number for a year: it is nonsense here, and means not to wait. */
+function nonNegative(header: string | null): number | undefined {
+  if (!header?.trim()) return undefined;
+  const number = Number(header);
+  return Number.isFinite(number) ? Math.max(0, number) : undefined;
+}

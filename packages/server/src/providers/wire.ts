@@ -16,6 +16,8 @@ export type WireFault = FaultData & {
   readonly retryable: boolean;
   /** how long the vendor wants us to wait */
   readonly retryAfterMs?: number;
+  /** the vendor refused an extra, not the prompt: it is asked once more, at once, in the plain form */
+  readonly plainly?: boolean;
 };
 
 /** What a step says: events for the core, or a failure that may be tried again. */
@@ -24,7 +26,8 @@ export type WireEvent =
   | { readonly type: 'failed'; readonly fault: WireFault };
 
 export interface Wire<State> {
-  request(prompt: Prompt): WireRequest;
+  /** `plain`: without what the vendor may refuse although the prompt is good: sealed items, summaries, hints. */
+  request(prompt: Prompt, plain?: boolean): WireRequest;
   start(): State;
   /**
    * One server-sent event. On the path of a token: reads a delta with plain checks, a schema is for what is rare.
@@ -33,6 +36,6 @@ export interface Wire<State> {
   step(state: State, event: VendorEvent): readonly [State, readonly WireEvent[]];
   /** The stream has ended. Says what is still to be said; ends in `ended` or `failed` unless `step` did already. */
   finish(state: State): readonly WireEvent[];
-  /** An answer that is not a stream: its status and the beginning of its body. */
+  /** An answer that is not a stream (a 200 may be one, too): its status and the beginning of its body. */
   refused(status: number, body: string): WireFault;
 }

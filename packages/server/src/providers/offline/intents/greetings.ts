@@ -2,7 +2,7 @@
 import { type Intent, saying } from '../plan.ts';
 
 const HELLO =
-  /^(?:hello|hi|hey|hiya|good\s+(?:morning|afternoon|evening|day)|greetings|hallo|bonjour|hola|salut)(?:\s+(?:there|again|parlance|everyone|world))*$/i;
+  /^(?:hello|hi|hey|hiya|good\s+(?:morning|afternoon|evening|day)|greetings|hallo|bonjour|hola|salut)(?:\s+(?:there|again|parlance|agent|assistant|everyone|all|world))*$/i;
 const WHO =
   /^(?:who|what)\s+are\s+you(?:\s+exactly)?$|^(?:who|what)\s+(?:am\s+i|are\s+we)\s+(?:talking|speaking|chatting)\s+(?:to|with)$|^are\s+you\s+(?:an?\s+)?(?:ai|a\.i|human|person|real|robot|bot|llm|language\s+model|model|program|chatgpt|gpt\S*|claude|gemini)\b.*$|^(?:what(?:'s|\s+is)\s+your\s+name|which\s+model\s+(?:are\s+you|is\s+this)|what\s+model\s+(?:are\s+you|is\s+this)|introduce\s+yourself)$/i;
 const THANKS =
