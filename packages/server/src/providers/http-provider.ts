@@ -3,7 +3,7 @@ import type { Log } from '../core/ports/log.ts';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { eventBatches } from './event-batches.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
-import type { Wire, WireEvent, WireFault } from './wire.ts';
+import { BROKEN_OFF, type Wire, type WireEvent, type WireFault } from './wire.ts';
 
 export type HttpProviderOptions = {
   readonly name: string;
@@ -60,7 +60,6 @@ const unavailable = (message: string): WireFault => ({
   message,
   retryable: true,
 });
-export const BROKEN_OFF = unavailable('The model stopped in the middle of its answer.');
 const CANCELLED: WireFault = { code: 'cancelled', message: 'The answer was cancelled.', retryable: false };
 const REDIRECTED: WireFault = {
   code: 'provider_rejected',

@@ -20,6 +20,20 @@ export type WireFault = FaultData & {
   readonly plainly?: boolean;
 };
 
+/** The stream ended before its end. */
+export const BROKEN_OFF: WireFault = {
+  code: 'provider_unavailable',
+  message: 'The model stopped in the middle of its answer.',
+  retryable: true,
+};
+
+/** An event that is not what it must be. It may have been cut, so it is asked for again. */
+export const DAMAGED: WireFault = {
+  code: 'provider_unavailable',
+  message: "The model's answer was damaged on its way.",
+  retryable: true,
+};
+
 /** What a step says: events for the core, or a failure that may be tried again. */
 export type WireEvent =
   | Exclude<ProviderEvent, { type: 'failed' | 'retrying' }>

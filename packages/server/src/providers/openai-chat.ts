@@ -1,0 +1,196 @@
+/**
+ * Chat Completions, as OpenAI and the many that are compatible with it speak them. Reads tolerantly: usage may be
+ * missing, ids of calls may be late, missing or the same index may be used twice, and the last line may be left out.
+ */
+import { isObject } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Prompt } from '../core/ports/provider.ts';
+import { callInput, jsonObject } from './json.ts';
+import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
+import { chatMessages, SEALER } from './openai-chat-messages.ts';
+import { refusedFault, streamFault } from './openai-faults.ts';
+import { BROKEN_OFF, DAMAGED, type Wire, type WireEvent, type WireRequest } from './wire.ts';
+
+type PartialCall = {
+  readonly index: number | null;
+  readonly id: string;
+  readonly name: string;
+  readonly written: string;
+};
+
+type ReasoningField = 'reasoning_content' | 'reasoning';
+
+type State = {
+  /** for calls without an id: unlike those of any other answer */
+  readonly nonce: string;
+  readonly calls: readonly PartialCall[];
+  /** the field in which this server tells its reasoning, and wants it back, until it is sealed */
+  readonly reasoning: { readonly field: ReasoningField; readonly any: boolean } | null;
+  readonly refused: boolean;
+  readonly finish: string | null;
+  readonly usage: unknown;
+};
+
+type Step = readonly [State, readonly WireEvent[]];
+
+export function openaiChat(options: OpenaiOptions): Wire<State> {
+  const vendor = vendorOf(options);
+  return {
+    request: (prompt, plain = false) => request(options, prompt, plain),
+    start: () => ({
+      nonce: crypto.randomUUID().slice(0, 13),
+      calls: [],
+      reasoning: null,
+      refused: false,
+      finish: null,
+      usage: null,
+    }),
+    step: (state, { event, data }) => step(vendor, state, event, data),
+    finish: (state) => (state.finish === null ? [{ type: 'failed', fault: BROKEN_OFF }] : end(vendor, state)),
+    refused: (status, body) => refusedFault(vendor, status, body),
+  };
+}
+
+// Request
+
+function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRequest {
+  const { model } = options;
+  const tools = prompt.tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }));
+  // Other servers refuse what they do not know.
+  const own = vendorOf(options).host === 'api.openai.com' && !plain;
+  return openaiRequest(options, 'chat/completions', {
+    model,
+    messages: chatMessages(prompt, model, plain),
+    ...(tools.length > 0 ? { tools } : {}),
+    stream: true,
+    ...(plain ? {} : { stream_options: { include_usage: true } }),
+    ...(own ? { prompt_cache_key: cacheKey(prompt) } : {}),
+  });
+}
+
+// Schema of the vendor's event
+
+const count = z.number().nullish().catch(null);
+
+const VendorUsage = z.object({
+  prompt_tokens: count,
+  completion_tokens: count,
+  prompt_tokens_details: z.object({ cached_tokens: count }).nullish().catch(null),
+  completion_tokens_details: z.object({ reasoning_tokens: count }).nullish().catch(null),
+  /** DeepSeek's */
+  prompt_cache_hit_tokens: count,
+  /** Together's */
+  cached_tokens: count,
+});
+
+// Step
+
+function step(vendor: Vendor, state: State, name: string | undefined, data: string): Step {
+  if (data === '[DONE]') return [state, end(vendor, state)];
+  const chunk = jsonObject(data);
+  if (!chunk) return [state, [{ type: 'failed', fault: DAMAGED }]];
+  if (chunk.error || chunk.object === 'error' || name === 'error')
+    return [state, [{ type: 'failed', fault: streamFault(vendor, chunk.error ?? chunk) }]];
+  const measured = isObject(chunk.usage) ? { ...state, usage: chunk.usage } : state;
+  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isObject(choice)) return [measured, []];
+  const finished =
+    typeof choice.finish_reason === 'string' ? { ...measured, finish: choice.finish_reason } : measured;
+  return isObject(choice.delta) ? delta(vendor, finished, choice.delta) : [finished, []];
+}
+
+/** On the path of a token. */
+function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Step {
+  const { content, refusal, reasoning_content, reasoning, tool_calls } = said;
+  const events: WireEvent[] = [];
+  let next = state;
+  const thought = typeof reasoning_content === 'string' ? reasoning_content : reasoning;
+  if (typeof thought === 'string') {
+    const any = thought !== '';
+    if (any) events.push({ type: 'reasoning', text: thought });
+    const field = typeof reasoning_content === 'string' ? 'reasoning_content' : 'reasoning';
+    if (!next.reasoning || (any && !next.reasoning.any)) next = { ...next, reasoning: { field, any } };
+  }
+  const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? tool_calls : null;
+  const text = typeof content === 'string' ? content : '';
+  const refused = typeof refusal === 'string' ? refusal : '';
+  if (text === '' && refused === '' && !calls) return [next, events];
+  if (next.reasoning?.any) {
+    events.push(sealed(vendor, next.reasoning.field));
+    next = { ...next, reasoning: null };
+  }
+  if (text !== '') events.push({ type: 'text', text });
+  if (refused !== '') {
+    events.push({ type: 'text', text: refused });
+    next = { ...next, refused: true };
+  }
+  return [calls ? { ...next, calls: calls.reduce(withPiece, next.calls) } : next, events];
+}
+
+const sealed = ({ model }: Vendor, field: ReasoningField): WireEvent => ({
+  type: 'sealed',
+  sealed: { provider: SEALER, data: { field, model } },
+});
+
+function withPiece(calls: readonly PartialCall[], piece: unknown): readonly PartialCall[] {
+  if (!isObject(piece)) return calls;
+  const { name, arguments: written } = isObject(piece.function) ? piece.function : {};
+  const id = typeof piece.id === 'string' ? piece.id : '';
+  const index = typeof piece.index === 'number' ? piece.index : null;
+  const at = index === null ? calls.length - 1 : calls.findLastIndex((call) => call.index === index);
+  const known = calls[at];
+  const same = known !== undefined && (id === '' || known.id === '' || known.id === id);
+  const before = same ? known : { index, id: '', name: '', written: '' };
+  const after: PartialCall = {
+    ...before,
+    id: before.id || id,
+    name: before.name || (typeof name === 'string' ? name : ''),
+    written: before.written + (typeof written === 'string' ? written : ''),
+  };
+  return same ? calls.with(at, after) : [...calls, after];
+}
+
+function end(vendor: Vendor, state: State): WireEvent[] {
+  const { calls, nonce, refused, finish, reasoning } = state;
+  if (finish === 'error' || finish === 'insufficient_system_resource')
+    return [{ type: 'failed', fault: streamFault(vendor, null) }];
+  // Where nothing was thought before a call, some servers want to hear exactly that.
+  const sealing = reasoning && (reasoning.any || calls.length > 0);
+  const stop =
+    refused || finish === 'content_filter'
+      ? 'refused'
+      : finish === 'length' || finish === 'max_tokens'
+        ? 'length'
+        : calls.length > 0
+          ? 'calls'
+          : 'done';
+  return [
+    ...(sealing ? [sealed(vendor, reasoning.field)] : []),
+    ...calls.map(
+      ({ id, name, written }, at): WireEvent => ({
+        type: 'call',
+        call: id || `call_${nonce}_${at}`,
+        tool: name,
+        ...callInput(written),
+      }),
+    ),
+    { type: 'ended', usage: usageOf(state.usage), stop },
+  ];
+}
+
+function usageOf(reported: unknown) {
+  const { data: usage } = VendorUsage.safeParse(reported);
+  return {
+    inputTokens: usage?.prompt_tokens ?? 0,
+    outputTokens: usage?.completion_tokens ?? 0,
+    cachedTokens:
+      usage?.prompt_tokens_details?.cached_tokens ??
+      usage?.prompt_cache_hit_tokens ??
+      usage?.cached_tokens ??
+      undefined,
+    reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? undefined,
+  };
+}

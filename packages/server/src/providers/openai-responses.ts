@@ -1,0 +1,223 @@
+/**
+ * The Responses API. Nothing is stored at the vendor: what it wants back of its reasoning comes encrypted, is kept with
+ * the conversation, and is sent again in the place where it was.
+ */
+import { isObject, type Json, type JsonObject, type Part, type Sealed, type Usage } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Prompt, PromptItem } from '../core/ports/provider.ts';
+import { callInput, jsonObject } from './json.ts';
+import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
+import { refusedFault, streamFault } from './openai-faults.ts';
+import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
+import { shortId } from './short-id.ts';
+import { BROKEN_OFF, DAMAGED, type Wire, type WireEvent, type WireRequest } from './wire.ts';
+
+type State = {
+  readonly calls: number;
+  readonly messages: number;
+  readonly refused: boolean;
+  /** encrypted reasoning that belongs to a call which is still to come */
+  readonly held: readonly Json[];
+};
+
+type Step = readonly [State, readonly WireEvent[]];
+
+export function openaiResponses(options: OpenaiOptions): Wire<State> {
+  const vendor = vendorOf(options);
+  return {
+    request: (prompt, plain = false) => request(options, prompt, plain),
+    start: () => ({ calls: 0, messages: 0, refused: false, held: [] }),
+    step: (state, { data }) => step(vendor, state, data),
+    finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
+    refused: (status, body) => refusedFault(vendor, status, body),
+  };
+}
+
+// Request
+
+const SEALER = 'openai-responses';
+const LONGEST_CALL_ID = 64;
+
+/** Models that do not reason refuse to be asked for it. */
+const reasons = (model: string): boolean =>
+  /^(?:.*\/)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex)/.test(model) && !/-chat\b/.test(model);
+
+function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRequest {
+  const { model } = options;
+  const input = prompt.items.flatMap((item, at) => inputItems(item, prompt.items[at + 1], plain));
+  const tools = prompt.tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters,
+    strict: false,
+  }));
+  const include = ['reasoning.encrypted_content'];
+  const reasoning = reasons(model) && !plain ? { reasoning: { summary: 'auto' }, include } : {};
+  return openaiRequest(options, 'responses', {
+    model,
+    // The instructions and the tools first, then a conversation that only grows: its beginning is cached.
+    instructions: prompt.instructions,
+    ...(tools.length > 0 ? { tools } : {}),
+    input,
+    ...reasoning,
+    ...(plain ? {} : { prompt_cache_key: cacheKey(prompt) }),
+    store: false,
+    stream: true,
+  });
+}
+
+function inputItems(item: PromptItem, next: PromptItem | undefined, plain: boolean): object[] {
+  switch (item.kind) {
+    case 'user':
+      return [{ role: 'user', content: item.parts.map(inputPart) }];
+    case 'summary':
+      return [{ role: 'user', content: [{ type: 'input_text', text: summaryText(item.text) }] }];
+    case 'text':
+      return [{ role: 'assistant', content: [{ type: 'output_text', text: item.text }] }];
+    case 'reasoning':
+      // Reasoning whose answer was cancelled or lost leads to nothing, and is refused.
+      return plain || !next || !FOLLOWS.has(next.kind) ? [] : unsealed(item.sealed);
+    case 'call': {
+      const { call, tool, input, sealed } = item;
+      const call_id = shortId(call, LONGEST_CALL_ID);
+      const made = { type: 'function_call', call_id, name: tool, arguments: JSON.stringify(input) };
+      return plain ? [made] : [...unsealed(sealed), made];
+    }
+    case 'result': {
+      const call_id = shortId(item.call, LONGEST_CALL_ID);
+      return [{ type: 'function_call_output', call_id, output: output(item.parts) }];
+    }
+  }
+}
+
+const FOLLOWS: ReadonlySet<PromptItem['kind']> = new Set(['reasoning', 'text', 'call']);
+
+/** The items as they came, without the ids: those of items that were not stored are not found. */
+function unsealed(sealed: Sealed | undefined): object[] {
+  if (sealed?.provider !== SEALER) return [];
+  const items = Array.isArray(sealed.data) ? sealed.data : [sealed.data];
+  return items.filter(isObject).map((item) => ({ ...item, id: undefined, status: undefined }));
+}
+
+const output = (parts: readonly Part[]): string | object[] =>
+  parts.every((part) => part.type === 'text')
+    ? parts.map((part) => part.text).join('\n')
+    : parts.map(inputPart);
+
+function inputPart(part: Part): object {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  if (part.type === 'image') return { type: 'input_image', image_url: dataUrl(part) };
+  if (part.mime === 'application/pdf')
+    return { type: 'input_file', filename: part.name, file_data: dataUrl(part) };
+  return { type: 'input_text', text: fileText(part) ?? notShown(part) };
+}
+
+// Schema of the vendor's event
+
+const ReasoningItem = z.looseObject({
+  type: z.literal('reasoning'),
+  encrypted_content: z.string().nullish(),
+});
+const CallItem = z.object({
+  type: z.literal('function_call'),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+});
+const OutputItem = z.object({ item: z.union([ReasoningItem, CallItem]) });
+
+const End = z.object({
+  response: z.object({
+    incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+    error: z.unknown(),
+    usage: z
+      .object({
+        input_tokens: z.number(),
+        output_tokens: z.number(),
+        input_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+        output_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish(),
+      })
+      .nullish(),
+  }),
+});
+
+// Step
+
+function step(vendor: Vendor, state: State, data: string): Step {
+  if (data === '[DONE]') return [state, []];
+  const event = jsonObject(data);
+  if (!event) return [state, [{ type: 'failed', fault: DAMAGED }]];
+  const delta = typeof event.delta === 'string' ? event.delta : '';
+  switch (event.type) {
+    case 'response.output_text.delta':
+      return [state, [{ type: 'text', text: delta }]];
+    case 'response.refusal.delta':
+      return [state.refused ? state : { ...state, refused: true }, [{ type: 'text', text: delta }]];
+    case 'response.reasoning_summary_text.delta':
+    case 'response.reasoning_text.delta':
+      return [state, [{ type: 'reasoning', text: delta }]];
+    case 'response.reasoning_summary_part.added':
+      return [state, event.summary_index === 0 ? [] : [{ type: 'reasoning', text: '\n\n' }]];
+    case 'response.output_item.added':
+      return isObject(event.item) && event.item.type === 'message' ? messageBegan(state) : [state, []];
+    case 'response.output_item.done':
+      return itemEnded(state, event);
+    case 'response.completed':
+    case 'response.incomplete':
+      return [state, ended(state, event, event.type === 'response.incomplete')];
+    case 'response.failed': {
+      const end = End.safeParse(event);
+      return [state, [{ type: 'failed', fault: streamFault(vendor, end.data?.response.error) }]];
+    }
+    case 'error':
+      return [state, [{ type: 'failed', fault: streamFault(vendor, event.error ?? event) }]];
+    default:
+      return [state, []];
+  }
+}
+
+/** An answer may have several messages; they are shown as paragraphs of one. */
+function messageBegan(state: State): Step {
+  const next = { ...state, messages: state.messages + 1, held: [] };
+  const gap: WireEvent[] = state.messages === 0 ? [] : [{ type: 'text', text: '\n\n' }];
+  return [next, [...sealed(state.held), ...gap]];
+}
+
+const sealed = (items: readonly Json[]): WireEvent[] =>
+  items.map((data) => ({ type: 'sealed', sealed: { provider: SEALER, data } }));
+
+function itemEnded(state: State, event: Record<string, unknown>): Step {
+  const parsed = OutputItem.safeParse(event);
+  if (!parsed.success) return [state, []];
+  const { item } = parsed.data;
+  if (item.type === 'reasoning') {
+    if (!item.encrypted_content) return [state, []];
+    // Calls are recorded after all reasoning: what was thought between two of them is kept with the second.
+    if (state.calls > 0) return [{ ...state, held: [...state.held, item as JsonObject] }, []];
+    return [state, sealed([item as JsonObject])];
+  }
+  const held = state.held.length > 0 ? { sealed: { provider: SEALER, data: [...state.held] } } : {};
+  return [
+    { ...state, calls: state.calls + 1, held: [] },
+    [{ type: 'call', call: item.call_id, tool: item.name, ...callInput(item.arguments), ...held }],
+  ];
+}
+
+function ended(state: State, event: Record<string, unknown>, incomplete: boolean): WireEvent[] {
+  const end = End.safeParse(event);
+  const filtered = end.data?.response.incomplete_details?.reason === 'content_filter';
+  const usage = usageOf(end.data?.response.usage);
+  const stop =
+    state.refused || filtered ? 'refused' : incomplete ? 'length' : state.calls > 0 ? 'calls' : 'done';
+  return [{ type: 'ended', usage, stop }];
+}
+
+type VendorUsage = z.infer<typeof End>['response']['usage'];
+
+const usageOf = (usage: VendorUsage): Usage => ({
+  inputTokens: usage?.input_tokens ?? 0,
+  outputTokens: usage?.output_tokens ?? 0,
+  cachedTokens: usage?.input_tokens_details?.cached_tokens ?? undefined,
+  reasoningTokens: usage?.output_tokens_details?.reasoning_tokens ?? undefined,
+});

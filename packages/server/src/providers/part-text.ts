@@ -1,0 +1,19 @@
+/** Parts of the content in words, for models and places that take nothing else. */
+import type { Part } from '@parlance/protocol';
+
+type FilePart = Extract<Part, { type: 'file' }>;
+
+const TEXTUAL =
+  /^(?:text\/|application\/(?:json|xml|javascript|typescript|yaml|x-yaml|toml|sql|x-sh)\b)|\+(?:json|xml)\b/i;
+
+/** A file that is text, with its name; null for any other. */
+export const fileText = ({ name, mime, data }: FilePart): string | null =>
+  TEXTUAL.test(mime) ? `File ${name}:\n${Buffer.from(data, 'base64').toString('utf8')}` : null;
+
+export const notShown = ({ name, mime }: FilePart): string => `[File ${name} (${mime}) cannot be shown.]`;
+
+export const dataUrl = ({ mime, data }: { mime: string; data: string }): string =>
+  `data:${mime};base64,${data}`;
+
+export const summaryText = (text: string): string =>
+  `This is a summary of the conversation so far:\n\n${text}`;
