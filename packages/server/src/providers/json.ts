@@ -1,5 +1,5 @@
-/** JSON that a vendor or its model wrote. */
-import { isObject, type JsonObject } from '@parlance/protocol';
+/** JSON that a vendor or its model wrote: anything is possible. */
+import { isObject } from '@parlance/protocol';
 
 /** Null where it is not an object. */
 export function jsonObject(text: string): Record<string, unknown> | null {
@@ -10,11 +10,4 @@ export function jsonObject(text: string): Record<string, unknown> | null {
     if (thrown instanceof SyntaxError) return null;
     throw thrown;
   }
-}
-
-/** What a model wrote as the input of a call. Nothing at all means none; what is not an object is kept as written. */
-export function callInput(written: string): { input: JsonObject; malformed?: string } {
-  if (written.trim() === '') return { input: {} };
-  const input = jsonObject(written);
-  return input ? { input: input as JsonObject } : { input: {}, malformed: written };
 }

@@ -5,7 +5,8 @@
 import { isObject } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
-import { callInput, jsonObject } from './json.ts';
+import { callInput } from './call-input.ts';
+import { jsonObject } from './json.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { chatMessages, SEALER } from './openai-chat-messages.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';

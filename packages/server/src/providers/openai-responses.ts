@@ -5,7 +5,8 @@
 import { isObject, type Json, type JsonObject, type Part, type Sealed, type Usage } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
-import { callInput, jsonObject } from './json.ts';
+import { callInput } from './call-input.ts';
+import { jsonObject } from './json.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
@@ -97,7 +98,7 @@ const FOLLOWS: ReadonlySet<PromptItem['kind']> = new Set(['reasoning', 'text', '
 function unsealed(sealed: Sealed | undefined): object[] {
   if (sealed?.provider !== SEALER) return [];
   const items = Array.isArray(sealed.data) ? sealed.data : [sealed.data];
-  return items.filter(isObject).map((item) => ({ ...item, id: undefined, status: undefined }));
+  return items.flatMap((item) => (isObject(item) ? [{ ...item, id: undefined, status: undefined }] : []));
 }
 
 const output = (parts: readonly Part[]): string | object[] =>
