@@ -43,6 +43,9 @@ export const ApprovalExplain = z.object({
   approval: ApprovalId.optional(),
 });
 
+/** Takes back what an "always" has allowed. */
+export const GrantRevoke = z.object({ type: z.literal('grant.revoke'), grant: z.string().max(1_000) });
+
 export const ContextCompact = z.object({ type: z.literal('context.compact') });
 export const SessionClear = z.object({ type: z.literal('session.clear') });
 
@@ -52,6 +55,7 @@ export const Command = z.discriminatedUnion('type', [
   TurnCancel,
   ApprovalAnswerCommand,
   ApprovalExplain,
+  GrantRevoke,
   ContextCompact,
   SessionClear,
 ]);

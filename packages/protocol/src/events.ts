@@ -40,7 +40,7 @@ export type ContextUse = z.infer<typeof ContextUse>;
 /** What a person is shown before a call may run. */
 export const Ask = z.object({
   /** what kind of side effect; the approval mode decides on it */
-  kind: z.enum(['command', 'edit', 'other']),
+  kind: z.enum(['command', 'edit', 'browser', 'other']),
   /** the exact command, or [tool, argument…] */
   command: z.array(z.string()),
   /** the patch, where the call is one */
@@ -117,7 +117,13 @@ export const EVENTS = {
     fault: FaultData,
   }),
   /** One answer of the model is complete: its blocks and calls are the facts before this one. */
-  'step.ended': fact({ turn: TurnId, usage: Usage, stop: z.enum(['done', 'calls', 'length', 'refused']) }),
+  'step.ended': fact({
+    turn: TurnId,
+    usage: Usage,
+    stop: z.enum(['done', 'calls', 'length', 'refused']),
+    /** the usage is the vendor's own count */
+    counted: z.boolean().optional(),
+  }),
 
   'call.requested': fact({
     turn: TurnId,
@@ -160,7 +166,11 @@ export const EVENTS = {
     /** the result as data, where the tool has one */
     data: z.record(z.string(), z.json()).optional(),
     durationMs: z.number(),
+    /** it carries words of strangers; standing grants do not count for the rest of the turn */
+    untrusted: z.boolean().optional(),
   }),
+  /** A standing grant was taken back. */
+  'grant.revoked': fact({ grant: z.string(), by: z.string() }),
 
   'context.compacted': fact({
     summary: z.string(),

@@ -1,11 +1,17 @@
 /** Domains and the agents in them: configuration, looked up by id. */
 import { type AgentRef, Fault } from '@parlance/protocol';
+import type { ApprovalMode } from './approvals.ts';
 
 export type Agent = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
+  /** where it is not the server's */
+  readonly model?: string;
+  readonly approval?: ApprovalMode;
+  /** the tools it is offered; all where it is not given */
+  readonly tools?: readonly string[];
 };
 
 export type Domain = {

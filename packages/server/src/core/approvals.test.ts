@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Ask } from '@parlance/protocol';
-import { approvalHash, mayRun, spokenAnswer } from './approvals.ts';
+import { approvalHash, type Judged, judge, spokenAnswer } from './approvals.ts';
 
 const ask = (more: Partial<Ask> = {}): Ask => ({
   kind: 'command',
@@ -9,31 +9,78 @@ const ask = (more: Partial<Ask> = {}): Ask => ({
   ...more,
 });
 
-test('what a tool does not want shown runs in every mode', () => {
-  for (const mode of ['suggest', 'auto-edit', 'full-auto'] as const) {
-    expect(mayRun(mode, null, [])).toBe(true);
-  }
+const call = (more: Partial<Judged> = {}): Judged => ({
+  tool: 'shell',
+  mode: 'suggest',
+  rules: [],
+  ask: ask(),
+  subjects: ['rm -r build'],
+  grants: [],
+  tainted: false,
+  ...more,
 });
 
-test('suggest asks for everything that is not granted', () => {
-  for (const kind of ['command', 'edit', 'other'] as const)
-    expect(mayRun('suggest', ask({ kind }), [])).toBe(false);
-});
+describe('the mode', () => {
+  test('what a tool does not want shown runs in every mode', () => {
+    for (const mode of ['suggest', 'auto-edit', 'full-auto'] as const) {
+      expect(judge(call({ mode, ask: null }))).toBe('run');
+    }
+  });
 
-test('auto-edit lets edits run, and nothing else', () => {
-  expect(mayRun('auto-edit', ask({ kind: 'edit' }), [])).toBe(true);
-  expect(mayRun('auto-edit', ask({ kind: 'command' }), [])).toBe(false);
-  expect(mayRun('auto-edit', ask({ kind: 'other' }), [])).toBe(false);
-});
+  test('suggest asks for everything that is not granted, but not for what a browser does', () => {
+    for (const kind of ['command', 'edit', 'other'] as const)
+      expect(judge(call({ ask: ask({ kind }) }))).toBe('ask');
+    expect(judge(call({ ask: ask({ kind: 'browser' }) }))).toBe('run');
+  });
 
-test('full-auto asks for nothing', () => {
-  expect(mayRun('full-auto', ask(), [])).toBe(true);
+  test('auto-edit lets edits run, and nothing else', () => {
+    const kinds = ['edit', 'command', 'other'] as const;
+    const verdicts = kinds.map((kind) => judge(call({ mode: 'auto-edit', ask: ask({ kind }) })));
+    expect(verdicts).toEqual(['run', 'ask', 'ask']);
+  });
+
+  test('full-auto asks for nothing', () => {
+    expect(judge(call({ mode: 'full-auto' }))).toBe('run');
+  });
 });
 
 test('a standing grant covers exactly what it names', () => {
-  expect(mayRun('suggest', ask({ grant: 'shell:git status' }), ['shell:git status'])).toBe(true);
-  expect(mayRun('suggest', ask({ grant: 'shell:git push' }), ['shell:git status'])).toBe(false);
-  expect(mayRun('suggest', ask(), ['shell:git status', ''])).toBe(false);
+  const grants = ['shell:git status', ''];
+  expect(judge(call({ ask: ask({ grant: 'shell:git status' }), grants }))).toBe('run');
+  expect(judge(call({ ask: ask({ grant: 'shell:git push' }), grants }))).toBe('ask');
+  expect(judge(call({ grants }))).toBe('ask');
+});
+
+test('once words of strangers are in the turn, neither grants nor auto-edit nor the browser go unasked', () => {
+  const tainted = true;
+  expect(judge(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
+  expect(judge(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
+  expect(judge(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
+  expect(judge(call({ tainted, ask: null }))).toBe('run');
+});
+
+describe('rules', () => {
+  const rules = [
+    { tool: 'shell', pattern: 'npm test*', decision: 'allow' },
+    { tool: 'shell', pattern: 'npm *', decision: 'ask' },
+    { tool: '*', pattern: '*secret*', decision: 'deny' },
+    { tool: 'shell', pattern: 'make (all)', decision: 'allow' },
+    { tool: 'echo', pattern: '*', decision: 'ask' },
+  ] as const;
+  const cases: [string, Partial<Judged>, 'run' | 'ask' | 'deny'][] = [
+    ['the strictest that fits wins', { subjects: ['npm test'] }, 'ask'],
+    ['an allowed command runs', { subjects: ['make (all)'] }, 'run'],
+    ['a pattern is no regular expression', { subjects: ['make all'] }, 'ask'],
+    ['every part must be allowed', { subjects: ['make (all)', 'rm -r x'] }, 'ask'],
+    ['one denied part is enough', { subjects: ['make (all)', 'cat secret.txt'] }, 'deny'],
+    ['deny counts in full-auto', { mode: 'full-auto', subjects: ['cat secret.txt'] }, 'deny'],
+    ['deny counts for what is known to be safe', { ask: null, subjects: ['cat secret.txt'] }, 'deny'],
+    ['ask counts for what would run unasked', { tool: 'echo', ask: null, subjects: ['{}'] }, 'ask'],
+    ['what cannot be told is not allowed by a rule', { subjects: null }, 'ask'],
+    ['rules of another tool do not count', { tool: 'other', subjects: ['make (all)'] }, 'ask'],
+  ];
+  for (const [name, more, verdict] of cases)
+    test(name, () => expect(judge(call({ rules, ...more }))).toBe(verdict));
 });
 
 test('the hash changes with anything that is shown or will run', () => {

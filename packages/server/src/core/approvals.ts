@@ -1,4 +1,4 @@
-/** May a call run unasked? One small policy for every tool. */
+/** May a call run unasked? One policy for every tool. */
 import type { Ask } from '@parlance/protocol';
 
 /**
@@ -7,10 +7,59 @@ import type { Ask } from '@parlance/protocol';
  */
 export type ApprovalMode = 'suggest' | 'auto-edit' | 'full-auto';
 
-export function mayRun(mode: ApprovalMode, ask: Ask | null, grants: readonly string[]): boolean {
-  if (ask === null || mode === 'full-auto') return true;
-  if (mode === 'auto-edit' && ask.kind === 'edit') return true;
-  return ask.grant !== undefined && grants.includes(ask.grant);
+/** A rule of the operator. `pattern` is matched against each thing the call would do; `*` stands for anything. */
+export type Rule = {
+  /** a tool's name, or `*` */
+  readonly tool: string;
+  readonly pattern: string;
+  readonly decision: 'allow' | 'ask' | 'deny';
+};
+
+export type Judged = {
+  readonly tool: string;
+  readonly mode: ApprovalMode;
+  readonly rules: readonly Rule[];
+  /** what the tool wants shown; null where it sees no need */
+  readonly ask: Ask | null;
+  /** what the call would do, one by one; null where that cannot be told, and then nothing can be allowed by a rule */
+  readonly subjects: readonly string[] | null;
+  readonly grants: readonly string[];
+  /** words of strangers have come into the turn */
+  readonly tainted: boolean;
+};
+
+/** Rules come first, the strictest of those that fit; then the mode, then standing grants. */
+export function judge(call: Judged): 'run' | 'ask' | 'deny' {
+  const { mode, ask, grants, tainted } = call;
+  const ruled = byRules(call);
+  if (ruled === 'deny') return 'deny';
+  if (ruled === 'ask') return 'ask';
+  if (ruled === 'allow' || ask === null || mode === 'full-auto') return 'run';
+  // A page that tells the model what to do must not find doors that were opened for someone else.
+  if (tainted) return 'ask';
+  if (ask.kind === 'browser') return 'run';
+  if (mode === 'auto-edit' && ask.kind === 'edit') return 'run';
+  return ask.grant !== undefined && grants.includes(ask.grant) ? 'run' : 'ask';
+}
+
+/** `deny` and `ask` need one thing that fits; `allow` needs every one to fit. */
+function byRules({ tool, rules, subjects }: Judged): Rule['decision'] | null {
+  const own = rules.filter((rule) => rule.tool === '*' || rule.tool === tool);
+  const fits = (decision: Rule['decision'], subject: string) =>
+    own.some((rule) => rule.decision === decision && matches(rule.pattern, subject));
+  const some = (decision: Rule['decision']) =>
+    (subjects ?? ['']).some((subject) => fits(decision, subject)) ||
+    fits(decision, (subjects ?? []).join(' && '));
+  if (some('deny')) return 'deny';
+  if (some('ask')) return 'ask';
+  return subjects && subjects.length > 0 && subjects.every((subject) => fits('allow', subject))
+    ? 'allow'
+    : null;
+}
+
+function matches(pattern: string, subject: string): boolean {
+  const source = pattern.split('*').map((literal) => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${source.join('[^]*')}$`).test(subject);
 }
 
 /** Over exactly what is shown and what will run, so that an answer cannot be moved to another call. */

@@ -1,10 +1,11 @@
 /** One call of a turn: is it possible, may it run, what came of it. */
 import { type ApprovalId, type Ask, asFault, type FactBody, type Fault, textPart } from '@parlance/protocol';
-import { approvalHash, mayRun } from './approvals.ts';
+import { approvalHash, judge } from './approvals.ts';
 import { unknownOutcome } from './decide.ts';
 import type { LiveSession } from './live-session.ts';
 import { cappedData, cappedParts } from './output.ts';
 import type { Tool, ToolContext, ToolResult } from './ports/tool.ts';
+import { offeredTo } from './prompt.ts';
 import type { OpenCall, Turn } from './session.ts';
 import { possibleCall } from './tool-input.ts';
 import { recordIn, type TurnTools } from './turn.ts';
@@ -30,15 +31,41 @@ export async function settleCall(
     );
   }
   try {
-    possible = possibleCall(tools.tools, call.tool, call.input);
+    possible = possibleCall(offeredTo(tools, turn.agent.id), call.tool, call.input);
     if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: tools.root });
   } catch (thrown) {
     return failed(session, turn, call, faultOf(thrown, call.tool, tools).message);
   }
-  if (ask && !mayRun(tools.approvalMode, ask, session.state.grants)) {
-    return requestApproval(session, tools, turn, call, ask);
+  if (call.phase === 'requested') {
+    const verdict = judge({
+      tool: call.tool,
+      mode: tools.roster.agent(turn.agent.id).approval ?? tools.approvalMode,
+      rules: tools.rules ?? [],
+      ask,
+      subjects: possible.tool.subjects
+        ? possible.tool.subjects(possible.input)
+        : [JSON.stringify(call.input)],
+      grants: session.state.grants,
+      tainted: session.state.turn?.tainted ?? false,
+    });
+    if (verdict === 'deny') return denied(session, turn, call);
+    if (verdict === 'ask') return requestApproval(session, tools, turn, call, ask ?? plainAsk(call));
   }
   await run(session, tools, turn, call, possible);
+}
+
+/** For a call that only a rule wants asked. */
+const plainAsk = ({ tool, input }: OpenCall): Ask => ({
+  kind: 'other',
+  command: [tool, JSON.stringify(input)],
+  description: `Uses ${tool}.`,
+});
+
+async function denied(session: LiveSession, turn: Turn, { call }: OpenCall): Promise<void> {
+  const parts = [textPart('A rule of this server does not allow this call.')];
+  await recordIn(session, turn.id, [
+    { type: 'tool.ended', turn: turn.id, call, outcome: 'denied', parts, durationMs: 0 },
+  ]);
 }
 
 async function requestApproval(
@@ -79,6 +106,7 @@ async function run(
       parts: cappedParts(result.parts),
       data: cappedData(result.data),
       durationMs: tools.now() - started,
+      untrusted: result.untrusted,
     },
   ];
   if (result.handoff) {

@@ -1,12 +1,15 @@
 /** Makes a context smaller: the older turns become a summary, the newer ones stay. The facts stay in the log. */
-import { type Fact, type FactBody, Fault } from '@parlance/protocol';
-import { type Cut, contextUse, countTokens, cutContext } from './context.ts';
+import { asFault, type Fact, type FactBody, Fault, textOf, textPart } from '@parlance/protocol';
+import { type Cut, contextUse, cutContext, evolveContext } from './context.ts';
 import type { LiveSession } from './live-session.ts';
-import type { Prompt } from './ports/provider.ts';
+import type { Prompt, PromptItem } from './ports/provider.ts';
 import { complete } from './questions.ts';
 import type { Turn } from './session.ts';
+import { countTokens } from './tokens.ts';
 import type { TurnTools } from './turn.ts';
 
+/** How much of an old output a summary is made from, in characters. */
+const PRUNED_LENGTH = 2_000;
 /** A summary is never longer than this part of what it stands for. */
 const SHRINK = 0.5;
 /** How much of the model's context the turns that stay may take. */
@@ -55,11 +58,32 @@ export async function compactNow(
 }
 
 export const currentUse = async (session: LiveSession, tools: TurnTools) =>
-  contextUse(await session.context(), [], {
-    instructions: tools.instructions,
-    limit: tools.provider.contextLimit,
-    strategy: tools.context.strategy,
-  });
+  contextUse(await session.context(), [], limitsOf(tools));
+
+export const limitsOf = (tools: TurnTools) => ({
+  instructions: tools.instructions,
+  limit: tools.provider.contextLimit,
+  strategy: tools.context.strategy,
+});
+
+/** The vendor refused the prompt as too long. True where it is shorter now; a second time in one step it is not tried. */
+export async function compactForVendor(
+  session: LiveSession,
+  tools: TurnTools,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const last = session.recent.findLast(
+    (fact) => fact.type === 'step.ended' || fact.type === 'context.compacted',
+  );
+  if (last?.type === 'context.compacted') return false;
+  try {
+    await compactNow(session, tools, signal);
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'nothing_to_compact') return false;
+    throw thrown;
+  }
+}
 
 async function compacted(
   session: LiveSession,
@@ -68,7 +92,12 @@ async function compacted(
   oldTokens: number,
   signal: AbortSignal,
 ): Promise<FactBody> {
-  const prompt: Prompt = { task: 'compaction', instructions: INSTRUCTIONS, items: cut.dropped, tools: [] };
+  const prompt: Prompt = {
+    task: 'compaction',
+    instructions: INSTRUCTIONS,
+    items: cut.dropped.map(pruned),
+    tools: [],
+  };
   const text = await complete(tools.provider, prompt, signal);
   if (text === '') throw new Fault('provider_unavailable', 'The model gave no summary of the conversation.');
   const summary = shortened(text, Math.floor(cut.droppedTokens * SHRINK));
@@ -81,12 +110,20 @@ async function compacted(
     keepFrom: cut.keepFrom,
     readFrom: cut.readFrom,
   };
-  const after = contextUse(await session.context(), [fact], {
-    instructions: tools.instructions,
-    limit: tools.provider.contextLimit,
-    strategy: tools.context.strategy,
-  });
-  return { ...fact, newTokens: after.tokens };
+  const before = await session.context();
+  const after = evolveContext(before, fact as Fact);
+  if (!before.counted) return { ...fact, newTokens: contextUse(after, [], limitsOf(tools)).tokens };
+  // In the terms of the vendor's count, so that old and new can be compared.
+  return { ...fact, newTokens: Math.round((oldTokens * after.tokens) / before.tokens) };
+}
+
+/** Old outputs are long and soon stale: of those the summary is made from, the beginning and the end will do. */
+function pruned(item: PromptItem): PromptItem {
+  if (item.kind !== 'result') return item;
+  const text = textOf(item.parts);
+  if (text.length <= PRUNED_LENGTH) return item;
+  const half = PRUNED_LENGTH / 2;
+  return { ...item, parts: [textPart(`${text.slice(0, half)}\n…\n${text.slice(-half)}`)] };
 }
 
 function shortened(text: string, tokens: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { CallId, Fact, FactBody, InputId, SessionId, TurnId } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
-import { type Context, countTokens, cutContext, EMPTY, evolveContext } from './context.ts';
+import { type Context, cutContext, EMPTY, evolveContext } from './context.ts';
 import type { PromptItem } from './ports/provider.ts';
 import { evolve, initialState } from './session.ts';
 
@@ -135,15 +135,6 @@ describe('the context', () => {
       ...[compacted(6, 6), input('two'), started('two'), ended, compacted(9, 9)],
     ];
     expect(shown(folded(numbered(facts)))).toEqual(['summary so far']);
-  });
-
-  test('counts bytes, images and calls', () => {
-    expect(countTokens('')).toBe(0);
-    expect(countTokens('abcde')).toBe(2);
-    expect(countTokens('日本')).toBe(2);
-    const image = { type: 'image' as const, mime: 'image/png', data: 'AAAA' };
-    const facts = numbered([{ ...input('one'), parts: [image] } as FactBody, started('one')]);
-    expect(folded(facts).tokens).toBe(1_004);
   });
 });
 

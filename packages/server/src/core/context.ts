@@ -2,6 +2,7 @@
 import type { ContextUse, Fact, FactBody, InputId, Part } from '@parlance/protocol';
 import { textOf } from '@parlance/protocol';
 import type { PromptItem } from './ports/provider.ts';
+import { countTokens } from './tokens.ts';
 
 type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
 
@@ -14,12 +15,18 @@ export type Context = {
   readonly turns: readonly { readonly started: number; readonly input: number }[];
   /** entries before this belong to finished steps; those after it are void if the process dies now */
   readonly settled: number;
+  /** what a vendor counted, instructions and tools included, and what our own count was then */
+  readonly counted: { readonly tokens: number; readonly own: number } | null;
 };
 
-export const EMPTY: Context = { entries: [], tokens: 0, waiting: new Map(), turns: [], settled: 0 };
-
-/** Four bytes a token is close for English and code, and errs on the safe side for most other text. */
-export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
+export const EMPTY: Context = {
+  entries: [],
+  tokens: 0,
+  waiting: new Map(),
+  turns: [],
+  settled: 0,
+  counted: null,
+};
 
 const IMAGE_TOKENS = 1_000;
 
@@ -55,6 +62,7 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   entries,
   tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
   settled: entries.length,
+  counted: null,
 });
 
 /** The context after one more fact. */
@@ -94,7 +102,13 @@ export function evolveContext(context: Context, fact: Fact): Context {
         { kind: 'result', call: fact.call, parts: fact.parts, failed: fact.outcome !== 'ok' },
         true,
       );
-    case 'step.ended':
+    case 'step.ended': {
+      const { inputTokens, outputTokens } = fact.usage;
+      const counted = fact.counted
+        ? { tokens: inputTokens + outputTokens, own: context.tokens }
+        : context.counted;
+      return { ...context, counted, settled: context.entries.length };
+    }
     case 'turn.failed':
     case 'turn.cancelled':
       return { ...context, settled: context.entries.length };
@@ -110,7 +124,12 @@ export function evolveContext(context: Context, fact: Fact): Context {
       const turns = context.turns.filter((turn) => turn.started >= fact.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
       // A step may be under way: what is not settled stays so.
-      return { ...kept, settled: 1 + context.entries.slice(0, context.settled).filter(stays).length };
+      const counted = context.counted && { tokens: fact.newTokens, own: kept.tokens };
+      return {
+        ...kept,
+        counted,
+        settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
+      };
     }
     case 'session.created':
     case 'turn.ended':
@@ -119,6 +138,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'approval.explained':
     case 'approval.answered':
     case 'tool.started':
+    case 'grant.revoked':
       return context;
   }
 }
@@ -132,7 +152,9 @@ export function contextUse(
   let after = context;
   for (const body of more) after = evolveContext(after, body as Fact);
   return {
-    tokens: after.tokens + countTokens(limits.instructions),
+    tokens: after.counted
+      ? after.counted.tokens + after.tokens - after.counted.own
+      : after.tokens + countTokens(limits.instructions),
     limit: limits.limit,
     items: after.entries.length,
     strategy: limits.strategy,

@@ -47,6 +47,9 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
       return interruption(state.turn, 'cancelled', asking.open);
     case 'approval.answer':
       return answer(state, command, asking);
+    case 'grant.revoke':
+      if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
+      return [{ type: 'grant.revoked', grant: command.grant, by: asking.by }];
     case 'session.clear':
       if (!state.created) return [];
       return [

@@ -22,6 +22,8 @@ export type Now = {
   readonly agent: SessionState['agent'];
   readonly turn: TurnId | null;
   readonly queued: number;
+  /** what "always" has allowed */
+  readonly grants: readonly string[];
   readonly approval: PendingApproval | null;
   /** the block that is being streamed, as far as it has come */
   readonly open: {
@@ -50,6 +52,7 @@ export function nowOf({ state, ref, open }: LiveSession): Now {
     agent: state.agent,
     turn: state.turn?.id ?? null,
     queued: state.queue.length,
+    grants: state.grants,
     approval: pendingApproval(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
   };

@@ -1,6 +1,6 @@
 /** From a session to what a model is asked. */
 
-import type { JsonObject, PrincipalId } from '@parlance/protocol';
+import type { JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
 import type { LiveSession } from './live-session.ts';
 import type { Prompt, ToolSpec } from './ports/provider.ts';
@@ -10,16 +10,22 @@ import type { TurnTools } from './turn.ts';
 export async function promptOf(session: LiveSession, tools: TurnTools, agentId: string): Promise<Prompt> {
   const agent = tools.roster.agent(agentId);
   const context = await session.context();
+  const { owner } = session.ref;
   return {
     task: 'chat',
     instructions: `${tools.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
     items: context.entries.map((entry) => entry.item),
-    tools: offered(tools.tools, session.ref.owner),
+    tools: [...offeredTo(tools, agentId).values()]
+      .filter((tool) => tool.available?.(owner) ?? true)
+      .map(toolSpec),
   };
 }
 
-const offered = (tools: ReadonlyMap<string, Tool>, owner: PrincipalId): ToolSpec[] =>
-  [...tools.values()].filter((tool) => tool.available?.(owner) ?? true).map(toolSpec);
+/** The tools of an agent: those it names, or all. */
+export function offeredTo(tools: TurnTools, agentId: string): ReadonlyMap<string, Tool> {
+  const { tools: named } = tools.roster.agent(agentId);
+  return named ? new Map([...tools.tools].filter(([name]) => named.includes(name))) : tools.tools;
+}
 
 const specs = new WeakMap<Tool, ToolSpec>();
 

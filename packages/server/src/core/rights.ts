@@ -21,6 +21,8 @@ function needed(command: Command): Permission[] {
   switch (command.type) {
     case 'approval.answer':
       return [command.answer === 'deny' ? 'tool:reject' : 'tool:approve'];
+    case 'grant.revoke':
+      return ['tool:approve'];
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
     case 'session.create':

@@ -40,6 +40,8 @@ export type Turn = {
   readonly steps: number;
   /** calls that have no outcome yet, in the order in which they were asked for */
   readonly calls: readonly OpenCall[];
+  /** words of strangers have come in: standing grants do not count any more */
+  readonly tainted: boolean;
   /** nothing more is wanted of the model */
   readonly answered: boolean;
 };
@@ -77,7 +79,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -145,6 +147,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         startedAt: fact.at,
         usage: NO_USAGE,
         steps: 0,
+        tainted: false,
         calls: [],
         answered: input?.call !== undefined,
       };
@@ -182,6 +185,8 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         : remembered;
       return withCall(granted, fact.call, (call) => ({ ...base(call), phase: 'allowed' }));
     }
+    case 'grant.revoked':
+      return { ...state, grants: state.grants.filter((grant) => grant !== fact.grant) };
     case 'tool.started':
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
     case 'tool.ended': {
@@ -193,6 +198,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
           : state.answered;
       return inTurn({ ...state, answered }, (turn) => ({
         ...turn,
+        tainted: turn.tainted || fact.untrusted === true,
         calls: turn.calls.filter((call) => call.call !== fact.call),
       }));
     }

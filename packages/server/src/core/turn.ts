@@ -12,10 +12,10 @@ import {
   type TurnId,
 } from '@parlance/protocol';
 import type { Roster } from './agents.ts';
-import type { ApprovalMode } from './approvals.ts';
+import type { ApprovalMode, Rule } from './approvals.ts';
 import { settleCall } from './call.ts';
 import type { ClientDesk } from './clients.ts';
-import { compactIfFull } from './compaction.ts';
+import { compactForVendor, compactIfFull, limitsOf } from './compaction.ts';
 import { contextUse } from './context.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
 import type { LiveSession, OpenBlock } from './live-session.ts';
@@ -34,6 +34,9 @@ export type TurnTools = {
   readonly instructions: string;
   readonly root: string;
   readonly approvalMode: ApprovalMode;
+  readonly rules?: readonly Rule[];
+  /** for agents that name a model of their own */
+  readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
   readonly now: () => number;
@@ -107,7 +110,8 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   await compactIfFull(session, tools, turn, signal);
   const prompt = await promptOf(session, tools, turn.agent.id);
   const calls: FactBody<'call.requested'>[] = [];
-  for await (const event of tools.provider.stream(prompt, signal)) {
+  const provider = providerOf(tools, turn.agent.id);
+  for await (const event of provider.stream(prompt, signal)) {
     if (signal.aborted) return;
     switch (event.type) {
       case 'text':
@@ -134,7 +138,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       }
       case 'ended': {
         const { usage, stop } = event;
-        const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop };
+        const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop, counted: provider.counts };
         const facts = [...blockFacts(session, tools), ...calls, step];
         const spent = { ...turn, usage: addUsage(turn.usage, usage) };
         return calls.length > 0
@@ -142,12 +146,19 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
           : end(session, tools, spent, facts);
       }
       case 'failed':
+        if (event.fault.code === 'context_too_long' && (await compactForVendor(session, tools, signal)))
+          return;
         throw new Fault(event.fault.code, event.fault.message);
     }
   }
   if (!signal.aborted)
     throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
+
+const providerOf = (tools: TurnTools, agent: string): Provider => {
+  const { model } = tools.roster.agent(agent);
+  return (model !== undefined && tools.providerFor?.(model)) || tools.provider;
+};
 
 /** Models have been seen to give two calls of one answer the same id. */
 const callId = (id: string, before: readonly FactBody<'call.requested'>[]): CallId =>
@@ -206,11 +217,7 @@ function blockFacts(session: LiveSession, tools: TurnTools): FactBody[] {
 }
 
 async function end(session: LiveSession, tools: TurnTools, turn: Turn, facts: FactBody[]): Promise<void> {
-  const use = contextUse(await session.context(), facts, {
-    instructions: tools.instructions,
-    limit: tools.provider.contextLimit,
-    strategy: tools.context.strategy,
-  });
+  const use = contextUse(await session.context(), facts, limitsOf(tools));
   const durationMs = tools.now() - turn.startedAt;
   const ended: FactBody = { type: 'turn.ended', turn: turn.id, usage: turn.usage, durationMs, context: use };
   await recordIn(session, turn.id, [...facts, ended]);

@@ -42,6 +42,7 @@ export const UNBORN: Now = {
   agent: { id: 'coder', name: 'Coder' },
   turn: null,
   queued: 0,
+  grants: [],
   approval: null,
   open: null,
 };

@@ -65,6 +65,8 @@ export interface Provider {
   readonly model: string;
   /** how many tokens a prompt and its answer may have together */
   readonly contextLimit: number;
+  /** the usage it tells is the vendor's own count, and not an estimate */
+  readonly counts?: boolean;
   /** Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. */
   stream(prompt: Prompt, signal: AbortSignal): AsyncIterable<ProviderEvent>;
 }

@@ -39,6 +39,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly asks?: boolean;
   /** What a person must see first; null where no one need be asked. May read files, changes nothing. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
+  /** What the call would do, one by one, as the operator's rules name it; null where that cannot be told. */
+  subjects?(input: z.output<Schema>): readonly string[] | null;
   /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
   /** false where it cannot work just now (a browser tool with no browser): it is not offered to the model */

@@ -98,6 +98,18 @@ function routes(app: Hono, around: Surroundings): void {
     return c.json({ session: ref.id, seq, facts });
   });
 
+  api.get('/v1/sessions/:id/grants', async (c) => {
+    const { ref } = await found(c.req.raw, c.req.param('id'));
+    return c.json({ grants: (await engine.now(ref)).grants });
+  });
+
+  api.delete('/v1/sessions/:id/grants/:grant', async (c) => {
+    const { principal, ref } = await found(c.req.raw, c.req.param('id'));
+    const grant = c.req.param('grant');
+    const { seq } = await engine.send(ref, { type: 'grant.revoke', grant }, { principal, dialect: 'native' });
+    return c.json({ grant, seq });
+  });
+
   api.get('/v1/approvals', async (c) => {
     const waiting = await engine.approvals(await principalOf(gate, c.req.raw));
     return c.json({
