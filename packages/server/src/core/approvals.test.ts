@@ -77,6 +77,7 @@ describe('rules', () => {
     ['deny counts for what is known to be safe', { ask: null, subjects: ['cat secret.txt'] }, 'deny'],
     ['ask counts for what would run unasked', { tool: 'echo', ask: null, subjects: ['{}'] }, 'ask'],
     ['what cannot be told is not allowed by a rule', { subjects: null }, 'ask'],
+    ['what cannot be told might be denied', { mode: 'full-auto', subjects: null }, 'ask'],
     ['rules of another tool do not count', { tool: 'other', subjects: ['make (all)'] }, 'ask'],
   ];
   for (const [name, more, verdict] of cases)

@@ -51,7 +51,8 @@ function byRules({ tool, rules, subjects }: Judged): Rule['decision'] | null {
     (subjects ?? ['']).some((subject) => fits(decision, subject)) ||
     fits(decision, (subjects ?? []).join(' && '));
   if (some('deny')) return 'deny';
-  if (some('ask')) return 'ask';
+  // What cannot be told might be what is denied.
+  if (some('ask') || (!subjects && own.some((rule) => rule.decision === 'deny'))) return 'ask';
   return subjects && subjects.length > 0 && subjects.every((subject) => fits('allow', subject))
     ? 'allow'
     : null;

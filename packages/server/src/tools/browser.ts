@@ -10,6 +10,8 @@ type Row = {
   readonly input: z.ZodType<JsonObject>;
   readonly permissions: readonly string[];
   readonly timeoutMs: number;
+  /** what it changes, in words; absent where it only looks */
+  readonly changes?: (input: JsonObject) => string | null;
 };
 
 const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
@@ -26,6 +28,7 @@ const BROWSER_TOOLS = {
   open_url: {
     description: 'Opens an address in the browser.',
     input: z.object({ url: Address, newTab: z.boolean().optional() }),
+    changes: ({ url }) => `Opens ${url} in the browser.`,
     permissions: ['navigation', 'tab_management'],
     timeoutMs: 45_000,
   },
@@ -51,6 +54,8 @@ const BROWSER_TOOLS = {
         path: ['value'],
         message: 'is needed to type or select',
       }),
+    changes: ({ action, selector, value }) =>
+      `In the open page: ${action} ${selector}${value === undefined ? '' : ` with ${JSON.stringify(value)}`}.`,
     ...Interaction,
   },
   tab_management: {
@@ -65,6 +70,10 @@ const BROWSER_TOOLS = {
         path: ['tabId'],
         message: 'is needed to activate or close a tab',
       }),
+    changes: ({ action, tabId, url }) =>
+      action === 'list' || action === 'activate'
+        ? null
+        : `In the browser: ${action} tab ${tabId ?? url ?? ''}.`,
     ...Interaction,
   },
   storage_access: {
@@ -79,6 +88,7 @@ const BROWSER_TOOLS = {
         path: ['value'],
         message: 'is needed to set',
       }),
+    changes: ({ action, key }) => (action === 'get' ? null : `In the browser's storage: ${action} ${key}.`),
     ...Interaction,
   },
 } satisfies Record<string, Row>;
@@ -93,7 +103,12 @@ function browserTool(name: string, row: Row, clients: ClientDesk): Tool {
     description: row.description,
     input: row.input,
     available: (owner) => clients.offers(owner, name),
-    approval: () => null,
+    // Runs unasked, unless words of strangers have come into the turn: see `core/approvals.ts`.
+    approval(parameters) {
+      const description = row.changes?.(parameters);
+      if (!description) return null;
+      return { kind: 'browser', command: [name, JSON.stringify(parameters)], description };
+    },
     run: async (parameters, { atClient }) => {
       const { permissions, timeoutMs } = row;
       return shown(await atClient({ tool: name, parameters, schema, permissions, timeoutMs }));

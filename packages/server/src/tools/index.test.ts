@@ -154,7 +154,8 @@ describe('browser tools', () => {
   ])(
     '%s is asked of the client with its permissions and its time',
     async (name, input, permissions, timeoutMs) => {
-      expect(await named(name).approval(input, { root: '/' })).toBeNull();
+      const shown = await named(name).approval(input, { root: '/' });
+      expect(shown?.kind ?? 'browser').toBe('browser');
       const { request } = await ask(name, input, 'done');
       expect(request).toMatchObject({ tool: name, parameters: input, permissions, timeoutMs });
       expect(request?.schema).toMatchObject({ type: 'object' });

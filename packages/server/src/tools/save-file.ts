@@ -27,6 +27,7 @@ export const saveFile = (hide: readonly string[]): Tool =>
     input: Input,
     repeatable: true,
     asks: true,
+    subjects: ({ path }) => [path],
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, hide }),
     run: async ({ path, content }, { root }) => {
       const place = await confine({ root, hide }, path);

@@ -22,11 +22,22 @@ export const applyPatchTool = (hide: readonly string[]): Tool =>
       'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
     asks: true,
+    subjects: ({ patch }) => patchedPaths(patch),
     approval: ({ patch }, { root }) => askToPatch(patch, { root, hide }, root),
     run: ({ patch }, { root, signal }) => runPatch(patch, { root, hide }, root, signal),
   });
 
 /** Null for a text that is no patch: running it changes nothing and tells the model why. */
+/** The files a patch touches; null where it is none. */
+export function patchedPaths(patch: string): string[] | null {
+  try {
+    return pathsOf(parsePatch(patch));
+  } catch (thrown) {
+    if (thrown instanceof Fault) return null;
+    throw thrown;
+  }
+}
+
 export async function askToPatch(patch: string, bounds: Bounds, base: string): Promise<Ask | null> {
   const changes = readable(patch);
   if (!changes) return null;

@@ -37,6 +37,37 @@ export function scriptOf(argv: readonly string[]): string | null {
   return option === '-c' || option === '-lc' ? script : null;
 }
 
+/** Programs that run another program: what that does is not told by the line. */
+const WRAPPERS = new Set([
+  'env',
+  'xargs',
+  'sudo',
+  'doas',
+  'nohup',
+  'timeout',
+  'nice',
+  'time',
+  'command',
+  'exec',
+  'eval',
+  'ssh',
+]);
+
+/** The simple commands as lines, as the operator's rules name them; null where it cannot be told what would run. */
+export function commandSubjects(argv: readonly string[]): string[] | null {
+  const commands = commandsOf(argv);
+  const hidden = commands?.some(
+    ([program]) => program === undefined || program.wild || isWrapper(program.text),
+  );
+  if (!commands || hidden) return null;
+  return commands.map((words) => words.map((word) => word.text).join(' '));
+}
+
+const isWrapper = (program: string): boolean => {
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  return WRAPPERS.has(name) || SHELLS.has(name);
+};
+
 export function isKnownSafe(argv: readonly string[]): boolean {
   const commands = commandsOf(argv);
   return commands !== null && commands.length > 0 && commands.every(commandIsSafe);

@@ -7,14 +7,14 @@ import { z } from 'zod';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
-import { askToPatch, runPatch } from '../patch/tool.ts';
+import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine } from '../paths.ts';
 import { commandEnvironment } from './environment.ts';
 import { grantFor, quote } from './grant.ts';
 import { mayReadHidden } from './hidden.ts';
 import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
-import { commandsOf, isKnownSafe } from './safe.ts';
+import { commandSubjects, commandsOf, isKnownSafe } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const Input = z.object({
@@ -39,9 +39,16 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     description: `Runs a command in the working folder and gives its output.${options.sandbox ? ' It has no network.' : ''}`,
     input: Input,
     asks: true,
+    subjects: ({ command }) => patchSubjects(command) ?? commandSubjects(command),
     approval: (input, { root }) => askToRun(input, root, options),
     run: (input, context) => runShell(input, context, options),
   });
+
+/** A patch in the clothes of a command is judged by what it touches. */
+const patchSubjects = (command: readonly string[]): string[] | null => {
+  const patch = patchIn(command);
+  return patch === null ? null : patchedPaths(patch);
+};
 
 async function askToRun(input: Input, root: string, options: ShellOptions): Promise<Ask | null> {
   const base = resolve(root, input.workdir ?? '.');
