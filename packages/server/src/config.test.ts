@@ -60,6 +60,10 @@ describe('defaults', () => {
       maxSteps: 50,
       grace: 5000,
       maxFrame: 1_048_576,
+      rules: [],
+      agents: [],
+      domains: [],
+      mcpServers: {},
     });
   });
 

@@ -7,20 +7,23 @@ function defaultText({ fallback, fallbackText }: Setting): string {
   return String(fallback);
 }
 
-function entry(setting: Setting): string {
-  const head = setting.flag === null ? setting.env.join(', ') : `${setting.flag} ${setting.argument}`;
-  const places = setting.flag === null ? 'environment or file only' : setting.env.join(', ');
+function entry([key, setting]: readonly [string, Setting]): string {
+  const { flag, env, argument } = setting;
+  const head = flag === null ? env.join(', ') || key : `${flag} ${argument}`;
+  const places =
+    flag === null ? (env.length === 0 ? 'file only' : 'environment or file only') : env.join(', ');
   const repeatable = setting.repeatable ? '; repeatable, or a comma list' : '';
   return `  ${head}\n      ${setting.description}\n      [${places}${repeatable}; default: ${defaultText(setting)}]`;
 }
 
 export function helpText(): string {
-  const settings: Setting[] = [CONFIG_FILE, ...SETTING_KEYS.map((key) => SETTINGS[key])];
+  const settings = SETTING_KEYS.map((key) => [key, SETTINGS[key]] as const);
   return [
     'Usage: parlance serve [flags]',
     '',
     'A flag counts more than its environment variable, and that more than the config file.',
     '',
+    entry(['config', CONFIG_FILE]),
     ...settings.map(entry),
     '',
     `Keys of the config file: ${SETTING_KEYS.join(', ')}`,

@@ -1,5 +1,6 @@
 /** Every setting, once. Parsing, `--help` and the documentation are all made from this table. */
 import type { z } from 'zod';
+import { agents, domains, mcpServers, rules } from './lists.ts';
 import {
   DIALECTS,
   doors,
@@ -44,6 +45,23 @@ export const CONFIG_FILE = {
   schema: text(),
   description: 'a JSON file with any of these settings',
 } as const satisfies Setting;
+
+/** Has a place in the config file alone. */
+const fileOnly = <Schema extends z.ZodType>(
+  schema: Schema,
+  fallback: object,
+  description: string,
+  isSecret = false,
+) => ({
+  env: [],
+  flag: null,
+  argument: '',
+  fallback,
+  fallbackText: 'none',
+  schema,
+  secret: isSecret,
+  description,
+});
 
 const vendorKey = (env: readonly string[], vendor: string) => ({
   env,
@@ -311,6 +329,19 @@ export const SETTINGS = {
     schema: wholeNumber(1024, 67_108_864),
     description: 'the largest WebSocket frame that is taken',
   },
+  rules: fileOnly(
+    rules(),
+    [],
+    'what calls may run: [{tool, pattern, decision: allow | ask | deny}], the strictest wins',
+  ),
+  agents: fileOnly(agents(), [], 'further agents, or others in place of those that ship'),
+  domains: fileOnly(domains(), [], 'further domains, or others in place of those that ship'),
+  mcpServers: fileOnly(
+    mcpServers(),
+    {},
+    'servers of the Model Context Protocol whose tools are offered',
+    true,
+  ),
 } as const satisfies Record<string, Setting>;
 
 export type SettingKey = keyof typeof SETTINGS;

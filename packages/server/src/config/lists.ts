@@ -1,0 +1,64 @@
+/** Settings that are lists of objects: they have a place in the config file alone. */
+import { z } from 'zod';
+
+const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, - and _');
+const Approval = z.enum(['suggest', 'auto-edit', 'full-auto']);
+
+/** `pattern` may hold `*` for anything; the strictest rule that fits wins. */
+export const rules = () =>
+  z.array(
+    z.strictObject({
+      tool: z.string().min(1),
+      pattern: z.string().default('*'),
+      decision: z.enum(['allow', 'ask', 'deny']),
+    }),
+    'must be a list of {tool, pattern, decision}',
+  );
+
+export const agents = () =>
+  z.array(
+    z.strictObject({
+      id: Name,
+      name: z.string().min(1),
+      description: z.string().default(''),
+      instructions: z.string(),
+      model: z.string().min(1).optional(),
+      approval: Approval.optional(),
+      tools: z.array(z.string()).optional(),
+    }),
+    'must be a list of agents',
+  );
+
+export const domains = () =>
+  z.array(
+    z.strictObject({
+      id: Name,
+      name: z.string().min(1),
+      description: z.string().default(''),
+      defaultAgent: Name,
+      agents: z.array(Name).min(1),
+    }),
+    'must be a list of domains',
+  );
+
+const Common = { trusted: z.boolean().optional(), timeoutMs: z.number().int().positive().optional() };
+
+/** Servers of the Model Context Protocol, by name: a program to start, or an address. */
+export const mcpServers = () =>
+  z.record(
+    Name,
+    z.union(
+      [
+        z.strictObject({
+          command: z.string().min(1),
+          args: z.array(z.string()).optional(),
+          env: z.record(z.string(), z.string()).optional(),
+          cwd: z.string().optional(),
+          ...Common,
+        }),
+        z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).optional(), ...Common }),
+      ],
+      'must have a command or a url',
+    ),
+    'must be an object of servers',
+  );
