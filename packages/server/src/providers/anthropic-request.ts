@@ -1,0 +1,209 @@
+/** A prompt as the Messages API takes it. https://platform.claude.com/docs/en/api/messages */
+import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
+import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
+import { fileText, notShown, summaryText } from './part-text.ts';
+
+export const ANTHROPIC = 'anthropic';
+
+/** `adaptive`: the model decides how much it thinks. Models before 4.6 know a budget only. */
+export type Thinking = 'off' | 'adaptive' | { readonly budgetTokens: number };
+
+export type AnthropicModel = {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly thinking: Thinking;
+};
+
+type Source = { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+type Content =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly source: Source }
+  | { readonly type: 'document'; readonly source: Source; readonly title: string };
+type Block =
+  | Content
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: JsonObject }
+  | {
+      readonly type: 'tool_result';
+      readonly tool_use_id: string;
+      readonly content?: readonly Content[];
+      readonly is_error?: true;
+    };
+type Message = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] };
+
+/** `plain`: without thinking and marks, which the vendor may refuse although the prompt is good. */
+export function requestBody(prompt: Prompt, options: AnthropicModel, plain: boolean): object {
+  const { model, maxTokens, thinking } = options;
+  // A single question is not asked again: thinking long about it, or keeping it, would only cost.
+  const chat = prompt.task === 'chat' && !plain;
+  const items = plain ? prompt.items.filter(({ kind }) => kind !== 'reasoning') : prompt.items;
+  const messages = messagesOf(items);
+  const thought = chat ? thinkingOf(thinking, messages) : {};
+  const budget = thought.thinking?.budget_tokens ?? 0;
+  return {
+    model,
+    max_tokens: budget < maxTokens ? maxTokens : budget + maxTokens,
+    stream: true,
+    ...thought,
+    ...(prompt.instructions === '' ? {} : { system: marked([textBlock(prompt.instructions)], chat) }),
+    ...toolsOf(prompt, chat),
+    messages: chat ? withMarks(messages) : messages,
+  };
+}
+
+type Thought = {
+  readonly thinking?: { readonly type: string; readonly budget_tokens?: number; readonly display?: string };
+};
+
+function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
+  if (thinking === 'off') return {};
+  if (thinking === 'adaptive') return { thinking: { type: 'adaptive', display: 'summarized' } };
+  // With a budget, an answer that goes on after results must have begun with thinking; a foreign one has not.
+  const answer = messages.findLast((message) => message.role === 'assistant');
+  const goesOn = messages.at(-1)?.content[0]?.type === 'tool_result';
+  if (goesOn && answer && !isThinking(answer.content[0])) return {};
+  return { thinking: { type: 'enabled', budget_tokens: thinking.budgetTokens } };
+}
+
+/** Where calls are told of, tools must be declared, even where none may be used. */
+function toolsOf({ tools, items }: Prompt, cached: boolean): object {
+  if (tools.length > 0) return { tools: marked(tools.map(declared), cached) };
+  const used = new Set(items.flatMap((item) => (item.kind === 'call' ? [item.tool] : [])));
+  if (used.size === 0) return {};
+  const names = [...used].map((name) => declared({ name, description: '', parameters: {} }));
+  return { tools: names, tool_choice: { type: 'none' } };
+}
+
+const declared = ({ name, description, parameters }: ToolSpec) => ({
+  name,
+  description,
+  input_schema: { type: 'object', ...parameters },
+});
+
+/**
+ * Up to four places up to which the vendor keeps the prompt: tools, instructions, and the last two messages of the
+ * user, since it looks back only twenty blocks from a mark for what it has kept before.
+ */
+const marked = <T extends object>(list: readonly T[], cached: boolean): T[] =>
+  list.map((entry, at) =>
+    cached && at === list.length - 1 ? { ...entry, cache_control: { type: 'ephemeral' } } : entry,
+  );
+
+function withMarks(messages: readonly Message[]): Message[] {
+  const users = messages.filter((message) => message.role === 'user').slice(-2);
+  return messages.map((message) =>
+    users.includes(message) ? { ...message, content: marked(message.content, true) } : message,
+  );
+}
+
+const NO_WORDS = '(The user said nothing.)';
+const GO_ON = 'Now do what your instructions say.';
+
+/** Messages alternate; the results of all calls of an answer come together, first in the message after it. */
+function messagesOf(items: readonly PromptItem[]): Message[] {
+  const messages: { role: Message['role']; content: Block[] }[] = [];
+  const ids = callIds();
+  for (const item of items) {
+    const role =
+      item.kind === 'user' || item.kind === 'result' || item.kind === 'summary' ? 'user' : 'assistant';
+    const blocks = blocksOf(item, ids);
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else messages.push({ role, content: blocks });
+  }
+  const written = messages
+    .map(({ role, content }) => ({ role, content: inOrder(content) }))
+    .filter(({ content }) => content.length > 0);
+  if (written[0]?.role === 'assistant') written.unshift({ role: 'user', content: [textBlock(NO_WORDS)] });
+  // An assistant's message at the end would be taken for the beginning of the answer.
+  if (written.at(-1)?.role !== 'user') written.push({ role: 'user', content: [textBlock(GO_ON)] });
+  return written;
+}
+
+/** Results before what the user says, calls after what the model says, and no thinking that leads to nothing. */
+function inOrder(content: readonly Block[]): Block[] {
+  const rank = ({ type }: Block) => (type === 'tool_result' ? 0 : type === 'tool_use' ? 2 : 1);
+  const sorted = content.toSorted((one, other) => rank(one) - rank(other));
+  return sorted.slice(0, sorted.findLastIndex((block) => !isThinking(block)) + 1);
+}
+
+const isThinking = (block: Block | undefined): boolean =>
+  block?.type === 'thinking' || block?.type === 'redacted_thinking';
+
+function blocksOf(item: PromptItem, ids: ReturnType<typeof callIds>): Block[] {
+  switch (item.kind) {
+    case 'user': {
+      const content = contentOf(item.parts);
+      return content.length > 0 ? content : [textBlock(NO_WORDS)];
+    }
+    case 'summary':
+      return [textBlock(summaryText(item.text))];
+    case 'text':
+      return item.text.trim() === '' ? [] : [textBlock(item.text)];
+    case 'reasoning':
+      return thinkingBlocks(item.text, item.sealed);
+    case 'call':
+      return [{ type: 'tool_use', id: ids.begin(item.call), name: item.tool, input: item.input }];
+    case 'result': {
+      const id = ids.of(item.call);
+      return id === undefined ? [] : [resultBlock(id, contentOf(item.parts), item.failed)];
+    }
+  }
+}
+
+const textBlock = (text: string): Content => ({ type: 'text', text });
+
+/** Given back as it came; what another vendor sealed, and what was not sealed, is not for this one. */
+function thinkingBlocks(text: string, sealed: Sealed | undefined): Block[] {
+  if (sealed?.provider !== ANTHROPIC || !isObject(sealed.data)) return [];
+  const { signature, redacted } = sealed.data;
+  if (typeof redacted === 'string') return [{ type: 'redacted_thinking', data: redacted }];
+  return typeof signature === 'string' ? [{ type: 'thinking', thinking: text, signature }] : [];
+}
+
+/** A failed result may have text only. */
+function resultBlock(id: string, all: readonly Content[], failed: boolean): Block {
+  const content = failed ? all.filter(({ type }) => type === 'text') : all;
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    ...(content.length > 0 ? { content } : {}),
+    ...(failed ? { is_error: true } : {}),
+  };
+}
+
+/** Other vendors write ids that this one does not take, and do not care whether two are the same. */
+function callIds() {
+  const taken = new Set<string>();
+  const open = new Map<string, string>();
+  return {
+    begin(call: string): string {
+      const plain = call.replace(/[^a-zA-Z0-9_-]/g, '_');
+      let id = plain;
+      for (let next = 2; taken.has(id); next++) id = `${plain}_${next}`;
+      taken.add(id);
+      open.set(call, id);
+      return id;
+    },
+    of: (call: string): string | undefined => open.get(call),
+  };
+}
+
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
+/** Text that is blank is refused by the vendor, and so are images of other kinds. */
+function contentOf(parts: readonly Part[]): Content[] {
+  return parts.flatMap((part): Content[] => {
+    if (part.type === 'text') return part.text.trim() === '' ? [] : [textBlock(part.text)];
+    const source: Source = { type: 'base64', media_type: part.mime, data: part.data };
+    if (part.type === 'file') {
+      return part.mime === 'application/pdf'
+        ? [{ type: 'document', source, title: part.name }]
+        : [textBlock(fileText(part) ?? notShown(part))];
+    }
+    return IMAGES.includes(part.mime)
+      ? [{ type: 'image', source }]
+      : [textBlock(`[An image of the type ${part.mime} cannot be shown.]`)];
+  });
+}

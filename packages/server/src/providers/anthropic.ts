@@ -1,0 +1,296 @@
+/** Anthropic's Messages API, streamed. https://platform.claude.com/docs/en/build-with-claude/streaming */
+import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import { z } from 'zod';
+import type { ProviderEvent } from '../core/ports/provider.ts';
+import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
+import { callInput } from './call-input.ts';
+import { jsonObject } from './json.ts';
+import { refusedRequest } from './refused-request.ts';
+import { BROKEN_OFF, DAMAGED, type VendorEvent, type Wire, type WireEvent, type WireFault } from './wire.ts';
+
+export type AnthropicOptions = {
+  /** a server of one's own may need none */
+  readonly key: string | undefined;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly maxTokens?: number;
+  /** absent: as the model's name tells */
+  readonly thinking?: Thinking;
+};
+
+// Request
+
+export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
+  const { key, model, baseUrl = 'https://api.anthropic.com', maxTokens = 32_000 } = options;
+  const { thinking = takesAdaptive(model) ? 'adaptive' : 'off' } = options;
+  return {
+    request: (prompt, plain = false) => ({
+      url: `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`,
+      headers: { ...(key ? { 'x-api-key': key } : {}), 'anthropic-version': '2023-06-01' },
+      body: requestBody(prompt, { model, maxTokens, thinking }, plain),
+    }),
+    start: () => START,
+    step,
+    finish: (state) => (state.stop === null ? [failed(BROKEN_OFF)] : ended(state)),
+    refused: (status, body) => refusal(status, body, options),
+  };
+}
+
+/** Models from 4.6 on decide for themselves how much they think. */
+function takesAdaptive(model: string): boolean {
+  const [, major = '', minor = '0'] = /claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)/.exec(model) ?? [];
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);
+}
+
+// Schema of the vendor's event
+
+const count = z.number().nullish();
+const Counts = z.object({
+  input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  output_tokens: count,
+  output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
+});
+type Counts = z.infer<typeof Counts>;
+
+const MessageStart = z.object({ message: z.object({ usage: Counts.nullish() }) });
+const MessageDelta = z.object({
+  delta: z.object({ stop_reason: z.string().nullish() }),
+  usage: Counts.nullish(),
+});
+const BlockStart = z.object({ index: z.number(), content_block: z.looseObject({ type: z.string() }) });
+const TextStart = z.object({ type: z.literal('text'), text: z.string() });
+const ThinkingStart = z.object({
+  type: z.literal('thinking'),
+  thinking: z.string(),
+  signature: z.string().default(''),
+});
+const RedactedStart = z.object({ type: z.literal('redacted_thinking'), data: z.string() });
+const CallStart = z.object({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.json()).default({}),
+});
+const KnownStart = z.discriminatedUnion('type', [TextStart, ThinkingStart, RedactedStart, CallStart]);
+const KNOWN = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
+const BlockStop = z.object({ index: z.number() });
+const VendorError = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
+
+// Step
+
+type Call = Extract<ProviderEvent, { type: 'call' }>;
+/** A block that is being streamed and has something to be said at its end. */
+type Open =
+  | { readonly kind: 'thinking'; readonly signature: string }
+  | {
+      readonly kind: 'call';
+      readonly id: string;
+      readonly tool: string;
+      readonly input: JsonObject;
+      readonly json: string;
+    };
+
+export type AnthropicState = {
+  readonly counts: Counts;
+  readonly open: ReadonlyMap<number, Open>;
+  /** said at the end: an answer that turns out to be refused asks for nothing */
+  readonly calls: readonly Call[];
+  readonly stop: string | null;
+};
+type Step = readonly [AnthropicState, readonly WireEvent[]];
+
+const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null };
+const NOTHING: readonly WireEvent[] = [];
+
+function step(state: AnthropicState, { data }: VendorEvent): Step {
+  const event = jsonObject(data);
+  if (!event) return [state, [failed(DAMAGED)]];
+  switch (event.type) {
+    case 'content_block_delta':
+      return delta(state, event);
+    case 'content_block_start':
+      return read(state, BlockStart, event, begin);
+    case 'content_block_stop':
+      return read(state, BlockStop, event, end);
+    case 'message_start':
+      return read(state, MessageStart, event, (_, { message }) => [counted(state, message.usage), NOTHING]);
+    case 'message_delta':
+      return read(state, MessageDelta, event, (_, { delta: { stop_reason }, usage }) => [
+        { ...counted(state, usage), stop: stop_reason ?? state.stop },
+        NOTHING,
+      ]);
+    case 'message_stop':
+      return [state, ended(state)];
+    case 'error':
+      return read(state, VendorError, event, (_, { error }) => [state, [failed(streamFault(error))]]);
+    default:
+      return [state, NOTHING]; // a ping, or an event that was added after this was written
+  }
+}
+
+/** On the path of a token. */
+function delta(state: AnthropicState, { index, delta: piece }: Record<string, unknown>): Step {
+  if (!isObject(piece) || typeof index !== 'number') return [state, [failed(DAMAGED)]];
+  const { type, text, thinking, partial_json: json, signature } = piece;
+  if (type === 'text_delta' && typeof text === 'string') return [state, [{ type: 'text', text }]];
+  if (type === 'thinking_delta' && typeof thinking === 'string') {
+    return [state, [{ type: 'reasoning', text: thinking }]];
+  }
+  const open = state.open.get(index);
+  if (type === 'input_json_delta' && typeof json === 'string' && open?.kind === 'call') {
+    return [withOpen(state, index, { ...open, json: open.json + json }), NOTHING];
+  }
+  if (type === 'signature_delta' && typeof signature === 'string' && open?.kind === 'thinking') {
+    return [withOpen(state, index, { ...open, signature: open.signature + signature }), NOTHING];
+  }
+  return [state, NOTHING];
+}
+
+function begin(state: AnthropicState, { index, content_block }: z.infer<typeof BlockStart>): Step {
+  if (!KNOWN.includes(content_block.type)) return [state, NOTHING];
+  return read(state, KnownStart, content_block, (_, block) => {
+    switch (block.type) {
+      case 'text':
+        return [state, block.text === '' ? NOTHING : [{ type: 'text', text: block.text }]];
+      case 'thinking':
+        return [
+          withOpen(state, index, { kind: 'thinking', signature: block.signature }),
+          block.thinking === '' ? NOTHING : [{ type: 'reasoning', text: block.thinking }],
+        ];
+      case 'redacted_thinking':
+        return [state, [{ type: 'sealed', sealed: sealed({ redacted: block.data }) }]];
+      case 'tool_use': {
+        const { id, name, input } = block;
+        return [withOpen(state, index, { kind: 'call', id, tool: name, input, json: '' }), NOTHING];
+      }
+    }
+  });
+}
+
+function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step {
+  const open = state.open.get(index);
+  if (!open) return [state, NOTHING];
+  const after = withOpen(state, index, null);
+  if (open.kind === 'call') return [{ ...after, calls: [...after.calls, callOf(open)] }, NOTHING];
+  const { signature } = open;
+  return [after, signature === '' ? NOTHING : [{ type: 'sealed', sealed: sealed({ signature }) }]];
+}
+
+/** Pieces replace the input that a block began with; mostly it began with none. */
+const callOf = ({ id, tool, input, json }: Extract<Open, { kind: 'call' }>): Call => ({
+  type: 'call',
+  call: id,
+  tool,
+  ...(json === '' ? { input } : callInput(json)),
+});
+
+const sealed = (data: JsonObject): Sealed => ({ provider: ANTHROPIC, data });
+
+function withOpen(state: AnthropicState, index: number, block: Open | null): AnthropicState {
+  const open = new Map(state.open);
+  if (block) open.set(index, block);
+  else open.delete(index);
+  return { ...state, open };
+}
+
+/** Counts are those of the whole answer so far: the last one of each kind is true. */
+function counted(state: AnthropicState, counts: Counts | null | undefined): AnthropicState {
+  const told = Object.entries(counts ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return { ...state, counts: { ...state.counts, ...Object.fromEntries(told) } };
+}
+
+function ended({ calls, stop, counts }: AnthropicState): WireEvent[] {
+  const usage = usageOf(counts);
+  if (stop === 'refusal') return [{ type: 'ended', usage, stop: 'refused' }];
+  const cut = stop === 'max_tokens' || stop === 'model_context_window_exceeded';
+  return [...calls, { type: 'ended', usage, stop: cut ? 'length' : calls.length > 0 ? 'calls' : 'done' }];
+}
+
+/** The vendor's own count of input leaves out what its cache has read or written. */
+function usageOf(counts: Counts): Usage {
+  const cachedTokens = counts.cache_read_input_tokens ?? 0;
+  const reasoningTokens = counts.output_tokens_details?.thinking_tokens;
+  return {
+    inputTokens: (counts.input_tokens ?? 0) + cachedTokens + (counts.cache_creation_input_tokens ?? 0),
+    outputTokens: counts.output_tokens ?? 0,
+    cachedTokens,
+    ...(typeof reasoningTokens === 'number' ? { reasoningTokens } : {}),
+  };
+}
+
+function read<T>(
+  state: AnthropicState,
+  schema: z.ZodType<T>,
+  event: unknown,
+  next: (state: AnthropicState, event: T) => Step,
+): Step {
+  const result = schema.safeParse(event);
+  return result.success ? next(state, result.data) : [state, [failed(DAMAGED)]];
+}
+
+// Faults
+
+const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
+const unavailable = (message: string): WireFault => ({
+  code: 'provider_unavailable',
+  message,
+  retryable: true,
+});
+
+const DOWN = unavailable('Anthropic cannot answer at the moment.');
+const LIMITED: WireFault = {
+  code: 'provider_limited',
+  message: 'Anthropic limits how much may be asked at the moment.',
+  retryable: true,
+};
+const KEY: WireFault = {
+  code: 'provider_rejected',
+  message: 'Anthropic refused the key: check ANTHROPIC_API_KEY.',
+  retryable: false,
+};
+const TOO_LONG: WireFault = {
+  code: 'context_too_long',
+  message: 'The conversation is longer than the model takes.',
+  retryable: false,
+};
+const LONG = /prompt is too long|exceed context limit/i;
+const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
+
+/** https://platform.claude.com/docs/en/api/errors */
+function streamFault({ type, message }: z.infer<typeof VendorError>['error']): WireFault {
+  if (LONG.test(message)) return TOO_LONG;
+  switch (type) {
+    case 'rate_limit_error':
+      return LIMITED;
+    case 'authentication_error':
+    case 'permission_error':
+      return KEY;
+    case 'request_too_large':
+      return TOO_LONG;
+    case 'invalid_request_error':
+    case 'billing_error':
+    case 'not_found_error':
+      return rejected('Anthropic refused the request.');
+    default:
+      return DOWN;
+  }
+}
+
+function refusal(status: number, body: string, { key, model }: AnthropicOptions): WireFault {
+  const { data } = VendorError.safeParse(jsonObject(body));
+  const message = data?.error.message ?? '';
+  if (status === 401 || status === 403) return KEY;
+  if (status < 400 || (status === 404 && !data)) {
+    return rejected('There is no model API at this address: check ANTHROPIC_BASE_URL.');
+  }
+  if (status === 404) return rejected(`Anthropic does not know the model ${model}.`);
+  if (status === 413 || LONG.test(message)) return TOO_LONG;
+  if (status === 429) return LIMITED;
+  if (status === 408 || status >= 500) return DOWN;
+  return {
+    ...refusedRequest('Anthropic', message, key),
+    ...(/thinking|signature|cache_control/.test(message) ? { plainly: true } : {}),
+  };
+}

@@ -1,0 +1,206 @@
+/** A prompt as generateContent takes it. https://ai.google.dev/api/generate-content */
+import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
+import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
+import { fileText, notShown, summaryText } from './part-text.ts';
+
+export const GOOGLE = 'google';
+
+/** Where in a run of text a signature belongs, in characters. */
+export type SignedSpan = { readonly signature: string; readonly from: number; readonly to: number };
+
+export type GoogleModel = {
+  readonly name: string;
+  readonly maxTokens: number | undefined;
+  /** it tells what it thinks, if it is asked to */
+  readonly thinks: boolean;
+  /** 3 and later: checks signatures of calls, and takes images in results */
+  readonly signs: boolean;
+};
+
+type Inline = { readonly inlineData: { readonly mimeType: string; readonly data: string } };
+type Spoken = { readonly text: string; readonly thought?: true; readonly thoughtSignature?: string };
+type Called = {
+  readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
+  readonly thoughtSignature?: string;
+};
+type Answered = {
+  readonly functionResponse: {
+    readonly id?: string;
+    readonly name: string;
+    readonly response: JsonObject;
+    readonly parts?: readonly Inline[];
+  };
+};
+type VendorPart = Inline | Spoken | Called | Answered;
+type Content = { readonly role: 'user' | 'model'; readonly parts: readonly VendorPart[] };
+
+/** `plain`: without thoughts and signatures, which the vendor may refuse although the prompt is good. */
+export function requestBody(prompt: Prompt, model: GoogleModel, plain: boolean): object {
+  const items = plain ? prompt.items.flatMap(withoutSeal) : prompt.items;
+  const thinkingConfig =
+    prompt.task === 'chat' && model.thinks && !plain ? { includeThoughts: true } : undefined;
+  const generationConfig = {
+    ...(model.maxTokens === undefined ? {} : { maxOutputTokens: model.maxTokens }),
+    ...(thinkingConfig ? { thinkingConfig } : {}),
+  };
+  return {
+    ...(prompt.instructions === '' ? {} : { systemInstruction: { parts: [{ text: prompt.instructions }] } }),
+    contents: contentsOf(items, model),
+    ...(prompt.tools.length > 0 ? { tools: [{ functionDeclarations: prompt.tools.map(declared) }] } : {}),
+    ...(Object.keys(generationConfig).length > 0 ? { generationConfig } : {}),
+  };
+}
+
+const withoutSeal = (item: PromptItem): PromptItem[] =>
+  item.kind === 'reasoning' ? [] : item.kind === 'call' ? [{ ...item, sealed: undefined }] : [item];
+
+function declared({ name, description, parameters: { $schema: _, ...schema } }: ToolSpec): object {
+  return { name, description, parametersJsonSchema: schema };
+}
+
+const NO_WORDS = '(The user said nothing.)';
+const GO_ON = 'Now do what your instructions say.';
+/** For calls that this vendor has not made itself. https://ai.google.dev/gemini-api/docs/thought-signatures */
+const FOREIGN_CALL = 'skip_thought_signature_validator';
+
+/** Results are contents of their own, directly after the calls: as many as there were calls. */
+type Group = { readonly kind: 'model' | 'results' | 'user'; readonly parts: VendorPart[] };
+
+function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[] {
+  const groups: Group[] = [];
+  const calls = new Map<string, Called['functionCall']>();
+  for (const [at, item] of items.entries()) {
+    switch (item.kind) {
+      case 'user': {
+        const parts = inWords(item.parts);
+        add(groups, 'user', parts.length > 0 ? parts : [{ text: NO_WORDS }]);
+        break;
+      }
+      case 'summary':
+        add(groups, 'user', [{ text: summaryText(item.text) }]);
+        break;
+      case 'text':
+        add(groups, 'model', signedText(item.text, spansAfter(items[at + 1])));
+        break;
+      case 'reasoning':
+        add(groups, 'model', thoughtParts(item.text, item.sealed));
+        if (!(item.text === '' && items[at - 1]?.kind === 'text'))
+          add(groups, 'model', signedText('', spansOf(item)));
+        break;
+      case 'call': {
+        const called = calledPart(item);
+        calls.set(item.call, called.functionCall);
+        add(groups, 'model', [called]);
+        break;
+      }
+      case 'result': {
+        const call = calls.get(item.call);
+        if (call) answer(groups, call, item, model.signs);
+        break;
+      }
+    }
+  }
+  const contents = groups.map(
+    ({ kind, parts }): Content => ({
+      role: kind === 'model' ? 'model' : 'user',
+      parts: kind === 'model' ? callsLast(parts, model.signs) : parts,
+    }),
+  );
+  if (contents[0]?.role === 'model') contents.unshift({ role: 'user', parts: [{ text: NO_WORDS }] });
+  if (contents.at(-1)?.role !== 'user') contents.push({ role: 'user', parts: [{ text: GO_ON }] });
+  return contents;
+}
+
+function add(groups: Group[], kind: Group['kind'], parts: readonly VendorPart[]): void {
+  const last = groups.at(-1);
+  if (parts.length === 0) return;
+  if (last?.kind === kind) last.parts.push(...parts);
+  else groups.push({ kind, parts: [...parts] });
+}
+
+/** What came between a call and its result is said after the result. */
+function answer(
+  groups: Group[],
+  { id, name }: Called['functionCall'],
+  { parts, failed }: Extract<PromptItem, { kind: 'result' }>,
+  takesImages: boolean,
+): void {
+  const said = inWords(parts);
+  const images = said.filter((part) => 'inlineData' in part);
+  const text = said.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+  const functionResponse: Answered['functionResponse'] = {
+    ...(id === undefined ? {} : { id }),
+    name,
+    response: failed ? { error: text } : { output: text },
+    ...(takesImages && images.length > 0 ? { parts: images } : {}),
+  };
+  let after = groups.length;
+  while (groups[after - 1]?.kind === 'user') after--;
+  const before = groups[after - 1];
+  if (before?.kind === 'results') before.parts.push({ functionResponse });
+  else groups.splice(after, 0, { kind: 'results', parts: [{ functionResponse }] });
+  if (!takesImages && images.length > 0) add(groups, 'user', [{ text: `From ${name}:` }, ...images]);
+}
+
+function calledPart({ tool, input, sealed }: Extract<PromptItem, { kind: 'call' }>): Called {
+  const { id, signature } = ownData(sealed);
+  return {
+    functionCall: { ...(typeof id === 'string' ? { id } : {}), name: tool, args: input },
+    ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}),
+  };
+}
+
+function callsLast(parts: readonly VendorPart[], signs: boolean): VendorPart[] {
+  const calls = parts.filter((part) => 'functionCall' in part);
+  const [first, ...others] = calls;
+  const signed =
+    signs && first && !first.thoughtSignature
+      ? [{ ...first, thoughtSignature: FOREIGN_CALL }, ...others]
+      : calls;
+  return [...parts.filter((part) => !('functionCall' in part)), ...signed];
+}
+
+/** What another vendor has sealed is not for this one. */
+const ownData = (sealed: Sealed | undefined): Record<string, unknown> =>
+  sealed?.provider === GOOGLE && isObject(sealed.data) ? sealed.data : {};
+
+function thoughtParts(text: string, sealed: Sealed | undefined): Spoken[] {
+  const { signature } = ownData(sealed);
+  return typeof signature === 'string' ? [{ text, thought: true, thoughtSignature: signature }] : [];
+}
+
+function spansOf(item: PromptItem | undefined): readonly SignedSpan[] {
+  const { spans } = ownData(item?.kind === 'reasoning' ? item.sealed : undefined);
+  return Array.isArray(spans) ? spans : [];
+}
+
+/** Of the text right before it; where there is something between, they sign nothing. */
+const spansAfter = (item: PromptItem | undefined): readonly SignedSpan[] =>
+  item?.kind === 'reasoning' && item.text === '' ? spansOf(item) : [];
+
+/** The parts as they came, each signature at its own. */
+function signedText(text: string, spans: readonly SignedSpan[]): Spoken[] {
+  const parts: Spoken[] = [];
+  let written = 0;
+  for (const { signature, from, to } of spans) {
+    if (from > written) parts.push({ text: text.slice(written, from) });
+    parts.push({ text: text.slice(from, to), thoughtSignature: signature });
+    written = to;
+  }
+  return written < text.length ? [...parts, { text: text.slice(written) }] : parts;
+}
+
+const IMAGES = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'];
+
+function inWords(parts: readonly Part[]): (Spoken | Inline)[] {
+  return parts.flatMap((part): (Spoken | Inline)[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }];
+    const inline: Inline = { inlineData: { mimeType: part.mime, data: part.data } };
+    if (part.type === 'file') {
+      return [part.mime === 'application/pdf' ? inline : { text: fileText(part) ?? notShown(part) }];
+    }
+    return [
+      IMAGES.includes(part.mime) ? inline : { text: `[An image of the type ${part.mime} cannot be shown.]` },
+    ];
+  });
+}

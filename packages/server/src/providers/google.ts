@@ -1,0 +1,275 @@
+/** Google's Gemini API, streamed. https://ai.google.dev/api/generate-content */
+import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import { z } from 'zod';
+import type { ProviderEvent } from '../core/ports/provider.ts';
+import { GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
+import { jsonObject } from './json.ts';
+import { refusedRequest } from './refused-request.ts';
+import { BROKEN_OFF, DAMAGED, type VendorEvent, type Wire, type WireEvent, type WireFault } from './wire.ts';
+
+export type GoogleOptions = {
+  /** a server of one's own may need none */
+  readonly key: string | undefined;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly maxTokens?: number;
+};
+
+// Request
+
+export function google(options: GoogleOptions): Wire<GoogleState> {
+  const { key, baseUrl = 'https://generativelanguage.googleapis.com', maxTokens } = options;
+  const name = options.model.replace(/^models\//, '');
+  const base = baseUrl.replace(/\/+$/, '').replace(/\/v1beta$/, '');
+  const model = { name, maxTokens, ...abilities(name) };
+  return {
+    request: (prompt, plain = false) => ({
+      url: `${base}/v1beta/models/${encodeURIComponent(name)}:streamGenerateContent?alt=sse`,
+      headers: { ...(key ? { 'x-goog-api-key': key } : {}) },
+      body: requestBody(prompt, model, plain),
+    }),
+    start: () => ({ ...START, answer: crypto.randomUUID().slice(0, 13) }),
+    step: (state, event) => step(state, event, options),
+    finish,
+    refused: (status, body) => faultOf(status, errorIn(body), options),
+  };
+}
+
+/** By the model's name; one without a number is the latest. */
+function abilities(name: string): { thinks: boolean; signs: boolean } {
+  const [, major = '9', minor = '0'] = /^gemini-(?:live-)?(\d+)(?:\.(\d+))?/.exec(name) ?? [];
+  const gemini = name.startsWith('gemini-') && !/image|tts/.test(name);
+  const signs = gemini && Number(major) >= 3;
+  return { thinks: signs || (gemini && major === '2' && Number(minor) >= 5), signs };
+}
+
+// Schema of the vendor's event
+
+const count = z.number().default(0);
+const Counts = z.object({
+  promptTokenCount: count,
+  toolUsePromptTokenCount: count,
+  candidatesTokenCount: count,
+  thoughtsTokenCount: z.number().optional(),
+  cachedContentTokenCount: z.number().optional(),
+});
+
+const VendorError = z.object({
+  code: z.number().optional(),
+  status: z.string().default(''),
+  message: z.string().default(''),
+  details: z
+    .array(z.object({ reason: z.string().optional(), retryDelay: z.string().optional() }))
+    .default([]),
+});
+type VendorError = z.infer<typeof VendorError>;
+
+const FunctionCall = z.object({
+  id: z.string().optional(),
+  name: z.string(),
+  args: z.json().optional(),
+});
+
+// Step
+
+type Call = Omit<Extract<ProviderEvent, { type: 'call' }>, 'call'> & { readonly id: string | undefined };
+
+export type GoogleState = {
+  /** makes the ids of calls unlike those of any other answer */
+  readonly answer: string;
+  /** as the vendor wrote them; each one is of the whole answer so far */
+  readonly counts: unknown;
+  readonly stop: string | null;
+  readonly blocked: boolean;
+  /** said at the end: an answer that turns out to be refused asks for nothing */
+  readonly calls: readonly Call[];
+  /** of the run of text that is being said: how long it is, and where it is signed */
+  readonly length: number;
+  readonly spans: readonly SignedSpan[];
+};
+type Step = readonly [GoogleState, readonly WireEvent[]];
+
+const START: Omit<GoogleState, 'answer'> = {
+  counts: {},
+  stop: null,
+  blocked: false,
+  calls: [],
+  length: 0,
+  spans: [],
+};
+
+/** On the path of a token. */
+function step(state: GoogleState, { data }: VendorEvent, options: GoogleOptions): Step {
+  const event = jsonObject(data);
+  if (!event) return [state, [failed(DAMAGED)]];
+  if (event.error !== undefined) {
+    const error = errorIn(data);
+    return [state, [failed(faultOf(error.code ?? 500, error, options))]];
+  }
+  const { responseId, usageMetadata, promptFeedback, candidates } = event;
+  const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
+  const { finishReason, content } = isObject(candidate) ? candidate : {};
+  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  const said: WireEvent[] = [];
+  let next: GoogleState = {
+    ...state,
+    answer: typeof responseId === 'string' ? responseId : state.answer,
+    counts: usageMetadata ?? state.counts,
+    stop: typeof finishReason === 'string' ? finishReason : state.stop,
+    blocked: state.blocked || (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'),
+  };
+  for (const part of parts) {
+    if (isObject(part)) next = take(next, part, said);
+    if (said.at(-1)?.type === 'failed') break;
+  }
+  return [next, said];
+}
+
+function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent[]): GoogleState {
+  const { text, thought, functionCall, thoughtSignature } = part;
+  const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined;
+  if (functionCall !== undefined) return called(state, functionCall, signature, said);
+  if (typeof text !== 'string') return state;
+  if (thought === true) {
+    const after = endText(state, said);
+    if (text !== '') said.push({ type: 'reasoning', text });
+    if (signature !== undefined) said.push({ type: 'sealed', sealed: sealed({ signature }) });
+    return after;
+  }
+  if (text !== '') said.push({ type: 'text', text });
+  const length = state.length + text.length;
+  if (signature === undefined) return { ...state, length };
+  return { ...state, length, spans: [...state.spans, { signature, from: state.length, to: length }] };
+}
+
+function called(
+  state: GoogleState,
+  functionCall: unknown,
+  signature: string | undefined,
+  said: WireEvent[],
+): GoogleState {
+  const { success, data } = FunctionCall.safeParse(functionCall);
+  if (!success) {
+    said.push(failed(DAMAGED));
+    return state;
+  }
+  const { id, name, args = {} } = data;
+  const kept = { ...(signature === undefined ? {} : { signature }), ...(id ? { id } : {}) };
+  const call: Call = {
+    type: 'call',
+    id,
+    tool: name,
+    input: isObject(args) ? (args as JsonObject) : {},
+    ...(isObject(args) ? {} : { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
+    ...(Object.keys(kept).length > 0 ? { sealed: sealed(kept) } : {}),
+  };
+  return { ...state, calls: [...state.calls, call] };
+}
+
+/** Signatures of a text come after it, all at once, so that it stays in one piece. */
+function endText(state: GoogleState, said: WireEvent[]): GoogleState {
+  if (state.spans.length > 0) said.push({ type: 'sealed', sealed: sealed({ spans: [...state.spans] }) });
+  return state.length === 0 && state.spans.length === 0 ? state : { ...state, length: 0, spans: [] };
+}
+
+const sealed = (data: JsonObject): Sealed => ({ provider: GOOGLE, data });
+
+/** There is no event that says the answer is complete: its end is the end of the stream. */
+function finish(state: GoogleState): WireEvent[] {
+  const usage = usageOf(state.counts);
+  if (state.blocked || REFUSED.has(state.stop ?? '')) return [{ type: 'ended', usage, stop: 'refused' }];
+  if (state.stop === null) return [failed(BROKEN_OFF)];
+  if (FAILED.has(state.stop)) return [failed(MISTAKEN)];
+  const said: WireEvent[] = [];
+  endText(state, said);
+  const calls = state.calls.map(
+    ({ id, ...call }, at): WireEvent => ({ ...call, call: id || `call_${state.answer}_${at + 1}` }),
+  );
+  const stop = state.stop === 'MAX_TOKENS' ? 'length' : calls.length > 0 ? 'calls' : 'done';
+  return [...said, ...calls, { type: 'ended', usage, stop }];
+}
+
+const REFUSED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'MODEL_ARMOR',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+]);
+/** The model made a mistake that it may not make again. */
+const FAILED = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+  'OTHER',
+]);
+
+function usageOf(counts: unknown): Usage {
+  const { data } = Counts.safeParse(counts);
+  if (!data) return { inputTokens: 0, outputTokens: 0 };
+  const { thoughtsTokenCount: reasoningTokens, cachedContentTokenCount: cachedTokens } = data;
+  return {
+    inputTokens: data.promptTokenCount + data.toolUsePromptTokenCount,
+    outputTokens: data.candidatesTokenCount + (reasoningTokens ?? 0),
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+  };
+}
+
+// Faults
+
+const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
+const unavailable = (message: string): WireFault => ({
+  code: 'provider_unavailable',
+  message,
+  retryable: true,
+});
+const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
+
+const MISTAKEN = unavailable('The model made a mistake in its answer.');
+const TOO_LONG = /token count.*exceeds|exceeds the maximum number of tokens|payload size exceeds/i;
+
+/** `{error: {…}}`, or a list with one such object. */
+function errorIn(body: string): VendorError {
+  const error = jsonObject(body.replace(/^\s*\[|\]\s*$/g, ''))?.error;
+  return VendorError.safeParse(error).data ?? { status: '', message: '', details: [] };
+}
+
+function faultOf(status: number, error: VendorError, { key, model }: GoogleOptions): WireFault {
+  const { message, details } = error;
+  const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
+  if (status === 401 || status === 403 || (status === 400 && badKey)) {
+    return rejected('Google refused the key: check GOOGLE_API_KEY.');
+  }
+  if (status < 400 || (status === 404 && message === '')) {
+    return rejected('There is no model API at this address: check GOOGLE_BASE_URL.');
+  }
+  if (status === 404) return rejected(`Google does not know the model ${model}.`);
+  if (status === 413 || TOO_LONG.test(message)) {
+    const sentence = 'The conversation is longer than the model takes.';
+    return { code: 'context_too_long', message: sentence, retryable: false };
+  }
+  if (status === 429) {
+    const sentence = 'Google limits how much may be asked at the moment.';
+    return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
+  }
+  if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
+  return {
+    ...refusedRequest('Google', message, key),
+    ...(/thinking|thought/i.test(message) ? { plainly: true } : {}),
+  };
+}
+
+/** `"34.5s"`. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto */
+function retryInfo(details: VendorError['details']): { retryAfterMs?: number } {
+  const delay = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+  const seconds = Number.parseFloat(delay ?? '');
+  return Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: Math.round(seconds * 1000) } : {};
+}
