@@ -58,7 +58,7 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
   return openaiRequest(options, 'responses', {
     model,
     // The instructions and the tools first, then a conversation that only grows: its beginning is cached.
-    instructions: prompt.instructions,
+    ...(prompt.instructions ? { instructions: prompt.instructions } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     input,
     ...reasoning,
@@ -131,7 +131,7 @@ const OutputItem = z.object({ item: z.union([ReasoningItem, CallItem]) });
 const End = z.object({
   response: z.object({
     incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
-    error: z.unknown(),
+    error: z.unknown().optional(),
     usage: z
       .object({
         input_tokens: z.number(),

@@ -1,0 +1,22 @@
+/** The project's own small answers, with what must be read from them beside each. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProviderEvent } from '../../core/ports/provider.ts';
+
+const FOLDER = join(import.meta.dir, '../fixtures');
+
+export const fixtureNames = (wire: string): string[] => {
+  const folder = join(FOLDER, wire);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sse'))
+    .map((file) => file.slice(0, -'.sse'.length))
+    .sort();
+};
+
+export const fixtureBytes = (wire: string, name: string): Uint8Array =>
+  readFileSync(join(FOLDER, wire, `${name}.sse`));
+
+/** The events, with pieces of one text joined. */
+export const fixtureEvents = (wire: string, name: string): ProviderEvent[] =>
+  JSON.parse(readFileSync(join(FOLDER, wire, `${name}.json`), 'utf8')) as ProviderEvent[];

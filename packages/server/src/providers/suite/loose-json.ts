@@ -1,0 +1,17 @@
+/** Reads JSON of which nothing is known. */
+import type { Json } from '@parlance/protocol';
+
+type Loose = Json | undefined;
+
+/** The value at a path; undefined where there is none. */
+export function at(value: Loose, ...path: readonly (string | number)[]): Loose {
+  let here: Loose = value;
+  for (const key of path) {
+    if (typeof here !== 'object' || here === null) return undefined;
+    here = (here as Record<string | number, Loose>)[key];
+  }
+  return here ?? undefined;
+}
+
+export const text = (value: Loose): string => (typeof value === 'string' ? value : '');
+export const list = (value: Loose): Json[] => (Array.isArray(value) ? value : []);
