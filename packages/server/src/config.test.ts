@@ -46,6 +46,7 @@ describe('defaults', () => {
       allowedOrigins: [],
       allowedToolOrigins: [],
       model: { provider: 'offline' },
+      modelNamed: expect.any(Function),
       providerIdle: 60_000,
       contextLimit: undefined,
       serperKey: undefined,

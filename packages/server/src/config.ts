@@ -21,7 +21,12 @@ type Values = {
 };
 
 /** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
-export type Config = Settled & { readonly auth: 'open' | 'required'; readonly model: ModelChoice };
+export type Config = Settled & {
+  readonly auth: 'open' | 'required';
+  readonly model: ModelChoice;
+  /** another model, as an agent names it; throws `ConfigError` where its key is missing */
+  readonly modelNamed: (model: string) => ModelChoice;
+};
 
 /** Settings that the configuration does not carry on: `auth` and `model` say what follows from them. */
 const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'database', 'redis']);
@@ -73,6 +78,7 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     ...rest,
     auth: chooseAuth(values.host, values.auth),
     model: chooseModel(values),
+    modelNamed: (model) => chooseModel({ ...values, model, provider: undefined }),
     data: resolve(cwd, values.data),
     cwd: existingFolder(resolve(cwd, values.cwd), given.get('cwd')?.label ?? 'cwd'),
   };

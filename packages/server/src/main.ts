@@ -13,8 +13,8 @@ import { Audience } from './dialects/audience.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
-import { DEFAULT_INSTRUCTIONS, defaultRoster } from './domains.ts';
-import { offlineProvider } from './providers/offline/provider.ts';
+import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
+import { openProvider, providersByModel } from './model-provider.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 import { openLog } from './telemetry/log.ts';
 import { builtInTools } from './tools/index.ts';
@@ -46,14 +46,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const gate = openGate({ users: store, secret, open: config.auth === 'open' });
 
   const clients = new ClientDesk();
-  const roster = defaultRoster();
+  const roster = rosterOf(config.agents, config.domains);
+  const providerFor = providersByModel(config, log);
+  for (const { model } of roster.agents) if (model !== undefined) providerFor(model);
   const agents = () => roster.agents.map((agent) => agent.id);
   const tools = builtInTools({ clients, sandbox, agents, hide: [config.data] });
   const engine = new Engine({
     store,
     clients,
     roster,
-    provider: offlineProvider({ delayMs: config.offlineDelay }),
+    provider: openProvider(config.model, config, log),
+    providerFor,
+    rules: config.rules,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
     root: config.cwd,
