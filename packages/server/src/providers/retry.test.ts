@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test';
+import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
+import type { WireFault } from './wire.ts';
+
+const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({
+  attempts: 5,
+  firstDelayMs: 100,
+  longestDelayMs: 1000,
+  random: () => 1,
+  ...more,
+});
+const fault = (more: Partial<WireFault> = {}): WireFault => ({
+  code: 'provider_unavailable',
+  message: 'Away.',
+  retryable: true,
+  ...more,
+});
+
+describe('when an answer is asked for again', () => {
+  test('each wait is twice as long as the one before', () => {
+    expect([1, 2, 3, 4].map((attempt) => retryDelay(policy(), attempt, fault()))).toEqual([
+      100, 200, 400, 800,
+    ]);
+  });
+
+  test('jitter takes up to half of a wait away', () => {
+    expect(retryDelay(policy({ random: () => 0 }), 2, fault())).toBe(100);
+    expect(retryDelay(policy({ random: () => 0.5 }), 2, fault())).toBe(150);
+  });
+
+  test('no wait is longer than the longest', () => {
+    expect(retryDelay(policy({ attempts: 99 }), 50, fault())).toBe(1000);
+  });
+
+  test('the last attempt is the last', () => {
+    expect(retryDelay(policy(), 4, fault())).not.toBeNull();
+    expect(retryDelay(policy(), 5, fault())).toBeNull();
+  });
+
+  test('what cannot help is not tried', () => {
+    expect(retryDelay(policy(), 1, fault({ retryable: false }))).toBeNull();
+  });
+
+  test('a vendor that asks for patience gets it', () => {
+    expect(retryDelay(policy(), 1, fault({ retryAfterMs: 700 }))).toBe(700);
+    expect(retryDelay(policy(), 1, fault({ retryAfterMs: 0 }))).toBe(100);
+  });
+
+  test('a vendor that asks for more than the longest wait is not waited for', () => {
+    expect(retryDelay(policy(), 1, fault({ retryAfterMs: 1001 }))).toBeNull();
+  });
+});
+
+describe('how long a vendor wants us to wait', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const asked = (headers: Record<string, string>) => retryAfter(new Headers(headers), now);
+
+  test('is in seconds, in a date, or in milliseconds, which win', () => {
+    expect(asked({ 'retry-after': '2' })).toBe(2000);
+    expect(asked({ 'retry-after': '0.5' })).toBe(500);
+    expect(asked({ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' })).toBe(3000);
+    expect(asked({ 'retry-after': '2', 'retry-after-ms': '150' })).toBe(150);
+  });
+
+  test('is never negative', () => {
+    expect(asked({ 'retry-after': 'Wed, 31 Dec 2025 23:59:59 GMT' })).toBe(0);
+    expect(asked({ 'retry-after': '-1' })).toBe(0);
+  });
+
+  test('is unknown where nothing, or nothing readable, is said', () => {
+    expect(asked({})).toBeUndefined();
+    expect(asked({ 'retry-after': '' })).toBeUndefined();
+    expect(asked({ 'retry-after': 'soon' })).toBeUndefined();
+  });
+});
