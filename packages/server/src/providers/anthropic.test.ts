@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test';
+import { anthropic } from './anthropic.ts';
+import type { WireFault } from './wire.ts';
+
+const wire = anthropic({ key: 'sk-secret', model: 'claude-x' });
+const body = (type: string, message: string) => JSON.stringify({ type: 'error', error: { type, message } });
+
+const KEY = 'Anthropic refused the key: check ANTHROPIC_API_KEY.';
+const LONG = 'The conversation is longer than the model takes.';
+const DOWN = 'Anthropic cannot answer at the moment.';
+const LIMITED = 'Anthropic limits how much may be asked at the moment.';
+const ADDRESS = 'There is no model API at this address: check ANTHROPIC_BASE_URL.';
+
+const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] = [
+  [401, body('authentication_error', 'invalid x-api-key sk-secret'), 'provider_rejected', false, KEY],
+  [403, body('permission_error', 'not for you'), 'provider_rejected', false, KEY],
+  [
+    404,
+    body('not_found_error', 'model: claude-x'),
+    'provider_rejected',
+    false,
+    'Anthropic does not know the model claude-x.',
+  ],
+  [404, '<html>', 'provider_rejected', false, ADDRESS],
+  [200, '<html>', 'provider_rejected', false, ADDRESS],
+  [
+    400,
+    body('invalid_request_error', 'prompt is too long: 208310 tokens > 200000 maximum'),
+    'context_too_long',
+    false,
+    LONG,
+  ],
+  [
+    400,
+    body('invalid_request_error', 'input length and `max_tokens` exceed context limit: 1 + 2 > 2'),
+    'context_too_long',
+    false,
+    LONG,
+  ],
+  [413, body('request_too_large', 'Request exceeds the maximum size'), 'context_too_long', false, LONG],
+  [
+    400,
+    body('invalid_request_error', 'max_tokens: must be at least 1.'),
+    'provider_rejected',
+    false,
+    'Anthropic refused the request: max_tokens: must be at least 1.',
+  ],
+  [
+    400,
+    body('invalid_request_error', 'you sent sk-secret'),
+    'provider_rejected',
+    false,
+    'Anthropic refused the request.',
+  ],
+  [
+    400,
+    body('invalid_request_error', 'two\nlines'),
+    'provider_rejected',
+    false,
+    'Anthropic refused the request.',
+  ],
+  [400, 'x'.repeat(1_000), 'provider_rejected', false, 'Anthropic refused the request.'],
+  [429, body('rate_limit_error', 'slow down'), 'provider_limited', true, LIMITED],
+  [500, body('api_error', 'oops'), 'provider_unavailable', true, DOWN],
+  [529, body('overloaded_error', 'Overloaded'), 'provider_unavailable', true, DOWN],
+  [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
+];
+
+test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
+  expect(wire.refused(status, text)).toEqual({ code, retryable, message });
+});
+
+test('a refusal of thinking is asked again without it', () => {
+  const text = body('invalid_request_error', 'adaptive thinking is not supported on this model');
+  expect(wire.refused(400, text).plainly).toBe(true);
+});
+
+describe('an error in the stream', () => {
+  const ERRORS: readonly [string, string, WireFault['code'], boolean][] = [
+    ['overloaded_error', 'Overloaded', 'provider_unavailable', true],
+    ['api_error', 'oops', 'provider_unavailable', true],
+    ['an_error_of_tomorrow', 'oops', 'provider_unavailable', true],
+    ['rate_limit_error', 'slow down', 'provider_limited', true],
+    ['authentication_error', 'sk-secret', 'provider_rejected', false],
+    ['invalid_request_error', 'no', 'provider_rejected', false],
+    ['invalid_request_error', 'prompt is too long', 'context_too_long', false],
+    ['request_too_large', 'big', 'context_too_long', false],
+  ];
+  test.each(ERRORS)('%s: %s is %s', (type, message, code, retryable) => {
+    const [, said] = wire.step(wire.start(), { event: 'error', data: body(type, message) });
+    expect(said).toMatchObject([{ type: 'failed', fault: { code, retryable } }]);
+    expect(JSON.stringify(said)).not.toContain('sk-secret');
+  });
+});
+
+test.each([
+  ['end_turn', 'done'],
+  ['stop_sequence', 'done'],
+  ['pause_turn', 'done'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'refused'],
+] as const)('stop_reason %s is %s', (stop_reason, stop) => {
+  const data = JSON.stringify({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 1 } });
+  const [state] = wire.step(wire.start(), { event: 'message_delta', data });
+  expect(wire.finish(state)).toMatchObject([{ type: 'ended', stop }]);
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { google } from './google.ts';
+import type { WireFault } from './wire.ts';
+
+const wire = google({ key: 'AIza-secret', model: 'gemini-x' });
+const body = (code: number, status: string, message: string, details: object[] = []) =>
+  JSON.stringify({ error: { code, status, message, details } });
+
+const KEY = 'Google refused the key: check GOOGLE_API_KEY.';
+const LONG = 'The conversation is longer than the model takes.';
+const DOWN = 'Google cannot answer at the moment.';
+const ADDRESS = 'There is no model API at this address: check GOOGLE_BASE_URL.';
+const TOO_MANY = 'The input token count (1054016) exceeds the maximum number of tokens allowed (1048576).';
+const INVALID_KEY = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
+
+const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] = [
+  [400, body(400, 'INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY), 'provider_rejected', false, KEY],
+  [401, body(401, 'UNAUTHENTICATED', 'AIza-secret is wrong'), 'provider_rejected', false, KEY],
+  [403, body(403, 'PERMISSION_DENIED', 'no'), 'provider_rejected', false, KEY],
+  [
+    404,
+    body(404, 'NOT_FOUND', 'models/gemini-x is not found'),
+    'provider_rejected',
+    false,
+    'Google does not know the model gemini-x.',
+  ],
+  [404, '<html>', 'provider_rejected', false, ADDRESS],
+  [200, '<html>', 'provider_rejected', false, ADDRESS],
+  [400, body(400, 'INVALID_ARGUMENT', TOO_MANY), 'context_too_long', false, LONG],
+  [400, `[${body(400, 'INVALID_ARGUMENT', TOO_MANY)}]\n`, 'context_too_long', false, LONG],
+  [
+    400,
+    body(400, 'INVALID_ARGUMENT', 'Contents must not be empty.'),
+    'provider_rejected',
+    false,
+    'Google refused the request: Contents must not be empty.',
+  ],
+  [
+    400,
+    body(400, 'INVALID_ARGUMENT', 'you sent AIza-secret'),
+    'provider_rejected',
+    false,
+    'Google refused the request.',
+  ],
+  [500, body(500, 'INTERNAL', 'oops'), 'provider_unavailable', true, DOWN],
+  [503, body(503, 'UNAVAILABLE', 'The model is overloaded.'), 'provider_unavailable', true, DOWN],
+  [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
+];
+
+test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
+  expect(wire.refused(status, text)).toEqual({ code, retryable, message });
+});
+
+test('a limit says how long to wait', () => {
+  const retry = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.0745s' }];
+  const fault = wire.refused(429, body(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
+  expect(fault).toMatchObject({ code: 'provider_limited', retryable: true, retryAfterMs: 34_075 });
+  expect(wire.refused(429, '').retryAfterMs).toBeUndefined();
+});
+
+test('a refusal of thoughts is asked again without them', () => {
+  const text = body(400, 'INVALID_ARGUMENT', 'Thinking is not enabled for this model');
+  expect(wire.refused(400, text).plainly).toBe(true);
+});
+
+const finished = (finishReason: string) => {
+  const data = JSON.stringify({ candidates: [{ finishReason }] });
+  return wire.finish(wire.step(wire.start(), { event: undefined, data })[0]);
+};
+
+test.each([
+  ['STOP', 'done'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'refused'],
+  ['RECITATION', 'refused'],
+  ['BLOCKLIST', 'refused'],
+  ['PROHIBITED_CONTENT', 'refused'],
+  ['SPII', 'refused'],
+] as const)('finishReason %s is %s', (reason, stop) => {
+  expect(finished(reason)).toMatchObject([{ type: 'ended', stop }]);
+});
+
+test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
+  'finishReason %s is tried again',
+  (reason) => {
+    expect(finished(reason)).toMatchObject([{ type: 'failed', fault: { retryable: true } }]);
+  },
+);
+
+test('calls without an id of the vendor have one that no other answer uses', () => {
+  const data = JSON.stringify({
+    candidates: [
+      {
+        finishReason: 'STOP',
+        content: { parts: [{ functionCall: { name: 'a' } }, { functionCall: { name: 'a' } }] },
+      },
+    ],
+  });
+  const ids = [1, 2].flatMap(() =>
+    wire
+      .finish(wire.step(wire.start(), { event: undefined, data })[0])
+      .flatMap((event) => (event.type === 'call' ? [event.call] : [])),
+  );
+  expect(new Set(ids).size).toBe(4);
+});
