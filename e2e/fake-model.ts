@@ -1,0 +1,83 @@
+/** A server that speaks Chat Completions and says what the test wants: the model behind a real server, for tests. */
+
+export type ChatMessage = { readonly role: string; readonly content: unknown; readonly tool_calls?: unknown };
+export type ChatRequest = {
+  readonly messages: ChatMessage[];
+  readonly tools?: { function: { name: string } }[];
+};
+
+export type Answer =
+  | { readonly say: string }
+  | { readonly call: string; readonly input: object }
+  | { readonly status: number; readonly headers?: Record<string, string> }
+  /** some words, and then the connection is cut, or nothing more comes */
+  | { readonly say: string; readonly after: 'cut' | 'silence' };
+
+export type FakeModel = {
+  readonly url: string;
+  readonly requests: ChatRequest[];
+  /** resolves when a request was broken off by us */
+  readonly aborted: Promise<void>;
+  stop(): void;
+};
+
+const event = (data: object | string): string =>
+  `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+const chunk = (delta: object, finish: string | null = null) =>
+  event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] });
+
+export function fakeModel(answer: (request: ChatRequest, count: number) => Answer): FakeModel {
+  const requests: ChatRequest[] = [];
+  const aborted = Promise.withResolvers<void>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = (await request.json()) as ChatRequest;
+      requests.push(body);
+      request.signal.addEventListener('abort', () => aborted.resolve());
+      const said = answer(body, requests.length);
+      if ('status' in said) return new Response('{"error":{"message":"no"}}', said);
+      return new Response(stream(said), { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/v1`,
+    requests,
+    aborted: aborted.promise,
+    stop: () => void server.stop(true),
+  };
+}
+
+function stream(said: Exclude<Answer, { status: number }>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      const send = (text: string) => controller.enqueue(encoder.encode(text));
+      if ('call' in said) {
+        const call = { name: said.call, arguments: JSON.stringify(said.input) };
+        send(
+          chunk({
+            tool_calls: [{ index: 0, id: `call_${crypto.randomUUID()}`, type: 'function', function: call }],
+          }),
+        );
+        send(chunk({}, 'tool_calls'));
+      } else {
+        for (const word of said.say.split(/(?<= )/)) send(chunk({ content: word }));
+        if ('after' in said && said.after === 'silence') return;
+        if ('after' in said) return controller.close();
+        send(chunk({}, 'stop'));
+      }
+      send(
+        event({
+          id: 'c',
+          choices: [],
+          usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 },
+        }),
+      );
+      send(event('[DONE]'));
+      controller.close();
+    },
+  });
+}
