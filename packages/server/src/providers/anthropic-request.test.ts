@@ -118,7 +118,7 @@ describe('calls and results', () => {
 
   test('tools that were used are declared where none may be used', () => {
     const body = sent([user('a'), call('1'), result('1')], { task: 'compaction', tools: [] });
-    expect(body.tools).toEqual([{ name: 'look', description: '', input_schema: { type: 'object' } }]);
+    expect(body.tools).toEqual([{ name: 'look', input_schema: { type: 'object' } }]);
     expect(body.tool_choice).toEqual({ type: 'none' });
   });
 

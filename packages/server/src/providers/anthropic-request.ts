@@ -77,7 +77,7 @@ function toolsOf({ tools, items }: Prompt, cached: boolean): object {
 
 const declared = ({ name, description, parameters }: ToolSpec) => ({
   name,
-  description,
+  ...(description === '' ? {} : { description }),
   input_schema: { type: 'object', ...parameters },
 });
 
