@@ -28,6 +28,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
     name,
     model,
     contextLimit,
+    counts: true,
     async *stream(prompt, signal): AsyncGenerator<ProviderEvent, void> {
       let plain = false;
       for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,8 @@
-/** What an OpenAI API and those compatible with it answer when they do not answer, as faults. */
-import { isObject } from '@parlance/protocol';
+/** What an OpenAI API and those compatible with it say when they do not answer, as faults. */
+import { type FaultCode, isObject } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 import type { Vendor } from './openai.ts';
+import { refusedRequest } from './refused-request.ts';
 import type { WireFault } from './wire.ts';
 
 type Refusal = {
@@ -11,76 +12,105 @@ type Refusal = {
   readonly message: string;
 };
 
-const TOO_LONG =
-  /context[ _](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|reduce the length/i;
-const QUOTA =
-  /insufficient_quota|billing|insufficient[ _](?:balance|credit|funds)|exceeded your current quota/i;
-const OVERLOADED = /overloaded|server_error|internal_error|timeout|unavailable|insufficient_system_resource/i;
-const LIMITED = /rate_?limit|too_many_requests/i;
-/** Extras of ours that an account or a compatible server may not know. */
-const EXTRAS =
-  /encrypted_content|encrypted content|reasoning[_.](?:summary|content)|reasoning summar|stream_options|prompt_cache_key|'?reasoning'? is unsupported/i;
-
 /** A refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): WireFault {
-  return faultOf(vendor, { status, ...described(jsonObject(body)) });
+  const told = described(jsonObject(body));
+  // Some refuse with a success, and say in the body what they mean.
+  if (status === 200 && told.message) return faultOf(vendor, { ...told, status: statusIn(told.code) });
+  return faultOf(vendor, { ...told, status });
 }
 
 /** A failure told inside the stream. `error` is whatever the vendor put there. */
 export function streamFault(vendor: Vendor, error: unknown): WireFault {
   const told = described({ error });
-  const status = Number(told.code);
-  return faultOf(vendor, { ...told, status: status >= 400 && status < 600 ? status : undefined });
+  return faultOf(vendor, { ...told, status: statusIn(told.code) });
 }
+
+const statusIn = (code: string): number | undefined => (/^[45]\d\d$/.test(code) ? Number(code) : undefined);
+
+const KEY_REFUSED = /(?:incorrect|invalid)[ _]api[ _]key/i;
+const QUOTA =
+  /insufficient_quota|billing|insufficient[ _](?:balance|credit|funds)|exceeded your current quota/i;
+const TOO_LONG =
+  /context[ _](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|reduce the length/i;
+const LIMITED = /rate_?limit|too_many_requests/i;
+const OVERLOADED = /overloaded|server_error|internal_error|timeout|unavailable|insufficient_system_resource/i;
+const OURS_TO_MEND = /^invalid|unsupported|image|policy|filter|bad_request/i;
+/** Extras of ours that an account, a model or a compatible server may not know. */
+const EXTRAS =
+  /encrypted[_ ]content|reasoning[_.](?:summary|content)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
+
+type Row = {
+  readonly when: (refusal: Refusal, told: string) => boolean;
+  readonly code: FaultCode;
+  readonly retryable?: boolean;
+  readonly sentence: (vendor: Vendor, refusal: Refusal) => string;
+};
+
+/** The first that fits counts. A status alone does not tell everything, and inside a stream there is none. */
+const FAULTS: readonly Row[] = [
+  {
+    when: ({ status }, told) => status === 401 || KEY_REFUSED.test(told),
+    code: 'provider_rejected',
+    sentence: ({ host, keyName }) => `${host} refused the key: check ${keyName}.`,
+  },
+  {
+    when: ({ status }) => status === 403,
+    code: 'provider_rejected',
+    sentence: ({ host, keyName }) => `${host} does not allow this: check what ${keyName} may use.`,
+  },
+  {
+    when: ({ status }, told) => status === 402 || QUOTA.test(told),
+    code: 'provider_limited',
+    sentence: ({ host, keyName }) => `The quota of ${keyName} at ${host} is used up.`,
+  },
+  {
+    when: ({ status }, told) => status === 413 || TOO_LONG.test(told),
+    code: 'context_too_long',
+    sentence: () => 'The conversation is longer than the model takes.',
+  },
+  {
+    when: ({ status, code }) => status === 429 || LIMITED.test(code),
+    code: 'provider_limited',
+    retryable: true,
+    sentence: ({ host }) => `${host} limits how often it may be asked.`,
+  },
+  {
+    when: ({ status = 0, code }) =>
+      status === 408 || status === 409 || status >= 500 || OVERLOADED.test(code),
+    code: 'provider_unavailable',
+    retryable: true,
+    sentence: ({ host }, { status }) => `${host} is unavailable${status ? ` (${status})` : ''}.`,
+  },
+  {
+    when: ({ status, code, message }) =>
+      code === 'model_not_found' || (status === 404 && /model/i.test(message)),
+    code: 'provider_rejected',
+    sentence: ({ host, model }) => `${host} does not know the model ${model}.`,
+  },
+  {
+    when: ({ status }) => status === 404 || status === 405 || status === 200,
+    code: 'provider_rejected',
+    sentence: ({ host }) => `There is no model API at this address of ${host}: check the base URL.`,
+  },
+  {
+    when: ({ status, code }) => status === undefined && !OURS_TO_MEND.test(code),
+    code: 'provider_unavailable',
+    retryable: true,
+    sentence: ({ host }) => `${host} failed while it was answering.`,
+  },
+];
 
 function faultOf(vendor: Vendor, refusal: Refusal): WireFault {
-  const { host, keyName, model } = vendor;
-  const { status, code, message } = refusal;
-  const told = `${code} ${message}`;
-  const rejected = (sentence: string): WireFault => ({
-    code: 'provider_rejected',
-    message: sentence,
-    retryable: false,
-  });
-  if (status === 401) return rejected(`${host} refused the key: check ${keyName}.`);
-  if (status === 403) return rejected(`${host} does not allow this: check what ${keyName} may use.`);
-  if (status === 402 || QUOTA.test(told))
-    return limited(`The quota of ${keyName} at ${host} is used up.`, false);
-  if (status === 413 || TOO_LONG.test(told)) {
-    return {
-      code: 'context_too_long',
-      message: 'The conversation is longer than the model takes.',
-      retryable: false,
-    };
+  const told = `${refusal.code} ${refusal.message}`;
+  const row = FAULTS.find(({ when }) => when(refusal, told));
+  if (!row) {
+    const refused = refusedRequest(vendor.host, refusal.message, vendor.key);
+    return EXTRAS.test(told) ? { ...refused, plainly: true } : refused;
   }
-  if (status === 429 || LIMITED.test(code)) return limited(`${host} limits how often it may be asked.`, true);
-  if (status === 408 || status === 409 || (status !== undefined && status >= 500) || OVERLOADED.test(code)) {
-    return {
-      code: 'provider_unavailable',
-      message: `${host} is unavailable${status ? ` (${status})` : ''}.`,
-      retryable: true,
-    };
-  }
-  if (/model_not_found/.test(code) || (status === 404 && /model/i.test(message)))
-    return rejected(`${host} does not know the model ${model}.`);
-  if (status === 404 || status === 405 || status === 200)
-    return rejected(`There is no model API at this address of ${host}: check the base URL.`);
-  const sentence = `${host} refused the request${shown(message)}`;
-  // Without a status or a reason that we know, it failed while it was answering.
-  if (status === undefined && !/^invalid|unsupported|image|policy|filter|bad_request/i.test(code))
-    return {
-      code: 'provider_unavailable',
-      message: `${host} failed while it was answering.`,
-      retryable: true,
-    };
-  return EXTRAS.test(told) ? { ...rejected(sentence), plainly: true } : rejected(sentence);
+  const { code, retryable = false, sentence } = row;
+  return { code, message: sentence(vendor, refusal), retryable };
 }
-
-const limited = (message: string, retryable: boolean): WireFault => ({
-  code: 'provider_limited',
-  message,
-  retryable,
-});
 
 /** `{error: {code, type, message}}`, `{error: "…"}`, `{detail: "…"}`, `{message: "…"}`: all of these are found. */
 function described(body: unknown): { code: string; message: string } {
@@ -92,15 +122,4 @@ function described(body: unknown): { code: string; message: string } {
     code: text(error.code) || text(error.type),
     message: text(error.message) || text(body.error) || text(body.detail),
   };
-}
-
-/** The vendor's own words where they are one short, clean line: no key, no address, no stack. */
-function shown(message: string): string {
-  const line = message.trim().replace(/\.$/, '');
-  const clean =
-    line !== '' &&
-    line.length <= 200 &&
-    !/[\r\n<>{}]|https?:|\bsk-|bearer|api[ _-]?key|traceback|\bat .+:\d+/i.test(line) &&
-    !/[\w-]{32,}/.test(line);
-  return clean ? `: ${line}.` : '.';
 }

@@ -2,8 +2,13 @@
 import type { Prompt } from '../core/ports/provider.ts';
 import type { WireRequest } from './wire.ts';
 
-/** Whom we talk to, for the sentences. */
-export type Vendor = { readonly host: string; readonly keyName: string; readonly model: string };
+/** Whom we talk to, for the sentences. The key is here to be kept out of them. */
+export type Vendor = {
+  readonly host: string;
+  readonly key: string;
+  readonly keyName: string;
+  readonly model: string;
+};
 
 export type OpenaiOptions = {
   /** empty where the server wants none */
@@ -15,7 +20,8 @@ export type OpenaiOptions = {
   readonly model: string;
 };
 
-export const vendorOf = ({ baseUrl, keyName = 'OPENAI_API_KEY', model }: OpenaiOptions): Vendor => ({
+export const vendorOf = ({ key, baseUrl, keyName = 'OPENAI_API_KEY', model }: OpenaiOptions): Vendor => ({
+  key,
   host: URL.parse(baseUrl)?.host || "The model's server",
   keyName,
   model,

@@ -35,5 +35,7 @@ export const byteByByte = (bytes: Uint8Array): Uint8Array[] => pieces(bytes, [..
 
 function pieces(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const sorted = [...cuts].sort((a, b) => a - b);
-  return [...sorted, bytes.length].map((end, at) => bytes.subarray(sorted[at - 1] ?? 0, end));
+  return [...sorted, bytes.length]
+    .map((end, at) => bytes.subarray(sorted[at - 1] ?? 0, end))
+    .filter((piece) => piece.length > 0);
 }

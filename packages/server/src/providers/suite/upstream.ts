@@ -37,9 +37,8 @@ const pieceByPiece = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array>
     async pull(controller) {
       await new Promise((resolve) => setImmediate(resolve));
       const piece = pieces[at++];
-      if (!piece) controller.close();
-      else if (piece.length > 0) controller.enqueue(piece);
-      else controller.enqueue(new Uint8Array());
+      if (piece) controller.enqueue(piece);
+      else controller.close();
     },
   });
 };
