@@ -1,0 +1,59 @@
+/** Gets a page, over as many redirects as are allowed; each address on the way is checked like the first. */
+import type { IncomingMessage } from 'node:http';
+import { Fault } from '@parlance/protocol';
+import { pageAddress } from './address.ts';
+import { readBody } from './body.ts';
+import { decodeText } from './charset.ts';
+import { REDIRECTS } from './limits.ts';
+import { request } from './request.ts';
+import { checkedAddresses, type ResolveOptions } from './resolve.ts';
+
+export type DownloadOptions = ResolveOptions & { readonly ca?: string };
+
+export type Download = {
+  /** where it was found in the end */
+  readonly url: URL;
+  readonly html: boolean;
+  readonly text: string;
+};
+
+/** The faults it throws hold nothing that the site says. Other errors are of the network, or the abort of `signal`. */
+export async function download(start: URL, options: DownloadOptions, signal: AbortSignal): Promise<Download> {
+  let url = start;
+  for (let hop = 0; hop <= REDIRECTS; hop++) {
+    const addresses = await checkedAddresses(url, options, signal);
+    const message = await request({ url, addresses, ca: options.ca }, signal);
+    try {
+      const location = redirectOf(message);
+      if (location === null) return await pageIn(message, url, signal);
+      url = pageAddress(location, url);
+    } finally {
+      message.destroy();
+    }
+  }
+  throw new Fault('tool_failed', `The page redirects more than ${REDIRECTS} times.`);
+}
+
+function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | null {
+  return [301, 302, 303, 307, 308].includes(statusCode) ? (headers.location ?? null) : null;
+}
+
+async function pageIn(message: IncomingMessage, url: URL, signal: AbortSignal): Promise<Download> {
+  const { statusCode = 0, headers } = message;
+  if (statusCode < 200 || statusCode > 299) {
+    throw new Fault('tool_failed', `The site answered with status ${statusCode}.`);
+  }
+  const { type, charset } = contentType(headers['content-type'] ?? '');
+  if (!isText(type)) throw new Fault('tool_failed', 'The address does not lead to text that can be read.');
+  const text = decodeText(await readBody(message, signal), charset);
+  return { url, text, html: type === 'text/html' || type === 'application/xhtml+xml' };
+}
+
+function contentType(header: string): { readonly type: string; readonly charset: string | null } {
+  const [type = ''] = header.split(';', 1);
+  const charset = /;\s*charset\s*=\s*"?([\w:.-]+)/i.exec(header)?.[1] ?? null;
+  return { type: type.trim().toLowerCase(), charset };
+}
+
+const isText = (type: string): boolean =>
+  /^text\/[\w.+-]+$|^application\/(json|xml|[\w.-]+\+(json|xml))$/.test(type);

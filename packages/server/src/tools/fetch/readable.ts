@@ -1,0 +1,65 @@
+/** What a person would read on a page, as Markdown: made by a process of its own, see `reader.ts`. */
+import { join } from 'node:path';
+import { Fault } from '@parlance/protocol';
+import { z } from 'zod';
+import { READ_MS, READER_KILOBYTES, READERS } from './limits.ts';
+import { Slots } from './slots.ts';
+
+const Readable = z.object({ title: z.string(), text: z.string() });
+export type Readable = z.output<typeof Readable>;
+
+const UNREADABLE = 'No text could be made of the page.';
+const WATCH_MS = 100;
+const slots = new Slots(READERS);
+
+/** Throws a `Fault` for a page that takes too much time or memory to read. At most `READERS` run; the rest wait. */
+export async function readable(html: string, base: URL, signal: AbortSignal): Promise<Readable> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
+  const leave = await slots.enter(deadline);
+  try {
+    return Readable.parse(JSON.parse(await runReader(html, base, deadline)));
+  } catch (cause) {
+    if (signal.aborted) throw new Fault('cancelled', 'aborted');
+    throw new Fault('tool_failed', UNREADABLE, { cause });
+  } finally {
+    leave();
+  }
+}
+
+async function runReader(html: string, base: URL, signal: AbortSignal): Promise<string> {
+  const reader = Bun.spawn(
+    [
+      ...[process.execPath, '--config=/dev/null', '--no-env-file', '--smol'],
+      ...[join(import.meta.dir, 'reader.ts'), base.href],
+    ],
+    {
+      cwd: import.meta.dir,
+      env: { PATH: process.env.PATH ?? '' },
+      stdin: new Blob([html]),
+      stdout: 'pipe',
+      stderr: 'ignore',
+    },
+  );
+  const kill = () => reader.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  const watch = setInterval(async () => {
+    if ((await memoryOf(reader.pid)) > READER_KILOBYTES) kill();
+  }, WATCH_MS);
+  try {
+    return await new Response(reader.stdout).text();
+  } finally {
+    clearInterval(watch);
+    signal.removeEventListener('abort', kill);
+    kill();
+    await reader.exited;
+  }
+}
+
+/** In kilobytes; 0 where the system does not say. Then only the time is bounded. */
+async function memoryOf(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`)
+    .text()
+    .catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+}

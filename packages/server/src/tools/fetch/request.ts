@@ -1,0 +1,43 @@
+/** One GET request to an address that was checked. The host keeps its name in the request and in TLS. */
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIPv6, type LookupFunction } from 'node:net';
+
+const HEADERS = {
+  'user-agent': 'Parlance/0.1 (fetch_page)',
+  accept: 'text/html, application/xhtml+xml, text/*, application/json, application/xml;q=0.9',
+  'accept-encoding': 'gzip, br',
+  'accept-language': 'en, *;q=0.5',
+};
+
+export type Target = {
+  readonly url: URL;
+  /** the only addresses that are connected to, whatever a name server says by now */
+  readonly addresses: readonly string[];
+  /** certificate authorities to trust instead of the usual ones, in tests */
+  readonly ca?: string | undefined;
+};
+
+/** Resolves with the head of the answer; redirects are not followed, the body is as it was sent. */
+export function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options: RequestOptions & { ca?: string | undefined } = {
+    agent: false,
+    headers: HEADERS,
+    lookup: pinned(addresses),
+    signal,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  send(url, options, resolve).on('error', reject).end();
+  return promise;
+}
+
+const pinned = (addresses: readonly string[]): LookupFunction => {
+  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  const [first] = known;
+  return (_host, { all }, answer) => {
+    if (all) answer(null, known);
+    else answer(null, first?.address ?? '', first?.family);
+  };
+};

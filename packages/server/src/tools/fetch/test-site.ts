@@ -1,0 +1,44 @@
+/** A site on this machine for tests, and the tool as it must be to reach it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { FetchOptions } from './tool.ts';
+
+export type Site = AsyncDisposable & {
+  readonly port: number;
+  /** method, path and host of every request so far */
+  readonly requests: string[];
+  /** how many connections are open */
+  connections(): Promise<number>;
+};
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+export async function openSite(answer: Answer, tls?: { key: string; cert: string }): Promise<Site> {
+  const requests: string[] = [];
+  const listener: Answer = (request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.host}`);
+    response.on('error', () => response.destroy());
+    answer(request, response);
+  };
+  const server = tls ? createSecureServer(tls, listener) : createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    requests,
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Every name leads to the site; nothing but the site may be reached. */
+export const towardsSite: FetchOptions = {
+  resolve: async () => ['127.0.0.1'],
+  allow: (address) => address === '127.0.0.1',
+};

@@ -1,0 +1,76 @@
+/** Reads a page of the web. Asks once per host: the address that is asked for can itself carry something away. */
+import { type Ask, Fault, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
+import { cutText } from '../cut.ts';
+import { addressProblem, pageAddress } from './address.ts';
+import { type Download, type DownloadOptions, download } from './download.ts';
+import { FETCH_MS, PAGE_CHARACTERS } from './limits.ts';
+import { type Readable, readable } from './readable.ts';
+
+const Input = z.object({
+  url: z
+    .string()
+    .trim()
+    .superRefine((url, context) => {
+      const message = addressProblem(url);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    })
+    .describe('An http or https address.'),
+});
+
+export type FetchOptions = DownloadOptions & { readonly timeoutMs?: number };
+
+export const fetchPage = (options: FetchOptions = {}): Tool =>
+  defineTool({
+    name: 'fetch_page',
+    description: 'Fetches a page of the web and gives its text as Markdown.',
+    input: Input,
+    repeatable: true,
+    asks: true,
+    approval: ({ url }) => askToFetch(pageAddress(url)),
+    run: async ({ url }, { signal }) => {
+      const page = await downloaded(pageAddress(url), options, signal);
+      return shown(page.url, await textIn(page, signal));
+    },
+  });
+
+const askToFetch = (url: URL): Ask => ({
+  kind: 'other',
+  command: ['fetch_page', url.href],
+  description: `Fetches a page from ${url.host}.`,
+  grant: `fetch:${url.host}`,
+});
+
+async function downloaded(
+  url: URL,
+  { timeoutMs = FETCH_MS, ...options }: FetchOptions,
+  signal: AbortSignal,
+): Promise<Download> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    return await download(url, options, AbortSignal.any([signal, deadline]));
+  } catch (thrown) {
+    if (signal.aborted) throw new Fault('cancelled', 'aborted');
+    if (thrown instanceof Fault) throw thrown;
+    if (deadline.aborted) {
+      throw new Fault('tool_failed', `The page did not arrive within ${timeoutMs / 1_000} s.`);
+    }
+    throw new Fault('tool_failed', 'The page could not be fetched.', { cause: thrown });
+  }
+}
+
+const textIn = (page: Download, signal: AbortSignal): Promise<Readable> | Readable =>
+  page.html
+    ? readable(page.text, page.url, signal)
+    : { title: '', text: cutText(page.text, PAGE_CHARACTERS) };
+
+function shown(url: URL, { title, text }: Readable): ToolResult {
+  const head = title === '' ? url.href : `# ${title}\n${url.href}`;
+  const body = text.trim() === '' ? '(The page has no text.)' : text;
+  return {
+    parts: [textPart(`${head}\n\n${body}`)],
+    data: { url: url.href, title },
+    untrusted: true,
+  };
+}
