@@ -4,28 +4,55 @@ import type { VendorEvent } from './wire.ts';
 
 /** How many characters of an event are kept before it is complete. */
 const LONGEST_EVENT = 32 * 1024 * 1024;
+/** How long the end of a stream is waited for after the answer is complete. */
+const LAST_BYTES_MS = 1000;
 
 /**
  * The events, in batches of what arrived together: one promise a chunk, not one a token. Characters may be cut anywhere
- * between two chunks, and so may lines. Throws where the stream breaks or an event grows too long.
+ * between two chunks, and so may lines. Throws where the stream breaks or an event grows too long. Where it is left
+ * early, the connection is closed, unless `complete` says that nothing more is wanted: then it may be used again.
  */
 export async function* eventBatches(
   body: ReadableStream<Uint8Array>,
   alive: () => void,
+  complete: () => boolean,
 ): AsyncGenerator<readonly VendorEvent[], void> {
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   let batch: VendorEvent[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => void batch.push({ event, data }),
     maxBufferSize: LONGEST_EVENT,
   });
-  for await (const chunk of body) {
-    alive();
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    if (batch.length === 0) continue;
-    yield batch;
-    batch = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      alive();
+      parser.feed(decoder.decode(value, { stream: true }));
+      if (batch.length === 0) continue;
+      yield batch;
+      batch = [];
+    }
+    parser.feed(`${decoder.decode()}\n\n`); // an event whose last line was not ended
+    if (batch.length > 0) yield batch;
+  } finally {
+    void close(reader, complete());
   }
-  parser.feed(`${decoder.decode()}\n\n`); // an event whose last line was not ended
-  if (batch.length > 0) yield batch;
+}
+
+type Reader = { read(): Promise<{ done: boolean }>; cancel(): Promise<void> };
+
+/** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
+async function close(reader: Reader, readOn: boolean): Promise<void> {
+  const cancel = () => reader.cancel().catch(() => undefined);
+  if (!readOn) return void (await cancel());
+  const timer = setTimeout(cancel, LAST_BYTES_MS);
+  for (let over = false; !over; ) {
+    over = await reader.read().then(
+      ({ done }) => done,
+      () => true,
+    );
+  }
+  clearTimeout(timer);
 }

@@ -113,6 +113,33 @@ describe('an answer', () => {
   });
 });
 
+describe('the connection', () => {
+  test('is used again, though the stream ends a little later than the answer', async () => {
+    const ports = new Set<number | undefined>();
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        ports.add(server.requestIP(request)?.port);
+        const body = new ReadableStream<string>({
+          async start(controller) {
+            controller.enqueue('data: Hello\n\ndata: END\n\n');
+            await Bun.sleep(5);
+            controller.close();
+          },
+        });
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      },
+    });
+    servers.push(server);
+    for (let count = 0; count < 3; count++) {
+      await ask(`http://127.0.0.1:${server.port}/`);
+      await Bun.sleep(20);
+    }
+    expect(ports.size).toBe(1);
+  });
+});
+
 describe('a failure', () => {
   test.each([429, 500, 503])('%d is tried again, and again, and then told', async (status) => {
     const { url, bodies } = vendor(() => new Response('{}', { status }));

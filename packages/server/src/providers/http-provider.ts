@@ -113,7 +113,9 @@ async function* answer<State>(
       return yield failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
     }
     let state = wire.start();
-    for await (const events of eventBatches(response.body, () => timer.refresh())) {
+    let complete = false;
+    const alive = () => void timer.refresh();
+    for await (const events of eventBatches(response.body, alive, () => complete)) {
       const said: WireEvent[] = [];
       for (const event of events) {
         const step = attempted(() => wire.step(state, event));
@@ -121,7 +123,8 @@ async function* answer<State>(
         state = step.value[0];
         said.push(...step.value[1]);
         const last = said.at(-1)?.type;
-        if (last === 'ended' || last === 'failed') return yield said;
+        complete = last === 'ended';
+        if (complete || last === 'failed') return yield said;
       }
       if (said.length > 0) yield said;
     }

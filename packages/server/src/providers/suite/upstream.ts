@@ -30,7 +30,7 @@ export function upstream(): Upstream {
   return self;
 }
 
-/** A turn of the event loop between two pieces: they are read as they were cut. */
+/** A turn of the event loop between two pieces: most of them are read as they were cut. */
 const pieceByPiece = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> => {
   let at = 0;
   return new ReadableStream({
