@@ -116,9 +116,13 @@ function browserTool(name: string, row: Row, clients: ClientDesk): Tool {
   });
 }
 
-/** A page can be of any size: what is too large is cut, and then not given a second time as data. */
+/**
+ * A page can be of any size: what is too large is cut, and then not given a second time as data. Whatever the tool,
+ * titles and addresses in its answer are the page's own words.
+ */
 function shown(result: Json): ToolResult {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   const parts = [textPart(cutText(text))];
-  return isObject(result) && text.length <= RESULT_LIMIT ? { parts, data: result } : { parts };
+  const data = isObject(result) && text.length <= RESULT_LIMIT ? { data: result } : {};
+  return { parts, ...data, untrusted: true };
 }

@@ -31,8 +31,15 @@ const BROWSER = [
 test('the tools are these', () => {
   expect(tools.map((tool) => tool.name)).toEqual([
     ...['shell', 'local_shell', 'apply_patch', 'read_file', 'list_files', 'search_files'],
-    ...['echo', 'save_file', 'handoff', ...BROWSER],
+    ...['echo', 'save_file', 'handoff', 'update_plan', 'fetch_page', ...BROWSER],
   ]);
+});
+
+test('web_search is there with a key, and only then', () => {
+  const names = (web?: { key?: string }) =>
+    builtInTools({ clients, sandbox: null, agents: () => [], web }).map((tool) => tool.name);
+  expect(names({ key: 'a key' })).toContain('web_search');
+  for (const web of [undefined, {}, { key: '' }]) expect(names(web)).not.toContain('web_search');
 });
 
 test.each(tools)('$name has a JSON Schema that is an object, and a description', (tool) => {
@@ -181,13 +188,16 @@ describe('browser tools', () => {
   test('text is given as it is, an object as JSON and as data', async () => {
     expect((await ask('get_selected_text', {}, 'words')).result).toEqual({
       parts: [{ type: 'text', text: 'words' }],
+      untrusted: true,
     });
     expect((await ask('get_selected_text', {}, { a: 1 })).result).toEqual({
       parts: [{ type: 'text', text: '{"a":1}' }],
       data: { a: 1 },
+      untrusted: true,
     });
     expect((await ask('tab_management', { action: 'list' }, [1])).result).toEqual({
       parts: [{ type: 'text', text: '[1]' }],
+      untrusted: true,
     });
   });
 

@@ -3,6 +3,7 @@ import type { ClientDesk } from '../core/clients.ts';
 import type { Tool } from '../core/ports/tool.ts';
 import { browserTools } from './browser.ts';
 import { echo } from './echo.ts';
+import { fetchPage } from './fetch/tool.ts';
 import { handoff } from './handoff.ts';
 import { listFiles } from './list-files.ts';
 import { applyPatchTool } from './patch/tool.ts';
@@ -11,6 +12,8 @@ import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
 import type { Sandbox } from './shell/sandbox.ts';
 import { shell } from './shell/tool.ts';
+import { updatePlan } from './update-plan.ts';
+import { webSearch } from './web-search.ts';
 
 export { findSandbox, type Sandbox } from './shell/sandbox.ts';
 
@@ -22,9 +25,11 @@ export type BuiltInOptions = {
   readonly agents: () => readonly string[];
   /** folders of the server itself, closed to every tool */
   readonly hide?: readonly string[];
+  /** the search service; without a key there is no `web_search` */
+  readonly web?: { readonly key?: string | undefined; readonly baseUrl?: string | undefined };
 };
 
-export function builtInTools({ clients, sandbox, agents, hide = [] }: BuiltInOptions): Tool[] {
+export function builtInTools({ clients, sandbox, agents, hide = [], web }: BuiltInOptions): Tool[] {
   return [
     shell('shell', { sandbox, hide }),
     shell('local_shell', { sandbox, hide }),
@@ -35,6 +40,9 @@ export function builtInTools({ clients, sandbox, agents, hide = [] }: BuiltInOpt
     echo,
     saveFile(hide),
     handoff(agents),
+    updatePlan,
+    fetchPage(),
+    ...(web?.key ? [webSearch({ key: web.key, baseUrl: web.baseUrl })] : []),
     ...browserTools(clients),
   ];
 }

@@ -12,7 +12,7 @@ type Input = z.output<typeof Input>;
 
 export type WebSearchOptions = {
   readonly key: string;
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   readonly timeoutMs?: number;
 };
 
