@@ -104,9 +104,11 @@ export function evolveContext(context: Context, fact: Fact): Context {
       );
     case 'step.ended': {
       const { inputTokens, outputTokens } = fact.usage;
-      const counted = fact.counted
-        ? { tokens: inputTokens + outputTokens, own: context.tokens }
-        : context.counted;
+      // A server that counts nothing says zero.
+      const counted =
+        fact.counted && inputTokens > 0
+          ? { tokens: inputTokens + outputTokens, own: context.tokens }
+          : context.counted;
       return { ...context, counted, settled: context.entries.length };
     }
     case 'turn.failed':

@@ -87,7 +87,10 @@ test('an agent with a model of its own is answered by it, with the tools it name
 
 test('what a vendor sealed is given back to it unread, with the reasoning it belongs to', async () => {
   const sealed = { provider: 'scripted', data: { signature: 'abc' } };
-  const thinking: Line[] = [{ type: 'reasoning', text: 'Hm.' }, { type: 'sealed', sealed }];
+  const thinking: Line[] = [
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'sealed', sealed },
+  ];
   const signedCall: Line = { type: 'call', call: 'c1', tool: 'lookup', input: { word: 'a' }, sealed };
   const ended: Line = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'calls' };
   const stage = await setStage([[...thinking, signedCall, ended], says('Done.')]);
