@@ -1,0 +1,42 @@
+/** What a server writes to its standard error, as lines of the log: cut, counted and without its secrets. */
+import type { Readable } from 'node:stream';
+import type { Log } from '../../core/ports/log.ts';
+import { cutText } from '../cut.ts';
+import type { Redact } from './secrets.ts';
+
+const LINE_CHARACTERS = 2_000;
+/** A server that says more in a minute is logged no further until the next. */
+const LINES_A_MINUTE = 200;
+
+export function logComplaints(stream: Readable, server: string, redact: Redact, log: Log): void {
+  const decoder = new TextDecoder();
+  const say = limited((line) =>
+    log.info({ server, line: cutText(redact(line), LINE_CHARACTERS) }, 'MCP server says'),
+  );
+  let rest = '';
+  stream.on('data', (chunk: Uint8Array) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') say(line);
+    if (rest.length > LINE_CHARACTERS * 10) {
+      say(rest);
+      rest = '';
+    }
+  });
+  stream.on('end', () => {
+    if (rest.trim() !== '') say(rest);
+  });
+  stream.on('error', (error) => log.debug({ server, err: error }, 'the output of an MCP server broke off'));
+}
+
+function limited(say: (line: string) => void): (line: string) => void {
+  let minute = 0;
+  let said = 0;
+  return (line) => {
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) [minute, said] = [now, 0];
+    if (said < LINES_A_MINUTE) say(line);
+    if (said === LINES_A_MINUTE) say('(more lines, left out)');
+    said++;
+  };
+}

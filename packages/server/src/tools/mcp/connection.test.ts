@@ -1,0 +1,184 @@
+/** A server that dies, hangs, lies and floods. */
+import { describe, expect, test } from 'bun:test';
+import { textOf } from '@parlance/protocol';
+import { toolSpec } from '../../core/prompt.ts';
+import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { eventually, MISBEHAVING, opened } from './testing.ts';
+
+const TOKEN = 'token-that-nobody-may-see';
+const context = contextIn('/');
+
+const misbehaving = (place: Workshop, more: object = {}) => ({
+  bad: {
+    command: process.execPath,
+    args: [MISBEHAVING],
+    cwd: place.root,
+    env: { SERVER_TOKEN: TOKEN },
+    ...more,
+  },
+});
+
+const logOf = async (place: Workshop): Promise<string[]> => (await place.read('log')).trim().split('\n');
+const said = (call: ReturnType<typeof use>) =>
+  call.then(
+    ({ parts }) => textOf(parts),
+    () => false as const,
+  );
+
+test('the schema of a server is shown to the model as it is, under names that vendors take', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place));
+  for (const tool of mcp.tools()) {
+    expect(tool.name).toMatch(/^mcp_bad_[A-Za-z0-9_-]{1,56}$/);
+    expect(toolSpec(tool).parameters).toEqual({ type: 'object' });
+  }
+  expect(mcp.tools()).toBeArrayOfSize(11);
+});
+
+test('a server that is killed is started again; its tools report a fault meanwhile', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place), 300);
+  const say = mcp.named('mcp_bad_say');
+  const pid = Number((await logOf(place))[0]?.split(' ')[1]);
+  process.kill(pid, 'SIGKILL');
+  await eventually(() => mcp.lines.some((line) => line.startsWith('MCP server lost')));
+  const fault = await faultOf(use(say, { text: 'a' }, context));
+  expect(fault.code).toBe('tool_failed');
+  expect(fault.message).toBe('The MCP server bad is not running; it is being started again.');
+  expect(await eventually(() => said(use(say, { text: 'back' }, context)))).toBe('back');
+  expect(await logOf(place)).toBeArrayOfSize(2);
+});
+
+test('a server that dies in a call leaves the outcome open', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place));
+  const { message } = await faultOf(use(mcp.named('mcp_bad_die'), {}, context));
+  expect(message).toBe('The MCP server bad was lost during the call; what came of it is not known.');
+  expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe('back');
+});
+
+test('a server that dies at once is not started in a hot loop', async () => {
+  await using place = await workshop();
+  await place.write('dies.ts', "require('node:fs').appendFileSync('log', 'started\\n'); process.exit(1);");
+  await using mcp = await opened(misbehaving(place, { args: ['dies.ts'] }), 50);
+  await Bun.sleep(1_000);
+  expect(mcp.tools()).toEqual([]);
+  const starts = (await logOf(place)).length;
+  expect(starts).toBeGreaterThan(1);
+  expect(starts).toBeLessThan(8);
+});
+
+test('a server that is not there does not hold up the others', async () => {
+  await using place = await workshop();
+  await using mcp = await opened({
+    ...misbehaving(place),
+    gone: { command: '/nowhere/at/all' },
+    silent: { url: 'http://127.0.0.1:1/mcp', headers: { authorization: `Bearer ${TOKEN}` } },
+  });
+  expect(await said(use(mcp.named('mcp_bad_say'), { text: 'here' }, context))).toBe('here');
+  expect(mcp.lines.filter((line) => line.startsWith('MCP server not reached'))).not.toBeEmpty();
+  expect(mcp.lines.join('\n')).not.toContain(TOKEN);
+});
+
+test('other tools are offered once the server lists them', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place));
+  let changes = 0;
+  const end = mcp.onChange(() => changes++);
+  await use(mcp.named('mcp_bad_grow'), {}, context);
+  await eventually(() => mcp.tools().some((tool) => tool.name === 'mcp_bad_grown'));
+  expect(changes).toBe(1);
+  end();
+});
+
+test('a call that takes too long is given up, and the server told', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place, { timeoutMs: 1_000 }));
+  const { message } = await faultOf(use(mcp.named('mcp_bad_hang'), {}, context));
+  expect(message).toBe('The MCP server bad did not answer within 1 s.');
+  await eventually(async () => (await logOf(place)).includes('cancelled'));
+  expect(await said(use(mcp.named('mcp_bad_say'), { text: 'here' }, context))).toBe('here');
+});
+
+test('cancelling tells the server', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place));
+  const abort = new AbortController();
+  const call = faultOf(use(mcp.named('mcp_bad_hang'), {}, contextIn('/', { signal: abort.signal })));
+  setTimeout(() => abort.abort(), 20);
+  expect((await call).code).toBe('cancelled');
+  await eventually(async () => (await logOf(place)).includes('cancelled'));
+});
+
+test('what a server says on the side is logged without its secrets', async () => {
+  await using place = await workshop();
+  await using mcp = await opened(misbehaving(place));
+  await eventually(() => mcp.lines.some((line) => line.includes('the token is [secret]')));
+  const refused = await use(mcp.named('mcp_bad_refuse'), {}, context);
+  expect(refused).toMatchObject({ failed: true, untrusted: true });
+  expect(textOf(refused.parts)).toContain('no: [secret]');
+  expect(mcp.lines.join('\n')).not.toContain(TOKEN);
+});
+
+describe('answers', () => {
+  test('of every kind become parts that can be kept', async () => {
+    await using place = await workshop();
+    await using mcp = await opened(misbehaving(place));
+    const { parts } = await use(mcp.named('mcp_bad_odd'), {}, context);
+    expect(parts).toEqual([
+      { type: 'file', name: 'image', mime: 'image/svg+xml', data: 'PHN2Zz4=' },
+      { type: 'file', name: 'audio', mime: 'audio/wav', data: 'AAAA' },
+      { type: 'text', text: 'file:///a/b.txt?c\nwords \ufffd' },
+      { type: 'image', mime: 'image/png', data: 'AAAA' },
+      { type: 'file', name: 'b.bin', mime: 'application/octet-stream', data: 'AAAA' },
+      { type: 'text', text: 'a\nfile:///a\nthe a' },
+    ]);
+  });
+
+  test('are bounded in every size', async () => {
+    await using place = await workshop();
+    await using mcp = await opened(misbehaving(place));
+    const { parts, data } = await use(mcp.named('mcp_bad_large'), {}, context);
+    expect(parts.length).toBeLessThanOrEqual(101);
+    expect(parts[0]?.type).toBe('image');
+    expect(parts[1]).toEqual({ type: 'text', text: '[image/png of 2250000 bytes left out]' });
+    expect(textOf(parts).length).toBeLessThan(110_000);
+    expect(textOf(parts).isWellFormed()).toBe(true);
+    expect(data).toBeUndefined();
+  });
+
+  test('without end cost the server its process, not us our memory', async () => {
+    await using place = await workshop();
+    await using mcp = await opened(misbehaving(place));
+    expect((await faultOf(use(mcp.named('mcp_bad_huge'), {}, context))).message).toContain('was lost');
+    expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe(
+      'back',
+    );
+  });
+
+  test('that are none are a fault', async () => {
+    await using place = await workshop();
+    await using mcp = await opened(misbehaving(place));
+    const { message } = await faultOf(use(mcp.named('mcp_bad_nonsense'), {}, context));
+    expect(message).toBe('The answer of the MCP server bad cannot be read.');
+  });
+});
+
+test('closing ends the process, and nothing is started again', async () => {
+  await using place = await workshop();
+  const mcp = await opened(misbehaving(place));
+  const say = mcp.named('mcp_bad_say');
+  const pid = Number((await logOf(place))[0]?.split(' ')[1]);
+  await mcp.close();
+  expect(() => process.kill(pid, 0)).toThrow();
+  expect((await faultOf(use(say, { text: 'a' }, context))).message).toBe(
+    'The MCP server bad is not running.',
+  );
+  await Bun.sleep(200);
+  expect(await logOf(place)).toBeArrayOfSize(1);
+});
+
+test('without servers there is nothing', async () => {
+  await using mcp = await opened({});
+  expect(mcp.tools()).toEqual([]);
+});

@@ -1,0 +1,218 @@
+/**
+ * One MCP server: connected, and connected again when it is lost, with growing pauses. The tools it last listed stay
+ * known while it is away; calls are then answered with a fault at once.
+ */
+import type {
+  CallToolResult,
+  Client,
+  Tool as Definition,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+} from '@modelcontextprotocol/client';
+import { Fault, type JsonObject } from '@parlance/protocol';
+import type { Log } from '../../core/ports/log.ts';
+import { cutText } from '../cut.ts';
+import { type Redact, redactorFor } from './secrets.ts';
+import type { McpServer } from './servers.ts';
+import { openTransport } from './transport.ts';
+
+export type { Definition };
+
+export type ConnectionOptions = {
+  readonly log: Log;
+  /** the first pause before a server is started again, in milliseconds; each further one is twice as long */
+  readonly pauseMs?: number;
+};
+
+type State =
+  | { readonly phase: 'new' }
+  | { readonly phase: 'starting'; readonly abort: AbortController }
+  | { readonly phase: 'ready'; readonly client: Client; readonly since: number }
+  | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
+  | { readonly phase: 'closed' };
+
+/** `refused`: the server answered that it cannot; the words are its own. */
+export type McpAnswer =
+  | { readonly kind: 'done'; readonly result: CallToolResult }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const START_MS = 30_000;
+const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+/** A server that stayed up this long was well: the pauses begin anew. */
+const WELL_MS = 60_000;
+const MOST_TOOLS = 256;
+const DEFINITION_CHARACTERS = 64_000;
+
+export class McpConnection {
+  readonly #name: string;
+  readonly #server: McpServer;
+  readonly #options: ConnectionOptions;
+  readonly #redact: Redact;
+  #state: State = { phase: 'new' };
+  #failures = 0;
+  #definitions: readonly Definition[] = [];
+  /** called when the tools are others than before */
+  onChange: () => void = () => undefined;
+
+  constructor(name: string, server: McpServer, options: ConnectionOptions) {
+    this.#name = name;
+    this.#server = server;
+    this.#options = options;
+    this.#redact = redactorFor(server);
+  }
+
+  get definitions(): readonly Definition[] {
+    return this.#definitions;
+  }
+
+  /** Resolves when the first attempt is over, whichever way. Never throws. */
+  async start(): Promise<void> {
+    const abort = new AbortController();
+    this.#state = { phase: 'starting', abort };
+    try {
+      await this.#connect(abort.signal);
+    } catch (thrown) {
+      if (this.#closed()) return;
+      this.#options.log.warn({ server: this.#name, reason: this.#reason(thrown) }, 'MCP server not reached');
+      this.#pause();
+    }
+  }
+
+  /** Throws a `Fault` where there is no answer: the server is away, too slow, or the call is cancelled. */
+  async call(tool: string, input: JsonObject, signal: AbortSignal): Promise<McpAnswer> {
+    const state = this.#state;
+    if (signal.aborted) throw new Fault('cancelled', 'aborted');
+    if (state.phase !== 'ready') throw this.#away();
+    const { ProtocolError, SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
+    const { timeoutMs } = this.#server;
+    try {
+      const options = { signal, timeout: timeoutMs };
+      return { kind: 'done', result: await state.client.callTool({ name: tool, arguments: input }, options) };
+    } catch (thrown) {
+      if (signal.aborted) throw new Fault('cancelled', 'aborted');
+      if (thrown instanceof ProtocolError) return { kind: 'refused', message: this.#reason(thrown) };
+      if (thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout) {
+        const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
+        throw new Fault('tool_failed', message);
+      }
+      this.#options.log.warn({ server: this.#name, reason: this.#reason(thrown) }, 'MCP call failed');
+      if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
+        throw new Fault('tool_failed', `The answer of the MCP server ${this.#name} cannot be read.`);
+      }
+      void this.#lose(state.client);
+      const message = `The MCP server ${this.#name} was lost during the call; what came of it is not known.`;
+      throw new Fault('tool_failed', message);
+    }
+  }
+
+  /** Ends the process or the connection. It is not started again. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    this.#state = { phase: 'closed' };
+    if (state.phase === 'pausing') clearTimeout(state.timer);
+    if (state.phase === 'starting') state.abort.abort();
+    if (state.phase === 'ready') await this.#end(state.client);
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    const client = await this.#newClient();
+    const way = { name: this.#name, server: this.#server, redact: this.#redact };
+    try {
+      await client.connect(await openTransport(way, log), { signal, timeout: START_MS });
+      const { tools } = await client.listTools(undefined, { signal, timeout: START_MS });
+      if (signal.aborted) throw new Fault('cancelled', 'aborted');
+      // The server may have died between its answer and here: then this was no start.
+      if (!client.transport) throw new Error('the server closed the connection');
+      this.#state = { phase: 'ready', client, since: Date.now() };
+      this.#learn(tools);
+    } catch (thrown) {
+      await this.#end(client);
+      throw thrown;
+    }
+    log.info({ server: this.#name, tools: this.#definitions.length }, 'MCP server is ready');
+  }
+
+  async #newClient(): Promise<Client> {
+    const { Client } = await import('@modelcontextprotocol/client');
+    const client = new Client(
+      { name: 'parlance', version: '0.1.0' },
+      {
+        // Asking which protocol it speaks costs a second process where the server is one.
+        versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },
+        jsonSchemaValidator: asTheyCome,
+        listChanged: { tools: { onChanged: (error, tools) => this.#relearn(client, error, tools) } },
+      },
+    );
+    client.onclose = () => void this.#lose(client);
+    client.onerror = (error) =>
+      this.#options.log.debug({ server: this.#name, reason: this.#reason(error) }, 'MCP trouble');
+    return client;
+  }
+
+  #relearn(client: Client, error: Error | null, tools: readonly Definition[] | null): void {
+    if (this.#state.phase !== 'ready' || this.#state.client !== client) return;
+    if (tools) this.#learn(tools);
+    else
+      this.#options.log.warn(
+        { server: this.#name, reason: this.#reason(error) },
+        'MCP tools not listed again',
+      );
+  }
+
+  #learn(listed: readonly Definition[]): void {
+    const fitting = listed.filter((tool) => JSON.stringify(tool).length <= DEFINITION_CHARACTERS);
+    const kept = fitting.slice(0, MOST_TOOLS);
+    if (kept.length < listed.length) {
+      const leftOut = listed.length - kept.length;
+      this.#options.log.warn({ server: this.#name, leftOut }, 'MCP tools left out: too many or too large');
+    }
+    if (Bun.deepEquals(kept, this.#definitions)) return;
+    this.#definitions = kept;
+    this.onChange();
+  }
+
+  /** Once for each client, however many notice it. */
+  async #lose(client: Client): Promise<void> {
+    const state = this.#state;
+    if (state.phase !== 'ready' || state.client !== client) return;
+    if (Date.now() - state.since > WELL_MS) this.#failures = 0;
+    this.#options.log.warn({ server: this.#name }, 'MCP server lost');
+    this.#pause();
+    await this.#end(client);
+  }
+
+  #pause(): void {
+    const most = Math.min(LONGEST_PAUSE_MS, (this.#options.pauseMs ?? PAUSE_MS) * 2 ** this.#failures++);
+    const timer = setTimeout(() => void this.start(), most * (0.5 + Math.random() / 2));
+    timer.unref();
+    this.#state = { phase: 'pausing', timer };
+  }
+
+  async #end(client: Client): Promise<void> {
+    await client.close().catch((thrown) => {
+      this.#options.log.debug({ server: this.#name, reason: this.#reason(thrown) }, 'MCP server not closed');
+    });
+  }
+
+  #closed(): boolean {
+    return this.#state.phase === 'closed';
+  }
+
+  #away(): Fault {
+    const hope = this.#closed() ? '' : '; it is being started again';
+    return new Fault('tool_failed', `The MCP server ${this.#name} is not running${hope}.`);
+  }
+
+  #reason(thrown: unknown): string {
+    return cutText(this.#redact(thrown instanceof Error ? thrown.message : String(thrown)), 2_000);
+  }
+}
+
+/** We show what a server answers; whether it keeps to its own schema is its affair. */
+const asTheyCome: jsonSchemaValidator = {
+  getValidator:
+    <Value>(): JsonSchemaValidator<Value> =>
+    (input) => ({ valid: true, data: input as Value, errorMessage: undefined }),
+};

@@ -1,0 +1,60 @@
+/** The tools of all MCP servers of the config file. The SDK is loaded only where there is a server. */
+import type { Tool } from '../../core/ports/tool.ts';
+import { type ConnectionOptions, McpConnection } from './connection.ts';
+import { toolNames } from './names.ts';
+import type { McpServers } from './servers.ts';
+import { mcpTool } from './tool.ts';
+
+export type McpOptions = ConnectionOptions & {
+  /** how long a start waits for servers, in milliseconds; who comes later is there from then on */
+  readonly patienceMs?: number;
+};
+
+export type McpTools = {
+  /** as they are just now; the same objects until they change */
+  tools(): readonly Tool[];
+  /** Calls the listener whenever a server came, or lists other tools than before. Returns what ends it. */
+  onChange(listener: () => void): () => void;
+  /** Ends all servers. */
+  close(): Promise<void>;
+};
+
+const PATIENCE_MS = 10_000;
+
+/** A server that cannot be reached is named in the log and tried again; it is never a reason not to start. */
+export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
+  const entries = Object.entries(servers).map(([name, server]) => ({
+    name,
+    trusted: server.trusted,
+    connection: new McpConnection(name, server, options),
+  }));
+  const listeners = new Set<() => void>();
+  let current: Tool[] = [];
+  const renew = () => {
+    const offers = entries.flatMap((entry) =>
+      entry.connection.definitions.map((definition) => ({ ...entry, server: entry.name, definition })),
+    );
+    const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
+    current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '' }));
+    for (const listener of listeners) listener();
+  };
+  for (const { connection } of entries) connection.onChange = renew;
+  await within(
+    options.patienceMs ?? PATIENCE_MS,
+    Promise.all(entries.map((entry) => entry.connection.start())),
+  );
+  return {
+    tools: () => current,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: async () => void (await Promise.all(entries.map((entry) => entry.connection.close()))),
+  };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,76 @@
+/** What an MCP server answers, as parts: the order is kept, every size is bounded. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
+import { cutText, RESULT_LIMIT } from '../cut.ts';
+
+type Content = CallToolResult['content'][number];
+
+const MOST_PARTS = 100;
+/** Of all images and files of one answer, as base64. */
+const BINARY_CHARACTERS = 4_000_000;
+/** Structured data comes as text, too: only little of it is worth having twice. */
+const DATA_CHARACTERS = 4_000;
+
+export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
+  const budget = { text: RESULT_LIMIT, binary: BINARY_CHARACTERS };
+  const parts = content.slice(0, MOST_PARTS).map((item) => within(budget, partOf(item)));
+  if (content.length > MOST_PARTS)
+    parts.push(textPart(`[… ${content.length - MOST_PARTS} parts left out …]`));
+  if (parts.length > 0) return parts;
+  return [
+    textPart(structuredContent === undefined ? '(no output)' : cutText(JSON.stringify(structuredContent))),
+  ];
+}
+
+export function dataOf({ structuredContent }: CallToolResult): JsonObject | undefined {
+  if (!isObject(structuredContent) || JSON.stringify(structuredContent).length > DATA_CHARACTERS)
+    return undefined;
+  return structuredContent as JsonObject;
+}
+
+function partOf(item: Content): Part {
+  switch (item.type) {
+    case 'text':
+      return textPart(item.text);
+    case 'image':
+      return binaryPart('image', item.mimeType, item.data);
+    case 'audio':
+      return binaryPart('audio', item.mimeType, item.data);
+    case 'resource_link':
+      return textPart([item.title ?? item.name, item.uri, item.description].filter(Boolean).join('\n'));
+    case 'resource':
+      return 'text' in item.resource
+        ? textPart(`${item.resource.uri}\n${item.resource.text}`)
+        : binaryPart(nameIn(item.resource.uri), item.resource.mimeType, item.resource.blob);
+  }
+}
+
+function binaryPart(name: string, mime = 'application/octet-stream', data: string): Part {
+  const type = /^image\/(png|jpeg|gif|webp)$/.test(mime) ? 'image' : 'file';
+  const part = Part.safeParse(
+    type === 'image' ? { type, mime, data } : { type, name, mime: cutText(mime, 100), data },
+  );
+  return part.success ? part.data : textPart(`[${name}: content that cannot be read]`);
+}
+
+/** The last step of the path, for a file to be called by. */
+const nameIn = (uri: string): string =>
+  cutText(
+    uri
+      .replace(/[?#].*$/, '')
+      .split('/')
+      .at(-1) || 'resource',
+    100,
+  );
+
+function within(budget: { text: number; binary: number }, part: Part): Part {
+  if (part.type === 'text') {
+    const text = cutText(part.text, budget.text);
+    budget.text = Math.max(0, budget.text - part.text.length);
+    return textPart(text.toWellFormed());
+  }
+  const bytes = part.data.length;
+  if (bytes > budget.binary) return textPart(`[${part.mime} of ${Math.floor(bytes * 0.75)} bytes left out]`);
+  budget.binary -= bytes;
+  return part;
+}

@@ -1,0 +1,54 @@
+/** The MCP servers that the config file names, under "mcpServers". Messages continue a sentence and quote no value. */
+import { z } from 'zod';
+
+const texts = (what: string) =>
+  z.record(z.string(), z.string(`must hold ${what} as text`), `must be ${what} by name`);
+
+const common = {
+  /** what it says is as good as our own: its results do not count as the words of strangers */
+  trusted: z.boolean('must be true or false').default(false),
+  /** for one call, in milliseconds */
+  timeoutMs: z
+    .number('must be a number of milliseconds')
+    .int('must be a whole number of milliseconds')
+    .min(1_000, 'must be at least 1000')
+    .max(3_600_000, 'must be at most 3600000')
+    .default(60_000),
+};
+
+const StdioServer = z.strictObject({
+  command: z.string('must be a program').min(1, 'must be a program'),
+  args: z.array(z.string('must be a list of texts'), 'must be a list of texts').default([]),
+  /** added to the few variables that every server gets; see `transport.ts` */
+  env: texts('variables').default({}),
+  cwd: z.string('must be a folder').min(1, 'must be a folder').optional(),
+  ...common,
+});
+
+const HttpServer = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+  headers: texts('headers').default({}),
+  ...common,
+});
+
+const McpServer = z
+  .looseObject({}, 'must have a command or a url')
+  .transform((raw, context): z.output<typeof StdioServer> | z.output<typeof HttpServer> => {
+    const refuse = (message: string, path: PropertyKey[] = []) => {
+      context.addIssue({ code: 'custom', message, path });
+      return z.NEVER;
+    };
+    if ('command' in raw === 'url' in raw) return refuse('must have either a command or a url');
+    const parsed = ('url' in raw ? HttpServer : StdioServer).safeParse(raw);
+    if (parsed.success) return parsed.data;
+    const issue = parsed.error.issues[0];
+    return refuse(issue?.message ?? 'cannot be read', issue?.path);
+  });
+export type McpServer = z.output<typeof McpServer>;
+
+export const McpServers = z.record(
+  z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must have names of 1 to 32 letters, digits, _ or -'),
+  McpServer,
+  'must be servers by name',
+);
+export type McpServers = z.output<typeof McpServers>;

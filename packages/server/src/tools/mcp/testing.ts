@@ -1,0 +1,60 @@
+/** What tests of MCP share: the servers, a log that remembers, and tools by their names. */
+import { join } from 'node:path';
+import { isObject } from '@parlance/protocol';
+import type { Log } from '../../core/ports/log.ts';
+import type { Tool } from '../../core/ports/tool.ts';
+import { type McpTools, openMcp } from './open.ts';
+import { McpServers } from './servers.ts';
+
+/** The program of a package, run as its `bin` entry would be. */
+export function programOf(packageName: string): string {
+  const manifest = Bun.resolveSync(`${packageName}/package.json`, import.meta.dir);
+  const { bin } = require(manifest) as { bin: Record<string, string> };
+  return join(manifest, '..', Object.values(bin)[0] ?? '');
+}
+
+export const EVERYTHING = programOf('@modelcontextprotocol/server-everything');
+export const FILESYSTEM = programOf('@modelcontextprotocol/server-filesystem');
+export const MISBEHAVING = join(import.meta.dir, 'test-server.ts');
+
+export type Opened = McpTools & AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
+
+/** The pause before a lost server is started again is short, so that tests need not wait. */
+export async function opened(servers: unknown, pauseMs = 20): Promise<Opened> {
+  const lines: string[] = [];
+  const mcp = await openMcp(McpServers.parse(servers), {
+    log: remembering(lines),
+    pauseMs,
+    patienceMs: 20_000,
+  });
+  return {
+    ...mcp,
+    lines,
+    named(name) {
+      const tool = mcp.tools().find((candidate) => candidate.name === name);
+      if (!tool) throw new Error(`no tool ${name}`);
+      return tool;
+    },
+    [Symbol.asyncDispose]: () => mcp.close(),
+  };
+}
+
+function remembering(lines: string[]): Log {
+  const keep = (data: object, message: string) =>
+    void lines.push(`${message} ${JSON.stringify(plain(data))}`);
+  return { debug: keep, info: keep, warn: keep, error: keep };
+}
+
+/** An error has no fields of its own that JSON would show. */
+const plain = (data: object): object =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, isObject(value) ? Bun.inspect(value) : value]),
+  );
+
+export async function eventually<Value>(look: () => Promise<Value | false> | Value | false): Promise<Value> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(10)) {
+    const seen = await look();
+    if (seen !== false) return seen;
+  }
+  throw new Error('it did not come true');
+}

@@ -1,0 +1,56 @@
+/** One tool of an MCP server. Its own word that it only reads lets it run unasked; every other is asked for. */
+import { type Ask, type JsonObject, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
+import { cutText } from '../cut.ts';
+import type { Definition, McpAnswer, McpConnection } from './connection.ts';
+import { dataOf, partsOf } from './result.ts';
+
+/** The server checks its own input, and says what is wrong better than we could. */
+const Input = z.record(z.string(), z.json());
+
+const DESCRIPTION_CHARACTERS = 4_000;
+
+export type McpToolOptions = {
+  /** as the model calls it */
+  readonly name: string;
+  readonly server: string;
+  readonly trusted: boolean;
+  readonly definition: Definition;
+  readonly connection: McpConnection;
+};
+
+export function mcpTool({ name, server, trusted, definition, connection }: McpToolOptions): Tool {
+  const readOnly = definition.annotations?.readOnlyHint === true;
+  const title = definition.title ?? definition.annotations?.title ?? definition.name;
+  return defineTool({
+    name,
+    description: cutText(definition.description ?? title, DESCRIPTION_CHARACTERS),
+    input: Input,
+    parameters: definition.inputSchema as JsonObject,
+    repeatable: readOnly || definition.annotations?.idempotentHint === true,
+    asks: !readOnly,
+    approval: (input) => (readOnly ? null : askToCall(name, server, definition.name, input)),
+    run: async (input, { signal }) => {
+      const result = shown(await connection.call(definition.name, input, signal));
+      return trusted ? result : { ...result, untrusted: true };
+    },
+  });
+}
+
+const askToCall = (name: string, server: string, tool: string, input: JsonObject): Ask => ({
+  kind: 'other',
+  command: [name, JSON.stringify(input)],
+  description: `Uses the tool ${tool} of the MCP server ${server}.`,
+  grant: `mcp:${server}:${tool}`,
+});
+
+function shown(answer: McpAnswer): ToolResult {
+  if (answer.kind === 'refused') return { parts: [textPart(answer.message)], failed: true };
+  const data = dataOf(answer.result);
+  return {
+    parts: partsOf(answer.result),
+    ...(data ? { data } : {}),
+    ...(answer.result.isError ? { failed: true } : {}),
+  };
+}

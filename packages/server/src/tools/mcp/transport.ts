@@ -1,0 +1,24 @@
+/** The way to a server: a process of ours, or an address. */
+import type { Readable } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/client';
+import type { Log } from '../../core/ports/log.ts';
+import { logComplaints } from './complaints.ts';
+import type { Redact } from './secrets.ts';
+import type { McpServer } from './servers.ts';
+
+export type Way = { readonly name: string; readonly server: McpServer; readonly redact: Redact };
+
+/** Nothing is started yet. The SDK gives a process HOME, LOGNAME, PATH, SHELL, TERM, USER and its own variables. */
+export async function openTransport({ name, server, redact }: Way, log: Log): Promise<Transport> {
+  if ('url' in server) {
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    return new StreamableHTTPClientTransport(new URL(server.url), {
+      requestInit: { headers: server.headers },
+    });
+  }
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const { command, args, env, cwd } = server;
+  const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) });
+  if (transport.stderr) logComplaints(transport.stderr as Readable, name, redact, log);
+  return transport;
+}
