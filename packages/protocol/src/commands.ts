@@ -1,7 +1,7 @@
 /** Everything that can be asked of a session. The native dialect takes these as they are. */
 import { z } from 'zod';
 import { ApprovalAnswer, DirectCall, InputMode } from './events.ts';
-import { ApprovalId } from './ids.ts';
+import { ApprovalId, CallId } from './ids.ts';
 import { Part } from './parts.ts';
 
 export const SessionCreate = z.object({
@@ -21,6 +21,8 @@ export const InputSubmit = z.object({
   domain: z.string().optional(),
   agent: z.string().optional(),
   named: z.boolean().default(true),
+  /** the agent of this turn alone, of whatever domain */
+  answeredBy: z.string().optional(),
 });
 
 export const TurnCancel = z.object({ type: z.literal('turn.cancel') });
@@ -43,6 +45,16 @@ export const ApprovalExplain = z.object({
   approval: ApprovalId.optional(),
 });
 
+/** What came of a call that was deferred to a client. */
+export const CallAnswer = z.object({
+  type: z.literal('call.answer'),
+  call: CallId,
+  failed: z.boolean().default(false),
+  parts: z.array(Part).max(100),
+  data: z.record(z.string(), z.json()).optional(),
+  untrusted: z.boolean().default(false),
+});
+
 /** Takes back what an "always" has allowed. */
 export const GrantRevoke = z.object({ type: z.literal('grant.revoke'), grant: z.string().max(1_000) });
 
@@ -55,6 +67,7 @@ export const Command = z.discriminatedUnion('type', [
   TurnCancel,
   ApprovalAnswerCommand,
   ApprovalExplain,
+  CallAnswer,
   GrantRevoke,
   ContextCompact,
   SessionClear,

@@ -88,6 +88,8 @@ export const EVENTS = {
     via: ConnectionId.optional(),
     key: z.string().optional(),
     call: DirectCall.optional(),
+    /** who is to answer, where it is not the session's agent */
+    agent: AgentRef.optional(),
   }),
 
   'turn.started': fact({ turn: TurnId, input: InputId, agent: AgentRef }),
@@ -158,6 +160,8 @@ export const EVENTS = {
   }),
   /** Comes before the side effect. */
   'tool.started': fact({ turn: TurnId, call: CallId }),
+  /** A client that comes and goes carries the call out: the session rests until it says what came of it. */
+  'call.deferred': fact({ turn: TurnId, call: CallId }),
   'tool.ended': fact({
     turn: TurnId,
     call: CallId,

@@ -1,5 +1,13 @@
 /** One call of a turn: is it possible, may it run, what came of it. */
-import { type ApprovalId, type Ask, asFault, type FactBody, type Fault, textPart } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  type Ask,
+  asFault,
+  type FactBody,
+  type Fault,
+  textOf,
+  textPart,
+} from '@parlance/protocol';
 import { approvalHash, judge } from './approvals.ts';
 import { unknownOutcome } from './decide.ts';
 import type { LiveSession } from './live-session.ts';
@@ -90,6 +98,7 @@ async function run(
   { tool, input }: Possible,
 ): Promise<void> {
   const signal = session.signal(turn.id);
+  if (tool.deferred) return defer(session, tools, turn, call, { tool, input }, signal);
   await recordIn(session, turn.id, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
   if (signal.aborted || session.state.turn?.id !== turn.id) return;
   const started = tools.now();
@@ -115,6 +124,24 @@ async function run(
     facts.push({ type: 'agent.changed', turn: turn.id, from: turn.agent, to: { id, name }, reason });
   }
   await recordIn(session, turn.id, facts);
+}
+
+/** Hands the call to a client that comes and goes, where it can be carried out at all. */
+async function defer(
+  session: LiveSession,
+  tools: TurnTools,
+  turn: Turn,
+  call: OpenCall,
+  { tool, input }: Possible,
+  signal: AbortSignal,
+): Promise<void> {
+  const result = await outcome(tool, input, toolContext(session, tools, turn, call, signal), tools);
+  if (signal.aborted) return;
+  if (result.failed) return failed(session, turn, call, textOf(result.parts));
+  await recordIn(session, turn.id, [
+    { type: 'tool.started', turn: turn.id, call: call.call },
+    { type: 'call.deferred', turn: turn.id, call: call.call },
+  ]);
 }
 
 /** A tool that throws has failed: the model is told, the turn goes on. */
@@ -160,6 +187,7 @@ function toolContext(
     call: call.call,
     root: tools.root,
     signal,
+    recent: session.recent,
     atClient: (request) =>
       tools.clients.dispatch({
         execution,

@@ -140,6 +140,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'approval.explained':
     case 'approval.answered':
     case 'tool.started':
+    case 'call.deferred':
     case 'grant.revoked':
       return context;
   }

@@ -22,6 +22,8 @@ export type Asking = {
   readonly key: string | undefined;
   readonly domain: string;
   readonly agent: AgentRef;
+  /** who answers this input, where it is not the session's agent */
+  readonly answeredBy: AgentRef | undefined;
   /** the block that was being streamed when the command came */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
@@ -47,6 +49,8 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
       return interruption(state.turn, 'cancelled', asking.open);
     case 'approval.answer':
       return answer(state, command, asking);
+    case 'call.answer':
+      return deferredAnswer(state, command);
     case 'grant.revoke':
       if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
       return [{ type: 'grant.revoked', grant: command.grant, by: asking.by }];
@@ -86,9 +90,18 @@ function submit(
   if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
   const input = asking.newId() as InputId;
   const { via, dialect } = asking;
-  facts.push({ type: 'input.accepted', input, parts: command.parts, dialect, via, key, call: command.call });
+  facts.push({
+    type: 'input.accepted',
+    input,
+    parts: command.parts,
+    dialect,
+    via,
+    key,
+    call: command.call,
+    agent: asking.answeredBy,
+  });
   if (!state.turn || superseded) {
-    const next = state.queue[0] ?? { input, via, call: command.call };
+    const next = state.queue[0] ?? { input, via, call: command.call, agent: asking.answeredBy };
     const agent = state.created ? state.agent : asking.agent;
     facts.push(...turnBegun(next, asking.newId() as TurnId, agent));
   }
@@ -97,7 +110,7 @@ function submit(
 
 /** A turn for this input. A call that a person asked for by name is there from the start. */
 export function turnBegun(next: QueuedInput, turn: TurnId, agent: AgentRef): FactBody[] {
-  const started: FactBody = { type: 'turn.started', turn, input: next.input, agent };
+  const started: FactBody = { type: 'turn.started', turn, input: next.input, agent: next.agent ?? agent };
   if (!next.call) return [started];
   return [started, { type: 'call.requested', turn, call: `call_${turn}` as CallId, ...next.call }];
 }
@@ -196,4 +209,22 @@ function answer(
   if (!command.exit) return [answered, denied];
   const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
   return [answered, denied, ...interruption(others, 'denied', null)];
+}
+
+function deferredAnswer(state: SessionState, command: Extract<Command, { type: 'call.answer' }>): FactBody[] {
+  const { turn } = state;
+  const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
+  if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
+  const { parts, data, failed, untrusted } = command;
+  const outcome = failed ? 'failed' : 'ok';
+  const ended: FactBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call: call.call,
+    outcome,
+    parts,
+    data,
+    durationMs: 0,
+  };
+  return [untrusted ? { ...ended, untrusted } : ended];
 }

@@ -2,6 +2,7 @@
 
 import type { Principal } from '@parlance/protocol';
 import {
+  type AgentRef,
   type ApprovalId,
   Command,
   type CommandInput,
@@ -310,6 +311,12 @@ export class Engine {
     }
   }
 
+  #answering(command: Decided): AgentRef | undefined {
+    if (command.type !== 'input.submit' || command.answeredBy === undefined) return undefined;
+    const { id, name } = this.#parts.roster.agent(command.answeredBy);
+    return { id, name };
+  }
+
   #asking(session: LiveSession, command: Decided, caller: Caller): Asking {
     const { roster, newId, now } = this.#parts;
     const placed = command.type === 'session.create' || command.type === 'input.submit';
@@ -321,6 +328,7 @@ export class Engine {
       key: caller.key,
       domain,
       agent: roster.first(domain, placed ? command.agent : undefined),
+      answeredBy: this.#answering(command),
       open: shownSoFar(session, now),
       newId,
     };

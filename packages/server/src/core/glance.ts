@@ -2,7 +2,7 @@
 import type { ApprovalId, Ask, CallId, Fact, JsonObject, SessionEvent, TurnId } from '@parlance/protocol';
 import type { LiveSession } from './live-session.ts';
 import type { SessionRef } from './ports/store.ts';
-import { type SessionState, waitingCall } from './session.ts';
+import { deferredCall, type SessionState, waitingCall } from './session.ts';
 
 export type PendingApproval = {
   readonly approval: ApprovalId;
@@ -25,6 +25,8 @@ export type Now = {
   /** what "always" has allowed */
   readonly grants: readonly string[];
   readonly approval: PendingApproval | null;
+  /** the call that a client which comes and goes carries out */
+  readonly deferred: { readonly call: CallId; readonly tool: string; readonly input: JsonObject } | null;
   /** the block that is being streamed, as far as it has come */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
@@ -54,8 +56,14 @@ export function nowOf({ state, ref, open }: LiveSession): Now {
     queued: state.queue.length,
     grants: state.grants,
     approval: pendingApproval(state),
+    deferred: deferredOf(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
   };
+}
+
+function deferredOf(state: SessionState): Now['deferred'] {
+  const deferred = deferredCall(state);
+  return deferred ? { call: deferred.call, tool: deferred.tool, input: deferred.input } : null;
 }
 
 function pendingApproval(state: SessionState): PendingApproval | null {

@@ -25,6 +25,7 @@ function needed(command: Command): Permission[] {
       return ['tool:approve'];
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
+    case 'call.answer':
     case 'session.create':
     case 'turn.cancel':
     case 'approval.explain':

@@ -28,6 +28,7 @@ const asking = (more: Partial<Asking> = {}): Asking => ({
   key: undefined,
   domain: 'general',
   agent: CODER,
+  answeredBy: undefined,
   open: null,
   newId,
   ...more,

@@ -29,6 +29,8 @@ export type OpenCall = {
   | { readonly phase: 'waiting'; readonly approval: ApprovalId; readonly ask: Ask; readonly hash: string }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running' }
+  /** out at a client that comes and goes */
+  | { readonly phase: 'deferred' }
 );
 
 export type Turn = {
@@ -50,6 +52,7 @@ export type QueuedInput = {
   readonly input: InputId;
   readonly via: ConnectionId | undefined;
   readonly call: DirectCall | undefined;
+  readonly agent: AgentRef | undefined;
 };
 
 export type SessionState = {
@@ -79,7 +82,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 3;
+export const STATE_VERSION = 4;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -107,8 +110,12 @@ export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
 export const waitingCall = (state: SessionState): WaitingCall | undefined =>
   state.turn?.calls.find((call): call is WaitingCall => call.phase === 'waiting');
 
+/** The call that a client carries out. */
+export const deferredCall = (state: SessionState): OpenCall | undefined =>
+  state.turn?.calls.find((call) => call.phase === 'deferred');
+
 export function statusOf(state: SessionState): SessionStatus {
-  if (waitingCall(state)) return 'waiting';
+  if (waitingCall(state) || deferredCall(state)) return 'waiting';
   if (!atRest(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }
@@ -130,11 +137,11 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         cutAt: fact.seq,
       };
     case 'input.accepted': {
-      const { input, via, call, key } = fact;
+      const { input, via, call, key, agent } = fact;
       return {
         ...state,
         title: state.title || titleOf(textOf(fact.parts)),
-        queue: [...state.queue, { input, via, call }],
+        queue: [...state.queue, { input, via, call, agent }],
         keys: key === undefined ? state.keys : [...state.keys, { key, seq: fact.seq }].slice(-REMEMBERED),
       };
     }
@@ -189,6 +196,8 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       return { ...state, grants: state.grants.filter((grant) => grant !== fact.grant) };
     case 'tool.started':
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
+    case 'call.deferred':
+      return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'deferred' }));
     case 'tool.ended': {
       // An approval that ends with its call, unanswered, counts as answered.
       const waiting = state.turn?.calls.find((call) => call.call === fact.call && call.phase === 'waiting');

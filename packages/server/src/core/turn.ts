@@ -56,7 +56,10 @@ export function nextMove(state: SessionState): Move {
   const { turn } = state;
   if (!turn) return { kind: state.queue.length > 0 ? 'begin' : 'rest' };
   const call = turn.calls[0];
-  if (call) return call.phase === 'waiting' ? { kind: 'rest' } : { kind: 'call', turn, call };
+  if (call)
+    return call.phase === 'waiting' || call.phase === 'deferred'
+      ? { kind: 'rest' }
+      : { kind: 'call', turn, call };
   return turn.answered ? { kind: 'end', turn } : { kind: 'think', turn };
 }
 

@@ -190,6 +190,17 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     says('I do not know whether it happened.'),
   ]),
 
+  'deferred-call': played(
+    [calls('errand', { what: 'click' }, [{ type: 'text', text: 'Please click.' }]), says('It was clicked.')],
+    async (stage) => {
+      const deferred = stage.happens('call.deferred');
+      await say(stage.engine, 'Click it');
+      const { call } = await deferred;
+      const parts = [{ type: 'text', text: 'clicked' } as const];
+      await stage.engine.send(SESSION, { type: 'call.answer', call, parts }, CALLER);
+    },
+  ),
+
   handoff: played(
     [calls('handoff', { agent: 'tester', reason: 'It needs tests' }), says('I am the tester.')],
     ({ engine }) => say(engine, 'Test it'),

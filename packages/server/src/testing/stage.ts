@@ -1,5 +1,5 @@
 /** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
-import { type Ask, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/engine.ts';
 import type { EventStore } from '../core/ports/store.ts';
@@ -133,6 +133,17 @@ const TOOLS: readonly Tool[] = [
     approval: () => null,
     run: (_input, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  }),
+  defineTool({
+    name: 'errand',
+    description: 'Is run by a client that comes and goes.',
+    input: z.object({ what: z.string() }),
+    deferred: true,
+    approval: () => null,
+    run: async ({ what }) => {
+      if (what === 'impossible') throw new Fault('tool_failed', 'That cannot be done.');
+      return { parts: [] };
+    },
   }),
   defineTool({
     name: 'handoff',

@@ -44,6 +44,7 @@ export const UNBORN: Now = {
   queued: 0,
   grants: [],
   approval: null,
+  deferred: null,
   open: null,
 };
 

@@ -1,5 +1,5 @@
 /** Something an agent can do. */
-import type { Ask, CallId, Json, JsonObject, Part, PrincipalId, SessionId } from '@parlance/protocol';
+import type { Ask, CallId, Fact, Json, JsonObject, Part, PrincipalId, SessionId } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { ClientRequest } from '../clients.ts';
 
@@ -11,6 +11,8 @@ export type ToolContext = {
   readonly root: string;
   /** aborted when the turn is cancelled; a tool ends soon after, and leaves nothing running */
   readonly signal: AbortSignal;
+  /** the facts since the session was last at rest, the present one included */
+  readonly recent: readonly Fact[];
   /** runs the call at a connected client; see `core/clients.ts` */
   readonly atClient: (request: ClientRequest) => Promise<Json>;
 };
@@ -41,6 +43,11 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
   /** What the call would do, one by one, as the operator's rules name it; null where that cannot be told. */
   subjects?(input: z.output<Schema>): readonly string[] | null;
+  /**
+   * A client that comes and goes carries it out: `run` only looks whether it can be asked for, and what it returns is
+   * not used. The outcome comes with the command `call.answer`, however late.
+   */
+  readonly deferred?: boolean;
   /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
   /** false where it cannot work just now (a browser tool with no browser): it is not offered to the model */

@@ -163,6 +163,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'input.accepted':
     case 'session.cleared':
     case 'step.ended':
+    case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':
     case 'text.delta':

@@ -294,6 +294,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.cleared':
     case 'call.requested':
     case 'tool.started':
+    case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':
     case 'reasoning.delta':

@@ -307,6 +307,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'input.accepted':
     case 'approval.answered':
     case 'step.ended':
+    case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':
       return [state, NONE];
