@@ -41,8 +41,9 @@ function allowed(from: string, to: string): boolean {
     case 'testing':
       return true;
     case 'core':
-    case 'config':
       return false;
+    case 'config':
+      return to === join(SERVER, 'tools/mcp/servers.ts'); // the shape of that setting is the tool's own
     case 'dialects':
       return to === join(SERVER, 'core/engine.ts');
     case 'providers':

@@ -9,6 +9,7 @@ import { ensureUsers } from './auth/users.ts';
 import type { Config } from './config.ts';
 import { ClientDesk } from './core/clients.ts';
 import { type Connection, Engine, identify, type Socket, tokenOf } from './core/engine.ts';
+import type { Tool } from './core/ports/tool.ts';
 import { Audience } from './dialects/audience.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
@@ -18,6 +19,7 @@ import { openProvider, providersByModel } from './model-provider.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 import { openLog } from './telemetry/log.ts';
 import { builtInTools } from './tools/index.ts';
+import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
 import { listen } from './transports/http.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
@@ -50,7 +52,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const providerFor = providersByModel(config, log);
   for (const { model } of roster.agents) if (model !== undefined) providerFor(model);
   const agents = () => roster.agents.map((agent) => agent.id);
-  const tools = builtInTools({ clients, sandbox, agents, hide: [config.data] });
+  const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
+  const builtIn = builtInTools({ clients, sandbox, agents, hide: [config.data], web });
+  const mcp = await openMcp(config.mcpServers, { log });
+  const tools = toolsOf(builtIn, mcp);
   const engine = new Engine({
     store,
     clients,
@@ -58,7 +63,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     provider: openProvider(config.model, config, log),
     providerFor,
     rules: config.rules,
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools,
     instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
     root: config.cwd,
     approvalMode: config.approval,
@@ -132,11 +137,24 @@ export async function startServer(config: Config): Promise<RunningServer> {
     adminPassword,
     async stop() {
       await engine.drain(config.grace);
+      await mcp.close();
       sockets.drain();
       for (const { server } of [main, ...doors]) await server.stop(true);
       await store.close();
     },
   };
+}
+
+/** The tools there are; those of MCP servers come and go with what the servers say. */
+function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  const renew = () => {
+    tools.clear();
+    for (const tool of [...builtIn, ...mcp.tools()]) tools.set(tool.name, tool);
+  };
+  renew();
+  mcp.onChange(renew);
+  return tools;
 }
 
 function app(around: Surroundings): Hono {

@@ -40,25 +40,3 @@ export const domains = () =>
     }),
     'must be a list of domains',
   );
-
-const Common = { trusted: z.boolean().optional(), timeoutMs: z.number().int().positive().optional() };
-
-/** Servers of the Model Context Protocol, by name: a program to start, or an address. */
-export const mcpServers = () =>
-  z.record(
-    Name,
-    z.union(
-      [
-        z.strictObject({
-          command: z.string().min(1),
-          args: z.array(z.string()).optional(),
-          env: z.record(z.string(), z.string()).optional(),
-          cwd: z.string().optional(),
-          ...Common,
-        }),
-        z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).optional(), ...Common }),
-      ],
-      'must have a command or a url',
-    ),
-    'must be an object of servers',
-  );

@@ -1,6 +1,7 @@
 /** Every setting, once. Parsing, `--help` and the documentation are all made from this table. */
 import type { z } from 'zod';
-import { agents, domains, mcpServers, rules } from './lists.ts';
+import { McpServers } from '../tools/mcp/servers.ts';
+import { agents, domains, rules } from './lists.ts';
 import {
   DIALECTS,
   doors,
@@ -336,12 +337,7 @@ export const SETTINGS = {
   ),
   agents: fileOnly(agents(), [], 'further agents, or others in place of those that ship'),
   domains: fileOnly(domains(), [], 'further domains, or others in place of those that ship'),
-  mcpServers: fileOnly(
-    mcpServers(),
-    {},
-    'servers of the Model Context Protocol whose tools are offered',
-    true,
-  ),
+  mcpServers: fileOnly(McpServers, {}, 'servers of the Model Context Protocol whose tools are offered', true),
 } as const satisfies Record<string, Setting>;
 
 export type SettingKey = keyof typeof SETTINGS;
