@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { EVERYTHING } from '../packages/server/src/tools/mcp/testing.ts';
 import { DRIVERS, type Driver } from './drivers.ts';
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from './fake-model.ts';
 
@@ -63,6 +65,26 @@ describe('the model behind the server', () => {
     const [, , call, result] = model.requests[1]?.messages ?? [];
     expect(call).toMatchObject({ role: 'assistant', tool_calls: [{ function: { name: 'echo' } }] });
     expect(result).toMatchObject({ role: 'tool', content: 'parlance' });
+  });
+
+  test('uses the tools of a real MCP server that the config file names', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parlance-config-'));
+    const path = join(folder, 'parlance.json');
+    const every = { command: process.execPath, args: [EVERYTHING, 'stdio'] };
+    writeFileSync(path, JSON.stringify({ mcpServers: { every } }));
+    await start(
+      (request, count) => {
+        const names = request.tools?.map((tool) => tool.function.name) ?? [];
+        const echo = names.find((name) => name.startsWith('mcp_every_echo')) ?? 'missing';
+        return count === 1 ? { call: echo, input: { message: 'over MCP' } } : { say: 'Done.' };
+      },
+      { PARLANCE_CONFIG: path },
+    );
+    const driver = await open('agentloop', 'mcp');
+    driver.say('Use it');
+    expect(await driver.answer()).toBe('Done.');
+    expect(JSON.stringify(model.requests[1]?.messages)).toContain('over MCP');
+    rmSync(folder, { recursive: true });
   });
 
   test('is asked again when it limits us, and every client hears of it', async () => {

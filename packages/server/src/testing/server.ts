@@ -33,7 +33,7 @@ export async function startTestServer(settings: Record<string, string> = {}): Pr
     AUTH_USERS: TEST_USERS,
     PARLANCE_OFFLINE_DELAY: '0',
     PARLANCE_GRACE: '0',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...settings,
   };
   const running = await startServer(loadConfig([], environment, folder));

@@ -54,9 +54,11 @@ export async function isHidden(hide: readonly string[], path: string): Promise<b
   return false;
 }
 
-/** Some part of the path is git's own folder, where configuration is code. */
-export const isGitInternal = (path: string): boolean =>
-  path.split(/[\\/]/).some((segment) => segment.toLowerCase() === '.git');
+/** Git's own folder and our config file: what stands there is run, so it is never edited unasked. */
+export const isConfiguration = (path: string): boolean =>
+  path.split(/[\\/]/).some((segment) => CONFIGURATION.has(segment.toLowerCase()));
+
+const CONFIGURATION = new Set(['.git', 'parlance.json']);
 
 export const errorCode = (thrown: unknown): string | undefined =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;

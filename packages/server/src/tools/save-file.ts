@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { type Bounds, confine, exists, isGitInternal } from './paths.ts';
+import { type Bounds, confine, exists, isConfiguration } from './paths.ts';
 import { writeWhole } from './write.ts';
 
 const Input = z.object({
@@ -54,6 +54,6 @@ async function askToSave({ path, content }: Input, bounds: Bounds): Promise<Ask>
   const verb = (await exists(place.path)) ? 'Replaces' : 'Creates';
   const description = `${verb} the file ${path} (${Buffer.byteLength(content)} bytes).`;
   // What git finds in its own folder it runs: such a write is more than an edit.
-  if (isGitInternal(place.path)) return { kind: 'other', command, description };
+  if (isConfiguration(place.path)) return { kind: 'other', command, description };
   return { kind: 'edit', command, description, grant: 'save_file' };
 }

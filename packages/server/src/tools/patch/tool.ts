@@ -3,7 +3,7 @@ import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { seconds } from '../duration.ts';
-import { type Bounds, confine, isGitInternal, type Place } from '../paths.ts';
+import { type Bounds, confine, isConfiguration, type Place } from '../paths.ts';
 import { applyPatch } from './apply.ts';
 import { type Change, parsePatch, pathsOf } from './parse.ts';
 
@@ -48,7 +48,7 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
     return { kind: 'other', command, patch, description: `${description} A path leaves the working folder.` };
   }
   // What git finds in its own folder it runs: such a patch is more than an edit.
-  if (places.some((place) => isGitInternal(place.path) || isGitInternal(place.name))) {
+  if (places.some((place) => isConfiguration(place.path) || isConfiguration(place.name))) {
     return { kind: 'other', command, patch, description: `${description} This changes git's own folder.` };
   }
   return { kind: 'edit', command, patch, description, grant: 'apply_patch' };
