@@ -1,6 +1,6 @@
 /** What the model is shown: built from the facts, counted, and made smaller when it grows too large. */
 import type { ContextUse, Fact, FactBody, InputId, Part } from '@parlance/protocol';
-import { textOf } from '@parlance/protocol';
+import { textOf, textPart } from '@parlance/protocol';
 import type { PromptItem } from './ports/provider.ts';
 import { countTokens } from './tokens.ts';
 
@@ -65,12 +65,18 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   counted: null,
 });
 
+/** A call asked for by name may come without words; a model is not shown a message that says nothing. */
+function wordsOf({ parts, call }: Fact<'input.accepted'>): readonly Part[] {
+  if (parts.length > 0 || !call) return parts;
+  return [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)];
+}
+
 /** The context after one more fact. */
 export function evolveContext(context: Context, fact: Fact): Context {
   switch (fact.type) {
     case 'input.accepted': {
       const waiting = new Map(context.waiting);
-      waiting.set(fact.input, { parts: fact.parts, seq: fact.seq });
+      waiting.set(fact.input, { parts: wordsOf(fact), seq: fact.seq });
       return { ...context, waiting };
     }
     case 'turn.started': {
