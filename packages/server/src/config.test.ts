@@ -61,6 +61,13 @@ describe('defaults', () => {
       maxSteps: 50,
       grace: 5000,
       maxFrame: 1_048_576,
+      channels: true,
+      channelsAppId: 'app-id',
+      channelsKey: 'app-key',
+      channelsSecret: 'app-secret',
+      channelsHost: undefined,
+      channelsPort: undefined,
+      channelsUseTls: false,
       rules: [],
       agents: [],
       domains: [],
@@ -174,6 +181,18 @@ const reads: [why: string, argv: string[], env: Record<string, string>, expected
     { contextThreshold: 1 },
   ],
   ['a secret of 32 bytes', [], { AUTH_SECRET: 'é'.repeat(16) }, { authSecret: 'é'.repeat(16) }],
+  [
+    'a door for channels',
+    [],
+    { PARLANCE_DOORS: 'pusher=3005' },
+    { doors: [{ dialect: 'pusher', port: 3005 }] },
+  ],
+  [
+    'an external channel server',
+    ['--channels', 'on'],
+    { SOCKUDO_HOST: 'push.example', SOCKUDO_PORT: '6002', SOCKUDO_USE_TLS: 'TRUE' },
+    { channels: true, channelsHost: 'push.example', channelsPort: 6002, channelsUseTls: true },
+  ],
   ['text that starts with one dash', ['--instructions', '- be brief'], {}, { instructions: '- be brief' }],
 ];
 
@@ -202,11 +221,8 @@ const refusals: [argv: string[], env: Record<string, string>, line: string][] = 
     {},
     '--door names "telnet", which is not a dialect (extension, broadcast, agentloop, conversations, native, pusher)',
   ],
-  [
-    [],
-    { PARLANCE_DOORS: 'agentloop=8080,pusher=3005' },
-    'PARLANCE_DOORS names pusher, which is not available yet',
-  ],
+  [['--channels', 'maybe'], {}, '--channels must be true or false, not "maybe"'],
+  [[], { SOCKUDO_PORT: '0' }, 'SOCKUDO_PORT must be a whole number from 1 to 65535, not "0"'],
   [
     ['--door', 'native=70000'],
     {},

@@ -6,6 +6,7 @@ import { openGate } from './auth/gate.ts';
 import { type Bound, checkHost, checkOrigin } from './auth/origins.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
+import { type OpenChannels, openChannels } from './channels.ts';
 import type { Config } from './config.ts';
 import { ClientDesk } from './core/clients.ts';
 import { type Connection, Engine, identify, type Socket, tokenOf } from './core/engine.ts';
@@ -75,10 +76,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log,
   });
 
+  const channels = openChannels(config, log);
   const around: Surroundings = {
     engine,
     gate,
     log,
+    push: channels.push,
     now: Date.now,
     newId: () => crypto.randomUUID(),
     toolOrigins: config.allowedToolOrigins,
@@ -93,12 +96,16 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   async function opening(request: Request, door: DialectName | null): Promise<Opening | null> {
     const url = new URL(request.url);
+    const id = crypto.randomUUID() as string as ConnectionId;
+    const channel = door === null || door === 'pusher' ? channels.accept(url) : null;
+    // Whoever opens one is nobody yet: private channels are granted one by one.
+    if (channel) return { id, principal: null, session: null, accept: channel };
+    if (door === 'pusher') return null;
     const token = tokenOf(request);
     const accept = door
       ? (socket: Socket) => speak(door, socket)
       : placeOf(url.pathname, token !== null, speak);
     if (!accept) return null;
-    const id = crypto.randomUUID() as string as ConnectionId;
     const session = url.searchParams.get('session');
     try {
       const principal = await identify(gate, token);
@@ -110,7 +117,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 
   const sockets = socketTransport({ frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024 }, log);
-  const routes = app(around);
+  const routes = app(around, channels);
   const open = (port: number, door: DialectName | null) => {
     const server = listen({
       hostname: config.host,
@@ -124,7 +131,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   };
 
   const main = open(config.port, null);
-  const doors = config.doors.map((door) => open(door.port, door.dialect as DialectName));
+  const doors = config.doors.map((door) => open(door.port, door.dialect));
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
   const adminPassword = await ensureUsers(store, config.authUsers);
   const resumed = await engine.recover();
@@ -138,6 +145,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     async stop() {
       await engine.drain(config.grace);
       await mcp.close();
+      await channels.close();
       sockets.drain();
       for (const { server } of [main, ...doors]) await server.stop(true);
       await store.close();
@@ -157,10 +165,11 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
   return tools;
 }
 
-function app(around: Surroundings): Hono {
+function app(around: Surroundings, channels: OpenChannels): Hono {
   const routes = new Hono();
   routes.use(cors({ origin: (origin) => origin, credentials: false, exposeHeaders: ['x-next-cursor'] }));
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
+  channels.routes(routes, around);
   routes.notFound((c) => c.json({ error: 'Not found', detail: 'Not found' }, 404));
   routes.onError((thrown, c) => {
     around.log.error({ err: thrown, path: c.req.path }, 'a request could not be handled');

@@ -5,6 +5,7 @@ import { agents, domains, rules } from './lists.ts';
 import {
   DIALECTS,
   doors,
+  flag,
   fraction,
   host,
   httpUrl,
@@ -82,6 +83,15 @@ const vendorAddress = (env: readonly string[], vendor: string, more = '') => ({
   fallbackText: "the vendor's own",
   schema: httpUrl(),
   description: `where ${vendor} is reached${more === '' ? '' : `; ${more}`}`,
+});
+
+const application = <Fallback>(env: string, fallback: Fallback, description: string) => ({
+  env: [env],
+  flag: null,
+  argument: '',
+  fallback,
+  schema: text(),
+  description,
 });
 
 export const SETTINGS = {
@@ -329,6 +339,38 @@ export const SETTINGS = {
     fallback: 1_048_576,
     schema: wholeNumber(1024, 67_108_864),
     description: 'the largest WebSocket frame that is taken',
+  },
+  channels: {
+    env: ['PARLANCE_CHANNELS'],
+    flag: '--channels',
+    argument: 'on|off',
+    fallback: true,
+    fallbackText: 'on',
+    schema: flag(),
+    description: 'whether Pusher channels are served at /app/{key}',
+  },
+  channelsAppId: application('SOCKUDO_APP_ID', 'app-id', 'the id of the Pusher application'),
+  channelsKey: application('SOCKUDO_APP_KEY', 'app-key', 'the key with which clients name that application'),
+  channelsSecret: {
+    ...application('SOCKUDO_APP_SECRET', 'app-secret', 'the secret that signs for that application'),
+    secret: true,
+  },
+  channelsHost: {
+    ...application(
+      'SOCKUDO_HOST',
+      undefined,
+      'an external Pusher or Sockudo server on which events are triggered instead',
+    ),
+    schema: host(),
+  },
+  channelsPort: {
+    ...application('SOCKUDO_PORT', undefined, 'the port of that server'),
+    fallbackText: '443 with TLS, else 6001',
+    schema: wholeNumber(1, 65_535),
+  },
+  channelsUseTls: {
+    ...application('SOCKUDO_USE_TLS', false, 'whether that server is reached over TLS'),
+    schema: flag(),
   },
   rules: fileOnly(
     rules(),

@@ -25,6 +25,18 @@ export function fraction() {
 export const oneOf = <const Choices extends readonly [string, ...string[]]>(choices: Choices) =>
   z.enum(choices, `must be one of ${choices.join(', ')}`);
 
+/** true, 1, yes or on; false, 0, no or off. */
+export const flag = () =>
+  z.preprocess(
+    (raw) => (typeof raw === 'string' ? FLAG_WORDS.get(raw.trim().toLowerCase()) : raw),
+    z.boolean('must be true or false'),
+  );
+
+const FLAG_WORDS = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
 export const text = () => z.string('must be text').min(1, 'must not be empty');
 
 export const notYet = (message: string) => z.unknown().refine(() => false, message);
@@ -89,7 +101,6 @@ const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
   const [name = '', port = '', ...rest] = raw.split('=').map((side) => side.trim());
   if (port === '' || rest.length > 0) return refuse(`must hold NAME=PORT, not "${raw}"`);
   if (!isDialect(name)) return refuse(`names "${name}", which is not a dialect (${DIALECTS.join(', ')})`);
-  if (name === 'pusher') return refuse('names pusher, which is not available yet');
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     return refuse(`gives ${name} the port "${port}": it must be a whole number from 0 to 65535`);
   return { dialect: name, port: Number(port) };

@@ -21,6 +21,13 @@ export class Directory {
     return (await this.#exists(ref)) ? ref : null;
   }
 
+  async firstHolder(name: string): Promise<SessionRef | null> {
+    const parsed = SessionId.safeParse(name);
+    const records = parsed.success ? await this.store.findById(parsed.data) : [];
+    const [first] = records.sort((left, right) => left.createdAt - right.createdAt);
+    return first?.ref ?? null;
+  }
+
   async *all(filter: {
     owner?: PrincipalId;
     status: SessionRecord['status'][];

@@ -135,6 +135,11 @@ export class Engine {
     return this.#directory.find(principal, name);
   }
 
+  /** Whoever's session it is that had this name first, for wires where a name means the same to everyone. */
+  async firstHolder(name: string): Promise<SessionRef | null> {
+    return this.#directory.firstHolder(name);
+  }
+
   /**
    * Carries out a command. What it changed is durable when the promise resolves; a `Fault` means that nothing was
    * changed. An input is accepted then, not answered.

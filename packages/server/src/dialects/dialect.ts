@@ -3,8 +3,9 @@ import { asFault, type ConnectionId, type Fault, type SessionEvent } from '@parl
 import type { Hono } from 'hono';
 import type { Connection, Engine, Gate, Log, Now, Socket } from '../core/engine.ts';
 import type { Audience } from './audience.ts';
+import type { Push } from './pusher/push.ts';
 
-export type DialectName = 'extension' | 'broadcast' | 'agentloop' | 'conversations' | 'native';
+export type DialectName = 'extension' | 'broadcast' | 'agentloop' | 'conversations' | 'native' | 'pusher';
 
 /** One message to the sockets that watch a session. */
 export type Frame<Body extends object = object> = {
@@ -35,6 +36,8 @@ export type Surroundings = {
   readonly log: Log;
   readonly now: () => number;
   readonly newId: () => string;
+  /** pushes to the clients of a channel */
+  readonly push: Push;
   /** the origins that browser tools may touch */
   readonly toolOrigins: readonly string[];
 };

@@ -6,7 +6,7 @@ import { sniffing, withoutToken } from './sniff.ts';
 /** Opens a socket in a dialect. */
 export type Speak = (dialect: DialectName, socket: Socket) => Connection;
 
-/** What a socket at that path becomes; null where none is served. */
+/** What a socket at that path becomes; null where none is served. Channels have a place of their own: `/app/{key}`. */
 export function placeOf(
   path: string,
   hasToken: boolean,

@@ -1,0 +1,66 @@
+/** Pusher channels as the operator wants them: served here, triggered on another server, or off. */
+import type { Hono } from 'hono';
+import type { Config } from './config.ts';
+import type { Connection, Log, Socket } from './core/engine.ts';
+import type { Surroundings } from './dialects/dialect.ts';
+import { DEFAULT_SECRET } from './dialects/pusher/application.ts';
+import { knockOf, openPusher } from './dialects/pusher/dialect.ts';
+import { grantRoutes } from './dialects/pusher/grants.ts';
+import { NO_PUSH, type Push } from './dialects/pusher/push.ts';
+import { signedRoutes } from './dialects/pusher/routes.ts';
+import { pusherServer } from './dialects/pusher/server.ts';
+import { openTrigger } from './dialects/pusher/trigger.ts';
+
+export type OpenChannels = {
+  readonly push: Push;
+  /** What a socket at that address becomes; null where it is not one of channels. */
+  accept(url: URL): ((socket: Socket) => Connection) | null;
+  routes(app: Hono, around: Surroundings): void;
+  close(): Promise<void>;
+};
+
+const OFF: OpenChannels = {
+  push: NO_PUSH,
+  accept: () => null,
+  routes: (app, around) => grantRoutes(app, around, null),
+  close: () => Promise.resolve(),
+};
+
+export function openChannels(config: Config, log: Log): OpenChannels {
+  if (!config.channels) return OFF;
+  const { channelsAppId: id, channelsKey: key, channelsSecret: secret } = config;
+  const guarded = config.auth === 'required' && secret === DEFAULT_SECRET;
+  if (guarded)
+    log.warn(
+      {},
+      'SOCKUDO_APP_SECRET is the default: the signed HTTP API does not reach sessions until it is set',
+    );
+  const server = pusherServer({ id, key, secret, guarded }, log);
+  const trigger = externalTrigger(config, log);
+  return {
+    push: trigger ?? server.channels,
+    accept(url) {
+      const knock = knockOf(url);
+      return knock && ((socket) => openPusher(socket, knock, server));
+    },
+    routes(app, around) {
+      grantRoutes(app, around, server);
+      signedRoutes(app, server, log);
+    },
+    close: () => trigger?.close() ?? Promise.resolve(),
+  };
+}
+
+function externalTrigger(config: Config, log: Log) {
+  const { channelsHost: host, channelsUseTls: useTls, channelsPort: port } = config;
+  if (host === undefined) return null;
+  return openTrigger({
+    host,
+    port: port ?? (useTls ? 443 : 6001),
+    useTls,
+    appId: config.channelsAppId,
+    key: config.channelsKey,
+    secret: config.channelsSecret,
+    log,
+  });
+}

@@ -1,0 +1,143 @@
+/** Who is subscribed to what. Knows nothing of sockets: a subscriber is whoever hears encoded frames. */
+import type { Log } from '../../core/engine.ts';
+import type { Clock } from './clock.ts';
+import { LastEvents } from './last-events.ts';
+import type { Limits } from './limits.ts';
+import { isCache, kindOf } from './names.ts';
+import { encoded, relayed } from './protocol.ts';
+import type { OccupancyWatcher, Push } from './push.ts';
+
+export interface Subscriber {
+  /** the socket_id */
+  readonly id: string;
+  hear(text: string): void;
+}
+
+/** Who a subscriber of a presence channel is. */
+export type Member = { readonly user_id: string; readonly user_info?: unknown };
+
+type Seat = { readonly subscriber: Subscriber; readonly member: Member | null };
+type Channel = {
+  readonly seats: Map<string, Seat>;
+  /** one entry per user, however many sockets: what is shown of it, and how many they are */
+  readonly members: Map<string, { readonly member: Member; sockets: number }>;
+};
+
+export class Channels implements Push {
+  readonly external = false;
+  /** only those that are occupied */
+  readonly #channels = new Map<string, Channel>();
+  readonly #watchers = new Set<OccupancyWatcher>();
+  readonly #lastEvents: LastEvents;
+
+  constructor(
+    clock: Clock,
+    private readonly limits: Limits,
+    private readonly log: Log,
+  ) {
+    this.#lastEvents = new LastEvents(clock, limits);
+  }
+
+  /**
+   * Subscribes, tells the subscriber that it is, and the others of a new member. `member` is who it is on a presence
+   * channel, where a subscriber must be someone; on others it is null.
+   */
+  join(name: string, subscriber: Subscriber, member: Member | null): 'joined' | 'already' | 'full' {
+    const existing = this.#channels.get(name);
+    if (existing?.seats.has(subscriber.id)) return 'already';
+    const channel: Channel = existing ?? { seats: new Map(), members: new Map() };
+    const known = member ? channel.members.get(member.user_id) : undefined;
+    if (member && !known && channel.members.size >= this.limits.membersPerChannel) return 'full';
+    this.#channels.set(name, channel);
+    channel.seats.set(subscriber.id, { subscriber, member });
+    if (known) known.sockets++;
+    else if (member) channel.members.set(member.user_id, { member, sockets: 1 });
+    subscriber.hear(encoded('pusher_internal:subscription_succeeded', name, welcome(name, channel)));
+    if (isCache(name))
+      subscriber.hear(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
+    if (member && !known)
+      this.#tell(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
+    if (!existing) this.#notify('occupied', name);
+    return 'joined';
+  }
+
+  /** Unsubscribes, and tells the others of a member that is gone. Who is not subscribed is left alone. */
+  leave(name: string, id: string): void {
+    const channel = this.#channels.get(name);
+    const seat = channel?.seats.get(id);
+    if (!channel || !seat) return;
+    channel.seats.delete(id);
+    const user = seat.member?.user_id;
+    const entry = user === undefined ? undefined : channel.members.get(user);
+    if (user !== undefined && entry && --entry.sockets === 0) {
+      channel.members.delete(user);
+      this.#tell(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
+    }
+    if (channel.seats.size > 0) return;
+    this.#channels.delete(name);
+    this.#notify('vacated', name);
+  }
+
+  /** Encoded once, however many hear it. */
+  publish(name: string, event: string, data: unknown, except?: string): void {
+    const channel = this.#channels.get(name);
+    const cached = isCache(name);
+    if (!channel && !cached) return;
+    const text = encoded(event, name, data);
+    if (cached) this.#lastEvents.remember(name, text);
+    if (channel) this.#tell(channel, text, except);
+  }
+
+  /** A client event: to everyone but its sender, who must be subscribed. */
+  relay(name: string, event: string, data: unknown, sender: string): void {
+    const channel = this.#channels.get(name);
+    const seat = channel?.seats.get(sender);
+    if (channel && seat) this.#tell(channel, relayed(event, name, data, seat.member?.user_id), sender);
+  }
+
+  watch(watcher: OccupancyWatcher): () => void {
+    this.#watchers.add(watcher);
+    for (const name of [...this.#channels.keys()]) this.#notify('occupied', name, [watcher]);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** The names of occupied channels. */
+  names(): string[] {
+    return [...this.#channels.keys()];
+  }
+
+  subscribers(name: string): number {
+    return this.#channels.get(name)?.seats.size ?? 0;
+  }
+
+  /** The users that are members of a presence channel, each once. */
+  members(name: string): string[] {
+    return [...(this.#channels.get(name)?.members.keys() ?? [])];
+  }
+
+  #tell(channel: Channel, text: string, except?: string): void {
+    for (const { subscriber } of channel.seats.values()) {
+      if (subscriber.id !== except) subscriber.hear(text);
+    }
+  }
+
+  #notify(
+    change: keyof OccupancyWatcher,
+    name: string,
+    watchers: Iterable<OccupancyWatcher> = this.#watchers,
+  ) {
+    for (const watcher of watchers) {
+      try {
+        watcher[change](name);
+      } catch (thrown) {
+        this.log.error({ err: thrown, channel: name }, 'a watcher of channels failed');
+      }
+    }
+  }
+}
+
+function welcome(name: string, { members }: Channel): object {
+  if (kindOf(name) !== 'presence') return {};
+  const hash = Object.fromEntries([...members].map(([id, { member }]) => [id, member.user_info ?? null]));
+  return { presence: { ids: [...members.keys()], hash, count: members.size } };
+}

@@ -1,0 +1,94 @@
+/**
+ * `POST /api/pusher/auth`: which channels are a caller's own. A principal is granted the channel of each of its
+ * sessions and one of its own; every other private or presence channel is somebody else's to grant.
+ */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { principalOf } from '../../core/engine.ts';
+import { reported, type Surroundings } from '../dialect.ts';
+import type { Application } from './application.ts';
+import type { Connected } from './connected.ts';
+import { isSocketId } from './names.ts';
+import { STATUSES } from './routes.ts';
+import { subscriptionAuth, userAuth } from './signature.ts';
+
+/** `connected` is where grants are noted for sockets of ours. */
+export type Granting = { readonly application: Application; readonly connected: Connected };
+
+/** Null where channels are off: that is answered with 503. */
+export function grantRoutes(app: Hono, around: Surroundings, granting: Granting | null): void {
+  const answered = (answer: (c: Context, { application, connected }: Granting) => Promise<object>) => {
+    return async (c: Context) => {
+      if (!granting) return c.text('Service Unavailable', 503);
+      try {
+        return c.json(await answer(c, granting));
+      } catch (thrown) {
+        const status = STATUSES[reported(thrown, around).code];
+        return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
+      }
+    };
+  };
+
+  app.post(
+    '/api/pusher/auth',
+    answered(async (c, { application, connected }) => {
+      const principal = await principalOf(around.gate, c.req.raw);
+      const { socket_id, channel_name } = await asked(c, ChannelRequest);
+      if (!(await isTheirs(channel_name, principal, around)))
+        throw new Fault('forbidden', 'The channel is not the caller’s.');
+      const channel_data = channel_name.startsWith('presence-')
+        ? JSON.stringify({ user_id: principal.id })
+        : undefined;
+      connected.grant(socket_id, channel_name);
+      return { auth: subscriptionAuth(application, socket_id, channel_name, channel_data), channel_data };
+    }),
+  );
+
+  app.post(
+    '/api/pusher/user-auth',
+    answered(async (c, { application }) => {
+      const principal = await principalOf(around.gate, c.req.raw);
+      const { socket_id } = await asked(c, UserRequest);
+      const user_data = JSON.stringify({ id: principal.id });
+      return { auth: userAuth(application, socket_id, user_data), user_data };
+    }),
+  );
+}
+
+const SocketId = z.string().refine(isSocketId);
+const ChannelRequest = z.object({ socket_id: SocketId, channel_name: z.string().min(1).max(300) });
+const UserRequest = z.object({ socket_id: SocketId });
+
+/** A form or JSON. Throws `invalid` for anything else. */
+async function asked<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {
+  const isJson = c.req.header('content-type')?.includes('json') ?? false;
+  try {
+    return schema.parse(
+      isJson ? await c.req.json() : Object.fromEntries(new URLSearchParams(await c.req.text())),
+    );
+  } catch (cause) {
+    throw new Fault('invalid', 'The request does not fit.', { cause });
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Channel names are the same for everyone while session ids are each principal's own: the channel of an id belongs to
+ * whoever had a session of that id first. An id that nobody has yet must be one that nobody guesses.
+ */
+async function isTheirs(channel: string, principal: Principal, { engine }: Surroundings): Promise<boolean> {
+  const [, subject, id = ''] = channel.match(/^(?:private|presence)-(session|user)-(.+)$/) ?? [];
+  if (subject === 'user') return id === principal.id;
+  if (subject !== 'session') return false;
+  const holder = await engine.firstHolder(id);
+  if (!holder) return UUID.test(id);
+  return holder.owner === principal.id || principal.role === 'admin';
+}
+
+const WORDS = new Map<number, string>([
+  [400, 'Bad Request'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+]);

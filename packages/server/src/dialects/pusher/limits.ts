@@ -1,0 +1,25 @@
+/** What a peer can make grow, and how far: the numbers of the Pusher family. Sizes are bytes of JSON as it is sent. */
+export const LIMITS = {
+  /** sockets at once; one more is told 4100 */
+  sockets: 100_000,
+  channelsPerSocket: 1_000,
+  membersPerChannel: 100,
+  userIdLength: 128,
+  userInfoBytes: 2_048,
+  channelNameLength: 200,
+  eventNameLength: 200,
+  eventBytes: 10_240,
+  clientEventsPerSecond: 10,
+  channelsPerEvent: 100,
+  eventsPerBatch: 10,
+  requestBytes: 1_048_576,
+  /** a client that is not heard for this long is asked whether it is there … */
+  silenceMs: 120_000,
+  /** … and let go if it is not heard within this */
+  answerMs: 30_000,
+  /** cache channels whose last event is remembered; beyond that the oldest is forgotten */
+  rememberedChannels: 1_000,
+  rememberedMs: 30 * 60_000,
+};
+
+export type Limits = typeof LIMITS;

@@ -1,0 +1,83 @@
+/** Frames of Pusher protocol 7: what clients say, and what they are told. */
+import { z } from 'zod';
+
+// In
+
+/** Clients send `data` as JSON or as a string of JSON. */
+const unpacked = (data: unknown): unknown => {
+  if (typeof data !== 'string') return data;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data; // the schema behind it says what is wrong
+  }
+};
+
+export const Message = z.object({
+  event: z.string().min(1),
+  channel: z.string().nullish(),
+  data: z.unknown(),
+});
+export type Message = z.infer<typeof Message>;
+
+export const Subscribe = z.preprocess(
+  unpacked,
+  z.object({ channel: z.string(), auth: z.string().nullish(), channel_data: z.string().nullish() }),
+);
+export type Subscribe = z.infer<typeof Subscribe>;
+
+export const Unsubscribe = z.preprocess(unpacked, z.object({ channel: z.string() }));
+
+export const SignIn = z.preprocess(unpacked, z.object({ auth: z.string(), user_data: z.string() }));
+export type SignIn = z.infer<typeof SignIn>;
+
+/** An id that is a number is taken as its digits. */
+const UserId = z.union([z.string().min(1), z.number().int().transform(String)]);
+
+const fromJson = (text: unknown): unknown => (typeof text === 'string' ? unpacked(text) : undefined);
+
+/** A member of a presence channel, from `channel_data`. */
+export const ChannelData = z.preprocess(fromJson, z.object({ user_id: UserId, user_info: z.unknown() }));
+
+/** Who signs in, from `user_data`. */
+export const UserData = z.preprocess(fromJson, z.object({ id: UserId, user_info: z.unknown() }));
+
+// Out
+
+/** Data travel as a string; text is taken as it is. */
+export const encodedData = (data: unknown): string =>
+  typeof data === 'string' ? data : JSON.stringify(data ?? null);
+
+/** An event as it goes to any number of sockets. */
+export const encoded = (event: string, channel: string | undefined, data: unknown): string =>
+  JSON.stringify({ event, channel, data: encodedData(data) });
+
+/** A client event goes on with `data` as the sender wrote it. */
+export const relayed = (event: string, channel: string, data: unknown, user_id?: string): string =>
+  JSON.stringify({ event, channel, data, user_id });
+
+/** The data of errors are objects, not strings: that is how the family has it. */
+export const errorFrame = (code: number, message: string): object => ({
+  event: 'pusher:error',
+  data: { code, message },
+});
+
+export const subscriptionError = (channel: string, type: string, error: string, status: number): object => ({
+  event: 'pusher:subscription_error',
+  channel,
+  data: { type, error, status },
+});
+
+/** Close codes: 4000–4099 do not come back, 4100–4199 come back later, 4200–4299 at once. 43xx leaves the socket open. */
+export const CODES = {
+  unknownKey: 4001,
+  badVersion: 4006,
+  unsupportedVersion: 4007,
+  noVersion: 4008,
+  unauthorised: 4009,
+  overCapacity: 4100,
+  goingAway: 4200,
+  noAnswer: 4201,
+  malformed: 4300,
+  clientEventRefused: 4301,
+} as const;

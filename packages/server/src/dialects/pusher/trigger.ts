@@ -1,0 +1,137 @@
+/** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
+import type { Log } from '../../core/engine.ts';
+import { encodedData } from './protocol.ts';
+import type { Push } from './push.ts';
+import { signedQuery } from './signature.ts';
+
+export type TriggerOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly useTls: boolean;
+  readonly appId: string;
+  readonly key: string;
+  readonly secret: string;
+  readonly log: Log;
+  /** the pause before another attempt; it ends early when the signal does */
+  readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  readonly now?: () => number;
+};
+
+export type Trigger = Push & {
+  /** What waits is tried once more, within a second; the rest is given up. */
+  close(): Promise<void>;
+};
+
+/** Beyond this the oldest event is dropped: the newest tells clients the most. */
+const QUEUE_LENGTH = 1_000;
+const ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 250;
+const ATTEMPT_MS = 5_000;
+const CLOSE_MS = 1_000;
+
+type Event = { readonly channel: string; readonly name: string; readonly body: string };
+type Outcome = 'done' | 'refused' | 'again';
+
+export function openTrigger(options: TriggerOptions): Trigger {
+  const { host, port, useTls, appId, log, pause = sleep, now = Date.now } = options;
+  const path = `/apps/${encodeURIComponent(appId)}/events`;
+  const origin = `${useTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const queue: Event[] = [];
+  const closing = new AbortController();
+  let attempting: AbortController | null = null;
+  let givenUp = false;
+  let working: Promise<void> | null = null;
+  let dropped = 0;
+
+  async function attempt({ channel, name, body }: Event): Promise<Outcome> {
+    const controller = new AbortController();
+    attempting = controller;
+    const timer = setTimeout(() => controller.abort(), ATTEMPT_MS);
+    try {
+      const response = await fetch(
+        `${origin}${path}?${signedQuery(options, { method: 'POST', path, body }, now())}`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+          redirect: 'manual',
+          signal: controller.signal,
+        },
+      );
+      await response.body?.cancel();
+      if (response.ok) return 'done';
+      const { status } = response;
+      if (status >= 500 || status === 429 || status === 408) return 'again';
+      log.warn({ status, channel, event: name }, 'the external channel server refused an event');
+      return 'refused';
+    } catch (thrown) {
+      // The cause would show the signed address: its name is enough.
+      log.debug(
+        { cause: thrown instanceof Error ? thrown.name : 'unknown', channel },
+        'an event was not triggered',
+      );
+      return 'again';
+    } finally {
+      clearTimeout(timer);
+      attempting = null;
+    }
+  }
+
+  async function deliver(event: Event): Promise<void> {
+    for (let failures = 0; failures < ATTEMPTS; failures++) {
+      if ((await attempt(event)) !== 'again') return;
+      if (closing.signal.aborted) break;
+      if (failures + 1 < ATTEMPTS) await pause(FIRST_PAUSE_MS * 2 ** failures, closing.signal);
+    }
+    log.warn({ channel: event.channel, event: event.name }, 'the external channel server cannot be reached');
+  }
+
+  async function work(): Promise<void> {
+    for (let event = queue.shift(); event && !givenUp; event = queue.shift()) {
+      await deliver(event);
+      if (dropped > 0) log.warn({ dropped }, 'events were dropped: the external channel server is too slow');
+      dropped = 0;
+    }
+    working = null;
+  }
+
+  return {
+    external: true,
+    publish(channel, event, data, except) {
+      if (closing.signal.aborted) return;
+      const body = JSON.stringify({
+        name: event,
+        channels: [channel],
+        data: encodedData(data),
+        socket_id: except,
+      });
+      if (queue.length >= QUEUE_LENGTH) {
+        queue.shift();
+        dropped++;
+      }
+      queue.push({ channel, name: event, body });
+      working ??= work();
+    },
+    watch: () => () => undefined,
+    async close() {
+      closing.abort();
+      const timer = setTimeout(() => {
+        givenUp = true;
+        attempting?.abort();
+      }, CLOSE_MS);
+      await working;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = () => resolve();
+  const timer = setTimeout(wake, milliseconds);
+  signal.addEventListener('abort', wake);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', wake);
+  });
+}
