@@ -58,6 +58,16 @@ export const CallAnswer = z.object({
 /** Takes back what an "always" has allowed. */
 export const GrantRevoke = z.object({ type: z.literal('grant.revoke'), grant: z.string().max(1_000) });
 
+export const SessionRename = z.object({
+  type: z.literal('session.rename'),
+  title: z.string().trim().min(1).max(500),
+});
+export const SessionArchive = z.object({ type: z.literal('session.archive') });
+export const SessionLabel = z.object({
+  type: z.literal('session.label'),
+  labels: z.record(z.string().max(100), z.string().max(2_000)),
+});
+
 export const ContextCompact = z.object({ type: z.literal('context.compact') });
 export const SessionClear = z.object({ type: z.literal('session.clear') });
 
@@ -68,6 +78,9 @@ export const Command = z.discriminatedUnion('type', [
   ApprovalAnswerCommand,
   ApprovalExplain,
   CallAnswer,
+  SessionRename,
+  SessionArchive,
+  SessionLabel,
   GrantRevoke,
   ContextCompact,
   SessionClear,

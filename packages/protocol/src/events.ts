@@ -81,6 +81,12 @@ export const EVENTS = {
   /** The conversation so far is no longer part of the context. The facts stay. */
   'session.cleared': fact({ by: z.string() }),
 
+  'session.renamed': fact({ title: z.string(), by: z.string() }),
+  /** Archived sessions are kept and can be read; lists leave them out. */
+  'session.archived': fact({ by: z.string() }),
+  /** Words that a client sets beside a session, to find it by. */
+  'session.labelled': fact({ labels: z.record(z.string(), z.string()) }),
+
   'input.accepted': fact({
     input: InputId,
     parts: z.array(Part),
@@ -172,6 +178,8 @@ export const EVENTS = {
     durationMs: z.number(),
     /** it carries words of strangers; standing grants do not count for the rest of the turn */
     untrusted: z.boolean().optional(),
+    /** the call was the end of what the agent wanted: the turn ends with it */
+    final: z.boolean().optional(),
   }),
   /** A standing grant was taken back. */
   'grant.revoked': fact({ grant: z.string(), by: z.string() }),

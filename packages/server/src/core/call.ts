@@ -116,6 +116,7 @@ async function run(
       data: cappedData(result.data),
       durationMs: tools.now() - started,
       untrusted: result.untrusted,
+      final: result.final,
     },
   ];
   if (result.handoff) {

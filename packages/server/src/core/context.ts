@@ -140,6 +140,9 @@ export function evolveContext(context: Context, fact: Fact): Context {
       };
     }
     case 'session.created':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
     case 'turn.ended':
     case 'agent.changed':
     case 'approval.requested':

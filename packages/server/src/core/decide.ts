@@ -54,6 +54,12 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
     case 'grant.revoke':
       if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
       return [{ type: 'grant.revoked', grant: command.grant, by: asking.by }];
+    case 'session.rename':
+      return inExisting(state, { type: 'session.renamed', title: command.title, by: asking.by });
+    case 'session.archive':
+      return state.archived ? [] : inExisting(state, { type: 'session.archived', by: asking.by });
+    case 'session.label':
+      return inExisting(state, { type: 'session.labelled', labels: command.labels });
     case 'session.clear':
       if (!state.created) return [];
       return [
@@ -70,6 +76,11 @@ const creation = (named: boolean, asking: Asking): FactBody => ({
   domain: asking.domain,
   agent: asking.agent,
 });
+
+function inExisting(state: SessionState, fact: FactBody): FactBody[] {
+  if (!state.created) throw new Fault('not_found', 'There is no such session.');
+  return [fact];
+}
 
 function submit(
   state: SessionState,

@@ -272,10 +272,12 @@ export class Engine {
   }
 
   toolSpecs(): (ToolSpec & { requiresApproval: boolean })[] {
-    return [...this.#parts.tools.values()].map((tool) => ({
-      ...toolSpec(tool),
-      requiresApproval: tool.asks ?? false,
-    }));
+    return [...this.#parts.tools.values()]
+      .filter((tool) => !tool.special)
+      .map((tool) => ({
+        ...toolSpec(tool),
+        requiresApproval: tool.asks ?? false,
+      }));
   }
 
   /** Throws `tool_invalid` where the tool does not exist or its input does not fit. */

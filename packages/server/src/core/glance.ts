@@ -21,6 +21,13 @@ export type Now = {
   readonly created: SessionState['created'];
   readonly agent: SessionState['agent'];
   readonly turn: TurnId | null;
+  /** the number of the fact with which the turn began */
+  readonly began: number | null;
+  readonly finished: readonly TurnId[];
+  readonly title: string;
+  readonly archived: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly said: number;
   readonly queued: number;
   /** what "always" has allowed */
   readonly grants: readonly string[];
@@ -53,6 +60,12 @@ export function nowOf({ state, ref, open }: LiveSession): Now {
     created: state.created,
     agent: state.agent,
     turn: state.turn?.id ?? null,
+    began: state.turn?.began ?? null,
+    finished: state.finished,
+    title: state.title,
+    archived: state.archived,
+    labels: state.labels,
+    said: state.said,
     queued: state.queue.length,
     grants: state.grants,
     approval: pendingApproval(state),

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
 import type { LiveSession } from './live-session.ts';
-import type { Prompt, ToolSpec } from './ports/provider.ts';
+import type { Prompt, PromptItem, ToolSpec } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
 import type { TurnTools } from './turn.ts';
 
@@ -14,17 +14,19 @@ export async function promptOf(session: LiveSession, tools: TurnTools, agentId: 
   return {
     task: 'chat',
     instructions: `${tools.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
-    items: context.entries.map((entry) => entry.item),
+    items: (tools.trim ?? asTheyAre)(context.entries.map((entry) => entry.item)),
     tools: [...offeredTo(tools, agentId).values()]
       .filter((tool) => tool.available?.(owner) ?? true)
       .map(toolSpec),
   };
 }
 
+const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
+
 /** The tools of an agent: those it names, or all. */
 export function offeredTo(tools: TurnTools, agentId: string): ReadonlyMap<string, Tool> {
   const { tools: named } = tools.roster.agent(agentId);
-  return named ? new Map([...tools.tools].filter(([name]) => named.includes(name))) : tools.tools;
+  return new Map([...tools.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.special)));
 }
 
 const specs = new WeakMap<Tool, ToolSpec>();

@@ -26,6 +26,9 @@ function needed(command: Command): Permission[] {
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
     case 'call.answer':
+    case 'session.rename':
+    case 'session.archive':
+    case 'session.label':
     case 'session.create':
     case 'turn.cancel':
     case 'approval.explain':

@@ -12,6 +12,7 @@ import {
   type Fact,
   type InputId,
   type JsonObject,
+  type Part,
   type TurnId,
   textOf,
   type Usage,
@@ -38,6 +39,8 @@ export type Turn = {
   readonly agent: AgentRef;
   readonly via: ConnectionId | undefined;
   readonly startedAt: number;
+  /** the number of the fact with which it began */
+  readonly began: number;
   readonly usage: Usage;
   readonly steps: number;
   /** calls that have no outcome yet, in the order in which they were asked for */
@@ -69,6 +72,12 @@ export type SessionState = {
   readonly queue: readonly QueuedInput[];
   readonly turn: Turn | null;
   readonly failed: boolean;
+  readonly archived: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** how many things either side has said: inputs, texts, calls handed to a client, and calls that were the end */
+  readonly said: number;
+  /** turns that are over, the latest last */
+  readonly finished: readonly TurnId[];
   /** what "always" has allowed in this session */
   readonly grants: readonly string[];
   /** approvals that have their answer, the latest last, so that a late answer is told apart from an unknown one */
@@ -82,7 +91,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 4;
+export const STATE_VERSION = 5;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -96,6 +105,10 @@ export const initialState = (agent: AgentRef): SessionState => ({
   queue: [],
   turn: null,
   failed: false,
+  archived: false,
+  labels: {},
+  said: 0,
+  finished: [],
   grants: [],
   answered: [],
   keys: [],
@@ -140,7 +153,9 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       const { input, via, call, key, agent } = fact;
       return {
         ...state,
-        title: state.title || titleOf(textOf(fact.parts)),
+        said: state.said + 1,
+        archived: false,
+        title: state.title || titleOf(firstLine(fact.parts)),
         queue: [...state.queue, { input, via, call, agent }],
         keys: key === undefined ? state.keys : [...state.keys, { key, seq: fact.seq }].slice(-REMEMBERED),
       };
@@ -152,6 +167,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         agent: fact.agent,
         via: input?.via,
         startedAt: fact.at,
+        began: fact.seq,
         usage: NO_USAGE,
         steps: 0,
         tainted: false,
@@ -162,9 +178,9 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     }
     case 'turn.ended':
     case 'turn.cancelled':
-      return { ...state, turn: null };
+      return finish(state, fact.turn);
     case 'turn.failed':
-      return { ...state, turn: null, failed: true };
+      return { ...finish(state, fact.turn), failed: true };
     case 'agent.changed':
       return inTurn({ ...state, agent: fact.to }, (turn) => ({ ...turn, agent: fact.to }));
     case 'step.ended':
@@ -197,7 +213,10 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     case 'tool.started':
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
     case 'call.deferred':
-      return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'deferred' }));
+      return withCall({ ...state, said: state.said + 1 }, fact.call, (call) => ({
+        ...base(call),
+        phase: 'deferred',
+      }));
     case 'tool.ended': {
       // An approval that ends with its call, unanswered, counts as answered.
       const waiting = state.turn?.calls.find((call) => call.call === fact.call && call.phase === 'waiting');
@@ -205,22 +224,37 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         waiting?.phase === 'waiting'
           ? [...state.answered, waiting.approval].slice(-REMEMBERED)
           : state.answered;
-      return inTurn({ ...state, answered }, (turn) => ({
+      const said = fact.final ? state.said + 1 : state.said;
+      return inTurn({ ...state, answered, said }, (turn) => ({
         ...turn,
+        answered: turn.answered || fact.final === true,
         tainted: turn.tainted || fact.untrusted === true,
         calls: turn.calls.filter((call) => call.call !== fact.call),
       }));
     }
     case 'context.compacted':
       return { ...state, readFrom: fact.readFrom, cutAt: fact.seq };
+    case 'session.renamed':
+      return { ...state, title: fact.title };
+    case 'session.archived':
+      return { ...state, archived: true };
+    case 'session.labelled':
+      return { ...state, labels: { ...state.labels, ...fact.labels } };
+    case 'text.ended':
+      return fact.text === '' ? state : { ...state, said: state.said + 1 };
     case 'turn.resumed':
     case 'step.restarted':
     case 'reasoning.ended':
-    case 'text.ended':
     case 'approval.explained':
       return state;
   }
 }
+
+const finish = (state: SessionState, turn: TurnId): SessionState => ({
+  ...state,
+  turn: null,
+  finished: [...state.finished, turn].slice(-REMEMBERED),
+});
 
 const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
 
@@ -239,6 +273,9 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) || undefined,
   reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0) || undefined,
 });
+
+/** What follows the first part is material. */
+const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
 
 const titleOf = (text: string): string => {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -20,7 +20,7 @@ import { contextUse } from './context.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
 import type { LiveSession, OpenBlock } from './live-session.ts';
 import type { Log } from './ports/log.ts';
-import type { Provider, ProviderEvent } from './ports/provider.ts';
+import type { PromptItem, Provider, ProviderEvent } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
 import { promptOf } from './prompt.ts';
 import { addUsage, type OpenCall, type SessionState, type Turn } from './session.ts';
@@ -35,6 +35,8 @@ export type TurnTools = {
   readonly root: string;
   readonly approvalMode: ApprovalMode;
   readonly rules?: readonly Rule[];
+  /** leaves out of a prompt what is stale, such as earlier states of a page */
+  readonly trim?: (items: PromptItem[]) => readonly PromptItem[];
   /** for agents that name a model of their own */
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };

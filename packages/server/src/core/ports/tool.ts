@@ -27,6 +27,8 @@ export type ToolResult = {
   readonly handoff?: { readonly agent: string; readonly reason: string };
   /** the result carries words of strangers (a page, a search, a foreign server): data, never instructions */
   readonly untrusted?: true;
+  /** nothing more is wanted of the model: the turn ends */
+  readonly final?: true;
 };
 
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
@@ -37,6 +39,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly parameters?: JsonObject;
   /** the result is the same whether it runs once or twice: after a crash it is run again */
   readonly repeatable?: boolean;
+  /** offered only to agents that name it */
+  readonly special?: boolean;
   /** whether it ever asks; what clients are told in a list of tools */
   readonly asks?: boolean;
   /** What a person must see first; null where no one need be asked. May read files, changes nothing. */

@@ -236,6 +236,9 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'context.compacted':
       return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
     case 'session.created':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
     case 'call.deferred':
     case 'grant.revoked':
     case 'input.accepted':

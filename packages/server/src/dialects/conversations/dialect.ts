@@ -294,6 +294,9 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.cleared':
     case 'call.requested':
     case 'tool.started':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
     case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':

@@ -307,6 +307,9 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'input.accepted':
     case 'approval.answered':
     case 'step.ended':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
     case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':
