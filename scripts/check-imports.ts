@@ -1,7 +1,8 @@
 /**
  * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
- * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. Tests and `testing/` may
- * import anything; nothing but tests imports `testing/`.
+ * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. The copilot knows the
+ * protocol alone; dialects, tools and providers may ask it. Tests and `testing/` may import anything; nothing but tests imports
+ * `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
@@ -19,6 +20,7 @@ const ROOMS = [
   'transports',
   'auth',
   'telemetry',
+  'copilot',
 ];
 
 /** The room of a file of the server, `root` for those beside the rooms; null for files of other packages. */
@@ -41,13 +43,16 @@ function allowed(from: string, to: string): boolean {
     case 'testing':
       return true;
     case 'core':
+    case 'copilot':
       return false;
     case 'config':
       return to === join(SERVER, 'tools/mcp/servers.ts'); // the shape of that setting is the tool's own
     case 'dialects':
-      return to === join(SERVER, 'core/engine.ts');
+      return to === join(SERVER, 'core/engine.ts') || target === 'copilot';
     case 'providers':
-      return target === 'core' || target === 'wires';
+      return target === 'core' || target === 'wires' || target === 'copilot';
+    case 'tools':
+      return target === 'core' || target === 'copilot';
     default:
       return target === 'core';
   }

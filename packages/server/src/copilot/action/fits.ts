@@ -1,0 +1,114 @@
+/** Whether an action can be carried out on a page at all, before anybody tries. */
+import type { Page, PageElement } from '../page/page.ts';
+import { elementOf, MOST_OPTIONS } from '../page/page.ts';
+import { isTicked } from '../page/roles.ts';
+import { folded } from '../page/words.ts';
+import type { Action } from './action.ts';
+
+const LONGEST_WAIT = 60;
+const WRITABLE = new Set(['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'color']);
+
+/** Why it cannot, as a sentence; null where nothing speaks against it. */
+export function fitsPage(action: Action, page: Page): string | null {
+  switch (action.name) {
+    case 'click':
+    case 'doubleClick':
+    case 'rightClick':
+      return on(page, action.id, usable);
+    case 'setValue':
+      return on(page, action.id, (element) => usable(element) ?? writable(element));
+    case 'check':
+    case 'uncheck':
+      return on(page, action.id, (element) => usable(element) ?? tickable(element, action.name === 'check'));
+    case 'selectDropdown':
+      return on(page, action.id, (element) => usable(element) ?? choosable(element, action.value));
+    case 'dropdownOptions':
+      return on(page, action.id, (element) =>
+        isList(element) ? null : `${said(element)} has no list of options.`,
+      );
+    case 'focus':
+    case 'blur':
+    case 'hover':
+    case 'getText':
+    case 'getAttribute':
+    case 'isVisible':
+    case 'isEnabled':
+      return on(page, action.id, () => null);
+    case 'dragAndDrop':
+      return on(page, action.from, usable) ?? on(page, action.to, () => null);
+    case 'navigate':
+    case 'createTab':
+      return isAddress(action.url) || (action.name === 'createTab' && action.url === 'about:blank')
+        ? null
+        : `${JSON.stringify(action.url.slice(0, 100))} is not an http or https address.`;
+    case 'search':
+      return action.query.trim() === '' ? 'There is nothing to search for.' : null;
+    case 'findText':
+      return action.text === '' ? 'There is no text to find.' : null;
+    case 'press':
+      return action.key === '' ? 'No key is named.' : null;
+    case 'wait':
+      return action.seconds > LONGEST_WAIT ? `Nobody waits longer than ${LONGEST_WAIT} seconds.` : null;
+    case 'type':
+    case 'scroll':
+    case 'goBack':
+    case 'goForward':
+    case 'switch':
+    case 'close':
+    case 'getTabs':
+    case 'screenshot':
+    case 'acceptDialog':
+    case 'dismissDialog':
+    case 'getCookies':
+    case 'getLocalStorage':
+    case 'evaluate':
+    case 'finish':
+    case 'fail':
+      return null;
+  }
+}
+
+function on(page: Page, id: number, check: (element: PageElement) => string | null): string | null {
+  const element = elementOf(page, id);
+  return element ? check(element) : `There is no element ${id} on the page.`;
+}
+
+const said = ({ id, role, name }: PageElement): string =>
+  name === '' ? `Element ${id} (${role})` : `Element ${id} (${role} ${JSON.stringify(name)})`;
+
+const usable = (element: PageElement): string | null =>
+  element.state.disabled ? `${said(element)} is disabled.` : null;
+
+function writable(element: PageElement): string | null {
+  if (element.options) return `${said(element)} is a list: use selectDropdown.`;
+  if (element.state.readonly) return `${said(element)} cannot be changed.`;
+  return WRITABLE.has(element.role) ? null : `${said(element)} takes no text.`;
+}
+
+function tickable(element: PageElement, on: boolean): string | null {
+  if (!isTicked(element.role)) return `${said(element)} is not a box to tick.`;
+  if (!on && (element.role === 'radio' || element.role === 'menuitemradio'))
+    return `${said(element)} cannot be unchecked: choose another one.`;
+  return null;
+}
+
+const isList = (element: PageElement): boolean =>
+  element.options !== undefined || element.role === 'combobox' || element.role === 'listbox';
+
+/** Where a list was too long to be read whole, an option that was not read may be there. */
+function choosable(element: PageElement, value: string): string | null {
+  if (!isList(element)) return `${said(element)} is not a list to choose from.`;
+  const { options } = element;
+  if (!options || options.length >= MOST_OPTIONS) return null;
+  const wanted = folded(value);
+  const option = options.find((each) => each.value === value || folded(each.text) === wanted);
+  if (!option) return `${said(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
+  return option.disabled ? `The option ${JSON.stringify(option.text)} is disabled.` : null;
+}
+
+function isAddress(url: string): boolean {
+  const parsed = URL.parse(url);
+  return (
+    parsed !== null && (parsed.protocol === 'http:' || parsed.protocol === 'https:') && parsed.hostname !== ''
+  );
+}

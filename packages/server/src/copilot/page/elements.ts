@@ -1,0 +1,88 @@
+/** Drafts of elements made into what the copilot shows and matches. */
+import { line, visible } from './clean.ts';
+import type { Document, ElementDraft, OptionDraft } from './document.ts';
+import { calledOf } from './names.ts';
+import {
+  type ElementOption,
+  type ElementState,
+  HIDDEN_VALUE,
+  MOST_OPTIONS,
+  type PageElement,
+} from './page.ts';
+import { isTicked } from './roles.ts';
+
+const LONGEST_VALUE = 500;
+const LONGEST_ADDRESS = 500;
+
+export function elementFrom(document: Document, draft: ElementDraft): PageElement {
+  const { attributes, tag, role } = draft;
+  const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
+  const options = draft.options?.slice(0, MOST_OPTIONS).map(optionFrom);
+  const value = heldBy(document, draft, type);
+  const href = tag === 'a' || tag === 'area' ? attributes.get('href') : undefined;
+  return {
+    id: draft.id,
+    role,
+    ...calledOf(document, draft),
+    ...(type !== undefined && type !== '' && { type: line(type, 30) }),
+    ...(value !== undefined && { value }),
+    state: stateOf(draft),
+    ...(options && { options }),
+    ...(href !== undefined && { href: line(href, LONGEST_ADDRESS) }),
+  };
+}
+
+function optionFrom({ attributes, text, disabled }: OptionDraft): ElementOption {
+  const said = line(attributes.get('label') ?? text, 200);
+  return {
+    value: (attributes.get('value') ?? said).slice(0, 200).toWellFormed(),
+    text: said,
+    ...(attributes.has('selected') && { selected: true as const }),
+    ...(disabled && { disabled: true as const }),
+  };
+}
+
+function heldBy(document: Document, draft: ElementDraft, type: string | undefined): string | undefined {
+  const { attributes, tag, role } = draft;
+  if (tag === 'select') {
+    const chosen = draft.options?.filter((option) => option.attributes.has('selected')).map(optionFrom);
+    return chosen && chosen.length > 0 ? chosen.map(({ text }) => text).join(', ') : undefined;
+  }
+  if (tag === 'textarea') return shortened(draft.raw.replace(/^\r?\n/, ''));
+  if (tag === 'input') {
+    if (role === 'button' || isTicked(role)) return undefined;
+    const value = attributes.get('value');
+    if (type === 'password') return value ? HIDDEN_VALUE : value;
+    return value === undefined ? undefined : shortened(value);
+  }
+  if (role === 'textbox' || role === 'searchbox')
+    return line(document.text.slice(draft.start, draft.end), LONGEST_VALUE);
+  const spoken = attributes.get('aria-valuetext') ?? attributes.get('aria-valuenow');
+  return spoken === undefined ? undefined : line(spoken, LONGEST_VALUE);
+}
+
+/** Blanks are part of a value; only what shows nothing is taken out. */
+const shortened = (value: string): string =>
+  value.length > LONGEST_VALUE ? line(value, LONGEST_VALUE) : visible(value);
+
+function stateOf({ attributes, tag, role, disabled }: ElementDraft): ElementState {
+  const flag = (name: string): boolean | undefined => {
+    const value = attributes.get(name);
+    return value === 'true' || value === 'mixed' ? true : value === 'false' ? false : undefined;
+  };
+  const state: { -readonly [Name in keyof ElementState]: ElementState[Name] } = {};
+  if (isTicked(role)) {
+    const native = tag === 'input' && attributes.has('checked');
+    state.checked = native || (flag('aria-checked') ?? flag('aria-pressed') ?? false);
+  }
+  if (disabled || attributes.has('disabled') || flag('aria-disabled')) state.disabled = true;
+  const expanded = flag('aria-expanded');
+  if (expanded !== undefined) state.expanded = expanded;
+  const selected = role === 'option' && attributes.has('selected') ? true : flag('aria-selected');
+  if (selected !== undefined) state.selected = selected;
+  const pressed = flag('aria-pressed');
+  if (pressed !== undefined) state.pressed = pressed;
+  if (attributes.has('required') || flag('aria-required')) state.required = true;
+  if (attributes.has('readonly') || flag('aria-readonly')) state.readonly = true;
+  return state;
+}

@@ -1,0 +1,83 @@
+/** What an element is: its `role`, or what its tag and type mean by themselves. */
+
+const TAGS: Readonly<Record<string, string>> = {
+  button: 'button',
+  summary: 'button',
+  textarea: 'textbox',
+  option: 'option',
+  a: 'link',
+  area: 'link',
+  img: 'img',
+  svg: 'img',
+  li: 'listitem',
+  tr: 'row',
+  td: 'cell',
+  th: 'columnheader',
+  dialog: 'dialog',
+  form: 'form',
+  label: 'label',
+  iframe: 'iframe',
+  video: 'video',
+  audio: 'audio',
+  progress: 'progressbar',
+  meter: 'meter',
+  h1: 'heading',
+  h2: 'heading',
+  h3: 'heading',
+  h4: 'heading',
+  h5: 'heading',
+  h6: 'heading',
+};
+
+const INPUTS: Readonly<Record<string, string>> = {
+  button: 'button',
+  submit: 'button',
+  reset: 'button',
+  image: 'button',
+  checkbox: 'checkbox',
+  radio: 'radio',
+  range: 'slider',
+  number: 'spinbutton',
+  search: 'searchbox',
+  file: 'file',
+  color: 'color',
+};
+
+/** Roles that say nothing, and those that hide what a native control is. */
+const EMPTY_ROLES = new Set(['', 'none', 'presentation', 'generic', 'application']);
+
+const own = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+export function roleOf(tag: string, attribute: (name: string) => string | undefined): string {
+  const given = attribute('role')?.trim().toLowerCase().split(/\s+/, 1)[0] ?? '';
+  if (given !== '' && !EMPTY_ROLES.has(given) && /^[a-z]{1,30}$/.test(given)) return given;
+  if (tag === 'input') {
+    if (attribute('list') !== undefined) return 'combobox';
+    return own(INPUTS, (attribute('type') ?? 'text').trim().toLowerCase()) ?? 'textbox';
+  }
+  if (tag === 'select') {
+    const many = attribute('multiple') !== undefined || Number(attribute('size') ?? 1) > 1;
+    return many ? 'listbox' : 'combobox';
+  }
+  const editable = attribute('contenteditable');
+  if (editable !== undefined && editable.toLowerCase() !== 'false') return 'textbox';
+  return own(TAGS, tag) ?? 'generic';
+}
+
+const FIELDS = new Set([
+  'textbox',
+  'searchbox',
+  'combobox',
+  'spinbutton',
+  'listbox',
+  'slider',
+  'file',
+  'color',
+]);
+const TICKED = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
+
+/** It holds a value that people enter. */
+export const isField = (role: string): boolean => FIELDS.has(role);
+/** It is on or off. */
+export const isTicked = (role: string): boolean => TICKED.has(role);

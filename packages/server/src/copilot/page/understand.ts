@@ -1,0 +1,84 @@
+/** A page in whatever form a client sends it, understood: pure, and never failing whatever is sent. */
+import { priceOf } from './budget.ts';
+import { line } from './clean.ts';
+import { readDocument } from './document.ts';
+import { elementFrom } from './elements.ts';
+import { type NodesRead, readNodes } from './nodes.ts';
+import type { Page, PageElement } from './page.ts';
+import { readable } from './readable.ts';
+import { renderElement } from './render.ts';
+
+export type PageInput = {
+  readonly dom?: string;
+  readonly interactiveTree?: unknown;
+  readonly semanticNodes?: unknown;
+  readonly skeletonDom?: string;
+  readonly url?: string;
+  readonly title?: string;
+};
+
+type Form = NodesRead & { readonly title: string; readonly markup: boolean };
+
+/** Elements may take this part of the budget; the text gets the rest, and what they leave. */
+const ELEMENTS_SHARE = 0.6;
+
+/**
+ * Of several forms of one page the first that has elements gives the elements: `dom`, `interactiveTree`, `semanticNodes`,
+ * `skeletonDom`; text is rather taken from markup than from a tree. Rendered, the page costs about `budgetTokens` at most;
+ * `elements` is whole all the same.
+ */
+export function understandPage(input: PageInput, budgetTokens: number): Page {
+  const forms = formsOf(input);
+  const elements = forms.find((form) => form.elements.length > 0)?.elements ?? [];
+  const spoken = forms.filter((form) => /\S/.test(form.text));
+  const raw = (spoken.find((form) => form.markup) ?? spoken[0])?.text ?? '';
+  const title = input.title?.trim() || (forms.find((form) => form.title !== '')?.title ?? '');
+  const budget = Math.max(0, budgetTokens);
+  const { shown, price } = fitting(elements, budget * ELEMENTS_SHARE);
+  const { text, truncated } = readable(raw, budget - price);
+  return {
+    title: line(title, 300),
+    url: line(input.url ?? '', 2_000),
+    elements,
+    shown,
+    text,
+    truncated: truncated || shown < elements.length,
+  };
+}
+
+function formsOf({ dom, interactiveTree, semanticNodes, skeletonDom }: PageInput): Form[] {
+  return [
+    ...(dom ? [markup(dom)] : []),
+    ...(interactiveTree ? [tree(interactiveTree)] : []),
+    ...(semanticNodes ? [tree(semanticNodes)] : []),
+    ...(skeletonDom ? [markup(skeletonDom)] : []),
+  ];
+}
+
+function markup(html: string): Form {
+  const document = readDocument(html);
+  const elements = document.elements.map((draft) => elementFrom(document, draft));
+  return { elements, text: document.text, title: document.title, markup: true };
+}
+
+const tree = (source: unknown): Form => ({ ...readNodes(parsed(source)), title: '', markup: false });
+
+/** Some clients send a tree as JSON inside JSON. */
+function parsed(source: unknown): unknown {
+  if (typeof source !== 'string') return source;
+  try {
+    return JSON.parse(source);
+  } catch {
+    return source;
+  }
+}
+
+function fitting(elements: readonly PageElement[], budget: number): { shown: number; price: number } {
+  let price = 0;
+  for (const [shown, element] of elements.entries()) {
+    const more = priceOf(renderElement(element)) + 1;
+    if (price + more > budget) return { shown, price };
+    price += more;
+  }
+  return { shown: elements.length, price };
+}
