@@ -1,0 +1,169 @@
+/**
+ * A conversation as the messages that copilot clients show. What counts as a message is what `said` of a session
+ * counts, whatever dialect it was said in: so the number of a message is known without reading what came before it.
+ */
+import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+
+export type MessageStatus = 'pending' | 'success' | 'failure';
+
+export type CopilotMessage = {
+  /** the id of the fact that it is made from */
+  readonly messageId: string;
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string;
+  /** from 0, without gaps */
+  readonly sequenceNumber: number;
+  /** ISO 8601 */
+  readonly timestamp: string;
+  readonly status?: MessageStatus;
+  readonly actionString?: string;
+  readonly actionPayload?: JsonObject;
+  readonly error?: { readonly message: string; readonly code: string; readonly action?: string };
+  readonly domSummary?: string;
+  readonly metadata?: {
+    readonly dialect?: string;
+    readonly taskId?: TurnId;
+    readonly interrupted?: true;
+  };
+};
+
+type Requested = { readonly tool: string; readonly input: JsonObject };
+
+export type MessageState = {
+  /** the number of the next message */
+  readonly next: number;
+  /** calls that have no outcome yet */
+  readonly calls: ReadonlyMap<CallId, Requested>;
+};
+
+/** `said`: how many messages there are before the facts that are to come. */
+export const startMessages = (said: number): MessageState => ({ next: said, calls: new Map() });
+
+/** The message that this fact is, if it is one. A call is understood only where its request was stepped over, too. */
+export function stepMessages(
+  state: MessageState,
+  fact: Fact,
+): readonly [MessageState, CopilotMessage | null] {
+  const message = messageOf(fact, state);
+  const calls = callsAfter(state.calls, fact);
+  if (message) return [{ next: state.next + 1, calls }, message];
+  return [calls === state.calls ? state : { ...state, calls }, null];
+}
+
+/** All messages of these facts; an action has the outcome that came later. `said` is as in `startMessages`. */
+export function messagesOf(facts: readonly Fact[], said = 0): CopilotMessage[] {
+  const messages: CopilotMessage[] = [];
+  const actions = new Map<CallId, number>();
+  let state = startMessages(said);
+  for (const fact of facts) {
+    const [next, message] = stepMessages(state, fact);
+    state = next;
+    if (message && fact.type === 'call.deferred' && message.status) actions.set(fact.call, messages.length);
+    if (message) messages.push(message);
+    if (fact.type !== 'tool.ended') continue;
+    const index = actions.get(fact.call) ?? -1;
+    const action = messages[index];
+    if (action) messages[index] = withOutcome(action, fact);
+  }
+  return messages;
+}
+
+/** The message that this fact is where `next` is its number; null where it is none. */
+export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMessage | null {
+  const base = {
+    messageId: fact.id,
+    sequenceNumber: next,
+    timestamp: new Date(fact.at).toISOString(),
+  };
+  switch (fact.type) {
+    case 'input.accepted':
+      // What follows the first part is material, such as the page.
+      return {
+        ...base,
+        role: 'user',
+        content: textOf(fact.parts.slice(0, 1)),
+        metadata: { dialect: fact.dialect },
+      };
+    case 'text.ended': {
+      if (fact.text === '') return null;
+      const metadata = { taskId: fact.turn, ...(fact.interrupted && { interrupted: true as const }) };
+      return { ...base, role: 'assistant', content: fact.text, metadata };
+    }
+    case 'call.deferred':
+      return { ...base, role: 'assistant', ...spoken(calls.get(fact.call)), metadata: { taskId: fact.turn } };
+    case 'tool.ended': {
+      if (!fact.final) return null;
+      const status = fact.outcome === 'ok' ? 'success' : 'failure';
+      return {
+        ...base,
+        role: 'assistant',
+        content: textOf(fact.parts),
+        status,
+        metadata: { taskId: fact.turn },
+      };
+    }
+    case 'session.created':
+    case 'session.cleared':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'turn.started':
+    case 'turn.resumed':
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'step.restarted':
+    case 'step.ended':
+    case 'call.requested':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'grant.revoked':
+    case 'context.compacted':
+      return null;
+  }
+}
+
+type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'status'>;
+
+function spoken(call: Requested | undefined): Spoken {
+  switch (call?.tool) {
+    case 'browser_act':
+      return {
+        content: wordsAt(call.input, 'thought'),
+        actionString: wordsAt(call.input, 'action'),
+        status: 'pending',
+      };
+    case 'browser_ask':
+      return { content: wordsAt(call.input, 'question') };
+    case undefined:
+      return { content: '' };
+    default:
+      return { content: `Waiting for ${call?.tool}.` };
+  }
+}
+
+const wordsAt = (input: JsonObject, name: string): string => {
+  const value = input[name];
+  return typeof value === 'string' ? value : '';
+};
+
+function withOutcome(action: CopilotMessage, fact: Fact<'tool.ended'>): CopilotMessage {
+  if (fact.outcome === 'ok') return { ...action, status: 'success' };
+  const message = textOf(fact.parts.slice(0, 1)) || 'The action did not succeed.';
+  const code = isObject(fact.data) && typeof fact.data.code === 'string' ? fact.data.code : 'ACTION_FAILED';
+  return { ...action, status: 'failure', error: { message, code, action: action.actionString } };
+}
+
+function callsAfter(calls: MessageState['calls'], fact: Fact): MessageState['calls'] {
+  if (fact.type === 'call.requested') {
+    return new Map(calls).set(fact.call, { tool: fact.tool, input: fact.input });
+  }
+  if (fact.type !== 'tool.ended' || !calls.has(fact.call)) return calls;
+  const left = new Map(calls);
+  left.delete(fact.call);
+  return left;
+}
