@@ -21,6 +21,13 @@ export class Directory {
     return (await this.#exists(ref)) ? ref : null;
   }
 
+  async foreign(principal: Principal, name: string): Promise<boolean> {
+    const parsed = SessionId.safeParse(name);
+    if (!parsed.success || principal.role === 'admin') return false;
+    const records = await this.store.findById(parsed.data);
+    return records.length > 0 && records.every(({ ref }) => ref.owner !== principal.id);
+  }
+
   async firstHolder(name: string): Promise<SessionRef | null> {
     const parsed = SessionId.safeParse(name);
     const records = parsed.success ? await this.store.findById(parsed.data) : [];
@@ -28,13 +35,14 @@ export class Directory {
     return first?.ref ?? null;
   }
 
+  /** Those that are archived, too. */
   async *all(filter: {
     owner?: PrincipalId;
     status: SessionRecord['status'][];
   }): AsyncGenerator<SessionRecord> {
     let cursor: string | undefined;
     do {
-      const page = await this.store.list({ ...filter, limit: 100, cursor });
+      const page = await this.store.list({ ...filter, archived: 'included', limit: 100, cursor });
       yield* page.sessions;
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

@@ -20,7 +20,14 @@ import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
 import type { ToolSpec } from './ports/provider.ts';
-import type { EventStore, SessionPage, SessionRecord, SessionRef } from './ports/store.ts';
+import type {
+  EventStore,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+} from './ports/store.ts';
 import { toolSpec } from './prompt.ts';
 import { explain, summarise } from './questions.ts';
 import { authorise, maySee, requirePermission } from './rights.ts';
@@ -38,8 +45,15 @@ export { identify, principalOf, tokenOf } from './identity.ts';
 export type { Connection, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
+export type { PreferenceStore } from './ports/preferences.ts';
 export type { ToolSpec } from './ports/provider.ts';
-export { type SessionPage, type SessionRecord, type SessionRef, sessionKey } from './ports/store.ts';
+export {
+  type SessionFilter,
+  type SessionPage,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from './ports/store.ts';
 export { requirePermission } from './rights.ts';
 
 /** Who sends a command, and through what. */
@@ -71,6 +85,10 @@ export type EngineParts = Omit<TurnTools, 'clients'> & {
 
 /** Answered approvals that are remembered, too. */
 const KEPT_IN_MEMORY = 1_000;
+
+/** Whose sessions a list has: absent for everyone's. */
+const ownerFor = (principal: Principal): PrincipalId | undefined =>
+  principal.role === 'admin' ? undefined : principal.id;
 
 export class Engine {
   readonly clients: ClientDesk;
@@ -133,6 +151,11 @@ export class Engine {
   /** As `resolve`, for sessions that exist: null for what is not there or not the principal's. */
   async find(principal: Principal, name: string): Promise<SessionRef | null> {
     return this.#directory.find(principal, name);
+  }
+
+  /** Whether there is a session of that name, but only someone else's. Never so for an admin. */
+  async foreign(principal: Principal, name: string): Promise<boolean> {
+    return this.#directory.foreign(principal, name);
   }
 
   /** Whoever's session it is that had this name first, for wires where a name means the same to everyone. */
@@ -234,20 +257,22 @@ export class Engine {
   }
 
   /** The principal's sessions, the one that changed last first; an admin's list has everyone's. */
-  async list(
-    principal: Principal,
-    page: { limit: number; cursor?: string; domain?: string; status?: SessionRecord['status'][] },
-  ): Promise<SessionPage> {
+  async list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
     requirePermission(principal, 'chat:read');
-    const owner = principal.role === 'admin' ? undefined : principal.id;
-    return this.#parts.store.list({ ...page, owner });
+    return this.#parts.store.list({ ...page, owner: ownerFor(principal) });
+  }
+
+  /** How many such sessions `list` has on all its pages. */
+  async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
+    requirePermission(principal, 'chat:read');
+    return this.#parts.store.count({ ...filter, owner: ownerFor(principal) });
   }
 
   /** Everything that waits for an answer this principal may give. */
   async approvals(principal: Principal): Promise<Now[]> {
     requirePermission(principal, 'chat:read');
-    const owner = principal.role === 'admin' ? undefined : principal.id;
     const waiting: Now[] = [];
+    const owner = ownerFor(principal);
     for await (const record of this.#directory.all({ owner, status: ['waiting'] }))
       waiting.push(await this.now(record.ref));
     return waiting;

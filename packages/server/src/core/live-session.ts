@@ -44,6 +44,8 @@ export class LiveSession {
   open: OpenBlock | null = null;
   /** the facts since the session was last at rest: enough to bring any projection up to date */
   recent: Fact[] = [];
+  /** how much had been said when the session was last at rest */
+  saidAtRest = 0;
   readonly watchers = new Set<Sink>();
   readonly glance: Glance = { now: () => nowOf(this), recent: () => this.recent };
   /** a driver is moving the turn forward */
@@ -78,6 +80,7 @@ export class LiveSession {
     if (record.checkpoint?.version === STATE_VERSION) {
       session.#checkpoint = record.checkpoint;
       session.state = JSON.parse(record.checkpoint.state) as SessionState;
+      session.saidAtRest = session.state.said;
     }
     for await (const fact of session.facts(session.state.seq)) session.#apply(fact);
     if (statusOf(session.state) === 'running') session.interrupted = session.state.turn?.id ?? null;
@@ -204,8 +207,10 @@ export class LiveSession {
     this.state = evolve(this.state, fact);
     if (this.#context) this.#context = evolveContext(this.#context, fact);
     if (closesBlock(fact, this.open)) this.open = null;
-    if (atRest(this.state)) this.recent = [];
-    else this.recent.push(fact);
+    if (atRest(this.state)) {
+      this.recent = [];
+      this.saidAtRest = this.state.said;
+    } else this.recent.push(fact);
   }
 
   #tell(event: SessionEvent): void {
@@ -250,6 +255,9 @@ const recordOf = (
   agent: state.agent.id,
   title: state.title,
   status: statusOf(state),
+  archived: state.archived,
+  labels: state.labels,
+  said: state.said,
   createdAt: state.created?.at ?? state.updatedAt,
   updatedAt: state.updatedAt,
   head: state.seq,

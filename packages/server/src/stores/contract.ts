@@ -5,6 +5,7 @@ import { contentContract } from './contract/content.ts';
 import { durabilityContract } from './contract/durability.ts';
 import { listingContract } from './contract/listing.ts';
 import type { Implementation } from './contract/place.ts';
+import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
 import { usersContract } from './contract/users.ts';
 
@@ -15,6 +16,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('listing', () => listingContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
+    describe('preferences', () => preferencesContract(implementation));
     describe('durability', () => durabilityContract(implementation));
   });
 }

@@ -1,9 +1,11 @@
 /** Keeps everything in this process, for tests and for servers that may forget. */
-import { type Fact, parseFact, type SessionId } from '@parlance/protocol';
+import { type Fact, type JsonObject, type PrincipalId, parseFact, type SessionId } from '@parlance/protocol';
+import type { PreferenceStore } from '../core/ports/preferences.ts';
 import {
   AppendConflict,
   type EventStore,
   type SessionFilter,
+  type SessionQuery,
   type SessionRecord,
   type SessionRef,
 } from '../core/ports/store.ts';
@@ -13,7 +15,7 @@ import { joined, type Store } from './rules/joined.ts';
 import { rowLimit } from './rules/limit.ts';
 import { checkNumbering } from './rules/numbering.ts';
 import { openness } from './rules/openness.ts';
-import { storable, storableRef } from './rules/text.ts';
+import { storable, storableLabels, storableRef } from './rules/text.ts';
 
 /** Facts are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
 type Session = { readonly row: number; record: SessionRecord; readonly facts: string[] };
@@ -22,6 +24,7 @@ export function openMemoryStore(): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions();
   const users = memoryUsers();
+  const preferences = memoryPreferences();
 
   const eventStore: EventStore = {
     append: whileOpen(sessions.append),
@@ -29,6 +32,7 @@ export function openMemoryStore(): Store {
     load: whileOpen(sessions.load),
     findById: whileOpen(sessions.findById),
     list: whileOpen(sessions.list),
+    count: whileOpen(sessions.count),
     close: async () => {
       close();
     },
@@ -39,7 +43,11 @@ export function openMemoryStore(): Store {
     put: whileOpen(users.put),
     remove: whileOpen(users.remove),
   };
-  return joined(eventStore, userStore);
+  const preferenceStore: PreferenceStore = {
+    get: whileOpen(preferences.get),
+    put: whileOpen(preferences.put),
+  };
+  return joined(eventStore, userStore, preferenceStore);
 }
 
 function memorySessions() {
@@ -73,12 +81,12 @@ function memorySessions() {
     findById: (id: SessionId) =>
       select((record) => record.ref.id === storable(id)).map((session) => session.record),
 
-    list(filter: SessionFilter) {
-      const limit = rowLimit(filter.limit);
-      const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
-      const found = select((record) => matches(filter, record)).filter(
-        (session) => after === null || comesAfter(after, session),
-      );
+    list(query: SessionQuery) {
+      const limit = rowLimit(query.limit);
+      const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+      const found = select((record) => matches(query, record))
+        .filter((session) => after === null || comesAfter(after, session))
+        .slice(rowLimit(query.offset ?? 0));
       const page = found.slice(0, limit);
       const last = page.at(-1);
       return {
@@ -88,6 +96,22 @@ function memorySessions() {
             ? encodeCursor({ updatedAt: last.record.updatedAt, row: last.row })
             : null,
       };
+    },
+
+    count: (filter: SessionFilter) => select((record) => matches(filter, record)).length,
+  };
+}
+
+/** Kept as JSON for the same reason as facts. */
+function memoryPreferences() {
+  const values = new Map<string, string>();
+  return {
+    get: (owner: PrincipalId): JsonObject | null => {
+      const found = values.get(storable(owner));
+      return found === undefined ? null : JSON.parse(found);
+    },
+    put: (owner: PrincipalId, value: JsonObject): void => {
+      values.set(storable(owner), JSON.stringify(value));
     },
   };
 }
@@ -111,6 +135,7 @@ const storableRecord = (record: SessionRecord): SessionRecord => ({
   domain: storable(record.domain),
   agent: storable(record.agent),
   title: storable(record.title),
+  labels: storableLabels(record.labels),
   checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },
 });
 
@@ -120,7 +145,9 @@ const lastChangedFirst = (one: Session, other: Session): number =>
 const comesAfter = (position: Position, { record, row }: Session): boolean =>
   record.updatedAt < position.updatedAt || (record.updatedAt === position.updatedAt && row < position.row);
 
-const matches = ({ owner, domain, status }: SessionFilter, record: SessionRecord): boolean =>
+const matches = ({ owner, domain, status, archived, label }: SessionFilter, record: SessionRecord): boolean =>
+  (archived === 'included' || record.archived === (archived === 'only')) &&
+  (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
   (owner === undefined || record.ref.owner === storable(owner)) &&
   (domain === undefined || record.domain === storable(domain)) &&
   (status === undefined || status.includes(record.status));

@@ -16,6 +16,11 @@ export type SessionRecord = {
   readonly agent: string;
   readonly title: string;
   readonly status: SessionStatus;
+  readonly archived: boolean;
+  /** what clients have set beside the session, to find it by */
+  readonly labels: Readonly<Record<string, string>>;
+  /** how many things either side has said */
+  readonly said: number;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** the number of the last fact */
@@ -29,7 +34,15 @@ export type SessionFilter = {
   readonly owner?: PrincipalId;
   readonly domain?: string;
   readonly status?: readonly SessionStatus[];
+  /** absent: archived ones are left out */
+  readonly archived?: 'included' | 'only';
+  readonly label?: { readonly name: string; readonly value: string };
+};
+
+export type SessionQuery = SessionFilter & {
   readonly limit: number;
+  /** passes over this many, for clients that do not use cursors */
+  readonly offset?: number;
   /** what `next` of the page before said */
   readonly cursor?: string;
 };
@@ -49,7 +62,8 @@ export interface EventStore {
   /** Every owner's session of that id, the one that changed last first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /** The one that changed last first; pages do not overlap while nothing changes. */
-  list(filter: SessionFilter): Promise<SessionPage>;
+  list(query: SessionQuery): Promise<SessionPage>;
+  count(filter: SessionFilter): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -8,7 +8,12 @@ export async function* ownUnderWay(engine: Engine, principal: Principal): AsyncG
   const owner: Principal = { ...principal, role: 'user' };
   let cursor: string | undefined;
   do {
-    const page = await engine.list(owner, { limit: 100, cursor, status: ['running', 'waiting'] });
+    const page = await engine.list(owner, {
+      limit: 100,
+      cursor,
+      status: ['running', 'waiting'],
+      archived: 'included',
+    });
     for (const { ref, dialect } of page.sessions) if (dialect === 'conversations') yield ref;
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);

@@ -22,6 +22,9 @@ export function durabilityContract(implementation: Implementation): void {
         store.load(ref),
         store.findById(ref.id),
         store.list({ limit: 1 }),
+        store.count({}),
+        store.preferences.get(ref.owner),
+        store.preferences.put(ref.owner, {}),
         store.everyone(),
         store.find('ada'),
         store.put({ name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 }),
@@ -39,10 +42,16 @@ export function durabilityContract(implementation: Implementation): void {
 
   durableTest('everything that was acknowledged is there after closing and opening again', () =>
     withStore(implementation, async (store, place) => {
-      const record = recordOf(ref, 3, { checkpoint: { version: 4, seq: 2, state: '{"open":[]}' } });
+      const record = recordOf(ref, 3, {
+        archived: true,
+        labels: { site: 'one.org' },
+        said: 3,
+        checkpoint: { version: 4, seq: 2, state: '{"open":[]}' },
+      });
       const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 7 } as const;
       await store.append(0, textFacts(ref, 0, 3), record);
       await store.put(user);
+      await store.preferences.put(ref.owner, { theme: 'dark' });
       const unawaited = store.append(3, textFacts(ref, 3, 1), { ...record, head: 4 });
       await store.close();
       await unawaited;
@@ -51,6 +60,7 @@ export function durabilityContract(implementation: Implementation): void {
       expect(await again.read(ref, 0, 10)).toEqual(textFacts(ref, 0, 4));
       expect(await again.load(ref)).toEqual({ ...record, head: 4 });
       expect(await again.find('ada')).toEqual(user);
+      expect(await again.preferences.get(ref.owner)).toEqual({ theme: 'dark' });
       await again.append(4, textFacts(ref, 4, 1), { ...record, head: 5 });
       await again.close();
     }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId } from '@parlance/protocol';
-import type { EventStore, SessionFilter } from '../../core/ports/store.ts';
+import type { EventStore, SessionFilter, SessionQuery } from '../../core/ports/store.ts';
 import { type Implementation, withStore } from './place.ts';
 import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
 
@@ -25,7 +25,7 @@ export function listingContract(implementation: Implementation): void {
       await begin(store, refOf('ada', 'c'), { updatedAt: 3, domain: 'home', status: 'waiting' });
       await begin(store, refOf('bob', 'd'), { updatedAt: 4, domain: 'shop', status: 'waiting' });
       await begin(store, refOf('bob', 'e'), { updatedAt: 5, domain: 'home', status: 'failed' });
-      const idsFor = async (filter: Omit<SessionFilter, 'limit'>) =>
+      const idsFor = async (filter: SessionFilter) =>
         idsOf((await store.list({ ...filter, limit: 10 })).sessions).join('');
       expect(await idsFor({})).toBe('edcba');
       expect(await idsFor({ owner: ada })).toBe('cba');
@@ -36,6 +36,55 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({ owner: ada, domain: 'shop' })).toBe('ba');
       expect(await idsFor({ owner: ada, domain: 'shop', status: ['waiting', 'idle'] })).toBe('a');
       expect(await idsFor({ owner: PrincipalId.parse('nobody') })).toBe('');
+    }));
+
+  test('archived sessions are left out unless they are asked for', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1 });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, archived: true });
+      const idsFor = async (filter: SessionFilter) =>
+        idsOf((await store.list({ ...filter, limit: 10 })).sessions).join('');
+      expect(await idsFor({})).toBe('a');
+      expect(await idsFor({ archived: 'included' })).toBe('ba');
+      expect(await idsFor({ archived: 'only' })).toBe('b');
+      expect((await store.load(refOf('ada', 'b')))?.archived).toBe(true);
+      const b = refOf('ada', 'b');
+      await store.append(1, textFacts(b, 1, 1), recordOf(b, 2, { updatedAt: 3 }));
+      expect(await idsFor({})).toBe('ba');
+    }));
+
+  test('sessions are found by a label, and keep all of theirs', () =>
+    withStore(implementation, async (store) => {
+      const odd = `it's "odd" \\ 你好`;
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1, labels: { site: 'one.org', url: 'two.org' } });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, labels: { site: 'two.org' } });
+      await begin(store, refOf('ada', 'c'), { updatedAt: 3, labels: { site: odd } });
+      await begin(store, refOf('ada', 'd'), { updatedAt: 4 });
+      const idsFor = async (name: string, value: string) =>
+        idsOf((await store.list({ label: { name, value }, limit: 10 })).sessions).join('');
+      expect(await idsFor('site', 'two.org')).toBe('b');
+      expect(await idsFor('url', 'two.org')).toBe('a');
+      expect(await idsFor('site', odd)).toBe('c');
+      expect(await idsFor('site', '')).toBe('');
+      expect(await idsFor('constructor', 'two.org')).toBe('');
+      expect((await store.load(refOf('ada', 'a')))?.labels).toEqual({ site: 'one.org', url: 'two.org' });
+    }));
+
+  test('sessions are counted, and a list can pass over some', () =>
+    withStore(implementation, async (store) => {
+      for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
+        await begin(store, refOf('ada', id), { updatedAt: index, said: index, archived: id === 'd' });
+      }
+      await begin(store, refOf('bob', 'e'), { updatedAt: 9 });
+      expect(await store.count({})).toBe(4);
+      expect(await store.count({ owner: ada })).toBe(3);
+      expect(await store.count({ owner: ada, archived: 'included' })).toBe(4);
+      expect(await store.count({ owner: ada, status: ['failed'] })).toBe(0);
+      const { sessions, next } = await store.list({ owner: ada, limit: 1, offset: 1 });
+      expect(sessions.map(({ ref, said }) => [ref.id as string, said])).toEqual([['b', 1]]);
+      const rest = await store.list({ owner: ada, limit: 5, cursor: next ?? '' });
+      expect(idsOf(rest.sessions)).toEqual(['a']);
+      expect((await store.list({ owner: ada, limit: 5, offset: 3 })).sessions).toEqual([]);
     }));
 
   test('pages hold what fits, do not overlap and leave nothing out, even where many changed at once', () =>
@@ -81,7 +130,7 @@ export function listingContract(implementation: Implementation): void {
     }));
 }
 
-async function everyPage(store: EventStore, filter: SessionFilter): Promise<string[][]> {
+async function everyPage(store: EventStore, filter: SessionQuery): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | undefined;
   do {

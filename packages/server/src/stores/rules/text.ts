@@ -7,6 +7,9 @@ import type { SessionRef } from '../../core/ports/store.ts';
 
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
+export const storableLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [storable(name), storable(value)]));
+
 export const storableRef = (ref: SessionRef): SessionRef => ({
   owner: storable(ref.owner) as PrincipalId,
   id: storable(ref.id) as SessionId,

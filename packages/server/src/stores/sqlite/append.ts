@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { Fact } from '@parlance/protocol';
 import { AppendConflict, type SessionRecord } from '../../core/ports/store.ts';
 import { checkNumbering } from '../rules/numbering.ts';
-import { storable, storableRef } from '../rules/text.ts';
+import { storable, storableLabels, storableRef } from '../rules/text.ts';
 
 /** An append on its way to the disk, as it was when it was asked for. */
 export type Append = {
@@ -24,11 +24,13 @@ export function prepareAppend(database: Database): (append: Append) => void {
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
   );
   const insertSession = database.prepare(`
-    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
-    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $createdAt, $updatedAt, $head)`);
+    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, archived, labels, said, created_at, updated_at,
+      head)
+    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $archived, $labels, $said, $createdAt, $updatedAt,
+      $head)`);
   const updateSession = database.prepare(`
     UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, status = $status,
-      created_at = $createdAt, updated_at = $updatedAt, head = $head
+      archived = $archived, labels = $labels, said = $said, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
   const insertFact = database.prepare('INSERT INTO facts (session, seq, body) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
@@ -69,6 +71,9 @@ const sessionValues = (record: SessionRecord) => ({
   agent: storable(record.agent),
   title: storable(record.title),
   status: record.status,
+  archived: Number(record.archived),
+  labels: JSON.stringify(storableLabels(record.labels)),
+  said: record.said,
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
   head: record.head,

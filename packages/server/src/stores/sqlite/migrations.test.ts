@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { begin, refOf } from '../contract/samples.ts';
+import { begin, idsOf, refOf, textFact } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 
 const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; says: string }> = {
@@ -78,3 +78,64 @@ test('a database that is up to date is opened without a write', async () => {
   await openSqliteStore(scratch.path).close();
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
+
+/** A database as the first release left it: two sessions, with these facts. */
+function firstRelease(path: string, sessions: Record<string, object[]>): void {
+  using database = new Database(path, { create: true, strict: true });
+  database.run(MIGRATIONS[0] ?? '');
+  database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+  database.run('PRAGMA user_version = 1');
+  for (const [id, facts] of Object.entries(sessions)) {
+    const { lastInsertRowid: row } = database
+      .prepare(`INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
+        VALUES ('ada', ?, 'native', 'default', 'assistant', 'Kept', 'idle', 1, ?, ?)`)
+      .run(id, facts.length, facts.length);
+    facts.forEach((fact, index) => {
+      const body = JSON.stringify({ session: id, id: `fact-${index}`, at: 1, seq: index + 1, ...fact });
+      database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(row, index + 1, body);
+    });
+  }
+}
+
+test('a database of the first release is upgraded where it is, and its sessions know what is new', async () => {
+  using scratch = scratchFolder();
+  const turn = 'turn';
+  const input = { type: 'input.accepted', input: 'i', parts: [], dialect: 'native' };
+  const label = (labels: Record<string, string>) => ({ type: 'session.labelled', labels });
+  const ended = { type: 'tool.ended', turn, call: 'c', outcome: 'ok', parts: [], durationMs: 0 };
+  firstRelease(join(scratch.path, 'parlance.db'), {
+    spoken: [
+      input,
+      { type: 'text.ended', turn, block: 'b', text: 'Half \ud83d of a "pair".' },
+      { type: 'text.ended', turn, block: 'b', text: '' },
+      { type: 'call.deferred', turn, call: 'c' },
+      ended,
+      label({ site: 'old.org', url: 'kept' }),
+      { ...ended, final: true },
+      { type: 'session.archived', by: 'ada' },
+      label({ site: 'new.org' }),
+    ],
+    revived: [{ type: 'session.archived', by: 'ada' }, input],
+    silent: [label({})],
+  });
+  const store = openSqliteStore(scratch.path);
+  const spoken = refOf('ada', 'spoken');
+  expect(await store.load(spoken)).toMatchObject({
+    title: 'Kept',
+    head: 9,
+    said: 4,
+    archived: true,
+    labels: { site: 'new.org', url: 'kept' },
+  });
+  expect(await store.load(refOf('ada', 'revived'))).toMatchObject({ said: 1, archived: false, labels: {} });
+  expect(await store.load(refOf('ada', 'silent'))).toMatchObject({ said: 0, archived: false, labels: {} });
+  expect(idsOf((await store.list({ limit: 5 })).sessions)).toEqual(['revived', 'silent']);
+  expect((await store.read(spoken, 0, 20)).length).toBe(9);
+  await store.append(9, [textFact(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
+  await store.preferences.put(spoken.owner, { theme: 'dark' });
+  await store.close();
+});
+
+const never = (): never => {
+  throw new Error('the session is gone');
+};

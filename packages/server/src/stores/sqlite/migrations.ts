@@ -50,6 +50,39 @@ export const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN labels TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE sessions ADD COLUMN said INTEGER NOT NULL DEFAULT 0;
+
+  UPDATE sessions SET
+    said = (
+      SELECT count(*) FROM facts WHERE session = sessions.row AND (
+        body ->> '$.type' IN ('input.accepted', 'call.deferred')
+        OR (body ->> '$.type' = 'text.ended' AND body ->> '$.text' <> '')
+        OR (body ->> '$.type' = 'tool.ended' AND body ->> '$.final')
+      )
+    ),
+    archived = coalesce((
+      SELECT body ->> '$.type' = 'session.archived' FROM facts
+      WHERE session = sessions.row AND body ->> '$.type' IN ('session.archived', 'input.accepted')
+      ORDER BY seq DESC LIMIT 1
+    ), 0),
+    -- beside max(), SQLite takes the other columns from the row that has the maximum: the latest label of each name
+    labels = (
+      SELECT json_group_object(name, value) FROM (
+        SELECT label.key AS name, label.value AS value, max(facts.seq)
+        FROM facts, json_each(facts.body, '$.labels') AS label
+        WHERE facts.session = sessions.row AND facts.body ->> '$.type' = 'session.labelled'
+        GROUP BY label.key
+      )
+    );
+
+  CREATE TABLE preferences (
+    owner TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */

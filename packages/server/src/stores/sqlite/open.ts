@@ -1,16 +1,19 @@
 /** The embedded store: one SQLite file in the data folder. Every promise of the ports, and group commit. */
 import type { Database } from 'bun:sqlite';
+import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { EventStore } from '../../core/ports/store.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../rules/joined.ts';
 import { openness } from '../rules/openness.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { closeConnection, makeFolder, openConnection } from './connection.ts';
+import { prepareCount } from './count.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { groupCommit } from './group-commit.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
+import { preparePreferences } from './preferences.ts';
 import { prepareRead } from './read.ts';
 import { prepareUsers } from './users.ts';
 
@@ -36,6 +39,7 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
 function storeOn(database: Database, unlock: () => void, onCommit: (appends: number) => void): Store {
   const appends = groupCommit<Append>(database, prepareAppend(database), onCommit);
   const users = prepareUsers(database);
+  const preferences = preparePreferences(database);
   const { whileOpen, close } = openness();
 
   const eventStore: EventStore = {
@@ -48,6 +52,7 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
     load: whileOpen(prepareLoad(database)),
     findById: whileOpen(prepareFindById(database)),
     list: whileOpen(prepareList(database)),
+    count: whileOpen(prepareCount(database)),
     /** What is waiting is written first. Closing again does nothing. */
     async close() {
       if (!close()) return;
@@ -65,5 +70,9 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
     put: whileOpen(users.put),
     remove: whileOpen(users.remove),
   };
-  return joined(eventStore, userStore);
+  const preferenceStore: PreferenceStore = {
+    get: whileOpen(preferences.get),
+    put: whileOpen(preferences.put),
+  };
+  return joined(eventStore, userStore, preferenceStore);
 }

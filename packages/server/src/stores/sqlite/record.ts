@@ -5,7 +5,8 @@ import type { SessionRecord } from '../../core/ports/store.ts';
 
 /** To be selected by everyone who wants a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, status, created_at, updated_at, head,
+  SELECT row, owner, id, dialect, domain, agent, title, status, archived, labels, said, created_at,
+    updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -18,6 +19,9 @@ const Row = z.object({
   agent: z.string(),
   title: z.string(),
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
+  archived: z.number(),
+  labels: z.string(),
+  said: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
   head: z.number(),
@@ -26,13 +30,23 @@ const Row = z.object({
   checkpoint_state: z.string().nullable(),
 });
 
+const Labels = z.record(z.string(), z.string());
+
 /** Throws where the row was not written by us. */
 export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const { row, owner, id, created_at, updated_at, ...rest } = Row.parse(value);
+  const { row, owner, id, archived, labels, created_at, updated_at, ...rest } = Row.parse(value);
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
   const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
   return {
     row,
-    record: { ...shown, ref: { owner, id }, createdAt: created_at, updatedAt: updated_at, checkpoint },
+    record: {
+      ...shown,
+      ref: { owner, id },
+      archived: archived !== 0,
+      labels: Labels.parse(JSON.parse(labels)),
+      createdAt: created_at,
+      updatedAt: updated_at,
+      checkpoint,
+    },
   };
 }

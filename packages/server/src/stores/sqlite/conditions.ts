@@ -1,0 +1,35 @@
+/** Which sessions are wanted, as SQL. */
+import type { SessionFilter } from '../../core/ports/store.ts';
+import { storable } from '../rules/text.ts';
+
+export type Values = Record<string, string | number>;
+export type Conditions = { readonly conditions: string[]; readonly values: Values };
+
+export function conditionsOf({ owner, domain, status, archived, label }: SessionFilter): Conditions {
+  const conditions: string[] = [];
+  const values: Values = {};
+  if (owner !== undefined) {
+    conditions.push('owner = $owner');
+    values.owner = storable(owner);
+  }
+  if (domain !== undefined) {
+    conditions.push('domain = $domain');
+    values.domain = storable(domain);
+  }
+  if (status !== undefined) {
+    conditions.push('status IN (SELECT value FROM json_each($status))');
+    values.status = JSON.stringify(status);
+  }
+  if (archived !== 'included') conditions.push(archived === 'only' ? 'archived <> 0' : 'archived = 0');
+  if (label !== undefined) {
+    conditions.push(
+      'EXISTS (SELECT 1 FROM json_each(labels) WHERE key = $labelName AND value = $labelValue)',
+    );
+    values.labelName = storable(label.name);
+    values.labelValue = storable(label.value);
+  }
+  return { conditions, values };
+}
+
+export const whereOf = (conditions: readonly string[]): string =>
+  conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';

@@ -1,0 +1,14 @@
+import type { Database } from 'bun:sqlite';
+import type { SessionFilter } from '../../core/ports/store.ts';
+import { conditionsOf, whereOf } from './conditions.ts';
+
+export function prepareCount(database: Database): (filter: SessionFilter) => number {
+  return (filter) => {
+    const { conditions, values } = conditionsOf(filter);
+    // `query` keeps the statement for the next time
+    const statement = database.query<{ count: number }, [typeof values]>(
+      `SELECT count(*) AS count FROM sessions ${whereOf(conditions)}`,
+    );
+    return statement.get(values)?.count ?? 0;
+  };
+}
