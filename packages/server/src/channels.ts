@@ -5,7 +5,7 @@ import type { Connection, Log, Socket } from './core/engine.ts';
 import type { Surroundings } from './dialects/dialect.ts';
 import { DEFAULT_SECRET } from './dialects/pusher/application.ts';
 import { knockOf, openPusher } from './dialects/pusher/dialect.ts';
-import { grantRoutes } from './dialects/pusher/grants.ts';
+import { permitRoutes } from './dialects/pusher/permits.ts';
 import { NO_PUSH, type Push } from './dialects/pusher/push.ts';
 import { signedRoutes } from './dialects/pusher/routes.ts';
 import { pusherServer } from './dialects/pusher/server.ts';
@@ -22,7 +22,7 @@ export type OpenChannels = {
 const OFF: OpenChannels = {
   push: NO_PUSH,
   accept: () => null,
-  routes: (app, around) => grantRoutes(app, around, null),
+  routes: (app, around) => permitRoutes(app, around, null),
   close: () => Promise.resolve(),
 };
 
@@ -44,7 +44,7 @@ export function openChannels(config: Config, log: Log): OpenChannels {
       return knock && ((socket) => openPusher(socket, knock, server));
     },
     routes(app, around) {
-      grantRoutes(app, around, server);
+      permitRoutes(app, around, server);
       signedRoutes(app, server, log);
     },
     close: () => trigger?.close() ?? Promise.resolve(),

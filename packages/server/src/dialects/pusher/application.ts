@@ -14,5 +14,5 @@ export type Application = {
   readonly guarded: boolean;
 };
 
-/** Channels that carry what belongs to a principal: granted by `POST /api/pusher/auth`. */
+/** Channels that carry what belongs to a principal: permitted by `POST /api/pusher/auth`. */
 export const isOurs = (channel: string): boolean => /^(private|presence)-(session|user)-/.test(channel);

@@ -1,4 +1,4 @@
-/** The sockets of the application: how many, who has signed in on them, and what they were granted. */
+/** The sockets of the application: how many, who has signed in on them, and what they were permitted. */
 import { randomInt } from 'node:crypto';
 
 export type Client = {
@@ -6,7 +6,7 @@ export type Client = {
   close(code: number, message: string): void;
 };
 
-type Entry = { readonly client: Client; user: string | null; readonly granted: Set<string> };
+type Entry = { readonly client: Client; user: string | null; readonly permitted: Set<string> };
 
 const newSocketId = (): string => `${randomInt(1, 2 ** 47)}.${randomInt(1, 2 ** 47)}`;
 
@@ -21,7 +21,7 @@ export class Connected {
     let id = newSocketId();
     while (this.#entries.has(id)) id = newSocketId();
     const client = { id, close };
-    this.#entries.set(id, { client, user: null, granted: new Set() });
+    this.#entries.set(id, { client, user: null, permitted: new Set() });
     return client;
   }
 
@@ -46,13 +46,13 @@ export class Connected {
   }
 
   /** The socket may subscribe to that channel. A socket that is not here, or asks for too many, gets nothing by it. */
-  grant(id: string, channel: string): void {
-    const granted = this.#entries.get(id)?.granted;
-    if (granted && granted.size < this.most.channelsPerSocket) granted.add(channel);
+  permit(id: string, channel: string): void {
+    const permitted = this.#entries.get(id)?.permitted;
+    if (permitted && permitted.size < this.most.channelsPerSocket) permitted.add(channel);
   }
 
-  /** Whether it was granted. A grant opens the channel once. */
+  /** Whether it was permitted. A permit opens the channel once. */
   redeem(id: string, channel: string): boolean {
-    return this.#entries.get(id)?.granted.delete(channel) ?? false;
+    return this.#entries.get(id)?.permitted.delete(channel) ?? false;
   }
 }

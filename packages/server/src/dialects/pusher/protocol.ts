@@ -16,7 +16,7 @@ const unpacked = (data: unknown): unknown => {
 export const Message = z.object({
   event: z.string().min(1),
   channel: z.string().nullish(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 export type Message = z.infer<typeof Message>;
 
@@ -37,10 +37,13 @@ const UserId = z.union([z.string().min(1), z.number().int().transform(String)]);
 const fromJson = (text: unknown): unknown => (typeof text === 'string' ? unpacked(text) : undefined);
 
 /** A member of a presence channel, from `channel_data`. */
-export const ChannelData = z.preprocess(fromJson, z.object({ user_id: UserId, user_info: z.unknown() }));
+export const ChannelData = z.preprocess(
+  fromJson,
+  z.object({ user_id: UserId, user_info: z.unknown().optional() }),
+);
 
 /** Who signs in, from `user_data`. */
-export const UserData = z.preprocess(fromJson, z.object({ id: UserId, user_info: z.unknown() }));
+export const UserData = z.preprocess(fromJson, z.object({ id: UserId, user_info: z.unknown().optional() }));
 
 // Out
 

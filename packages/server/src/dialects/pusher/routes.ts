@@ -128,7 +128,7 @@ function schemas({ limits }: PusherServer) {
       .min(1)
       .max(limits.eventNameLength)
       .refine((name) => !/^pusher(_internal)?:/.test(name), { error: 'is kept for the protocol' }),
-    data: z.unknown(),
+    data: z.unknown().optional(),
     socket_id: z.string().refine(isSocketId, { error: 'is not a socket id' }).nullish(),
     info: z.string().nullish(),
   };

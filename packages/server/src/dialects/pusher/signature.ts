@@ -66,9 +66,15 @@ function requestText(method: string, path: string, query: readonly (readonly [st
   return [method, path, sorted.map(([name, value]) => `${name}=${value}`).join('&')].join('\n');
 }
 
-/** The query of a request that we sign. `now` is in milliseconds. */
-export function signedQuery({ key, secret }: Credentials, request: Signable, now: number): URLSearchParams {
+/** The query of a request that we sign; `more` are parameters of its own. `now` is in milliseconds. */
+export function signedQuery(
+  { key, secret }: Credentials,
+  request: Signable,
+  now: number,
+  more: readonly (readonly [string, string])[] = [],
+): URLSearchParams {
   const query = new URLSearchParams({
+    ...Object.fromEntries(more),
     auth_key: key,
     auth_timestamp: String(Math.floor(now / 1000)),
     auth_version: VERSION,

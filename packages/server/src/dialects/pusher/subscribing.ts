@@ -11,7 +11,7 @@ export type Admission = { readonly member: Member | null } | Refusal;
 
 const refused = (type: string, error: string, status: number): Refusal => ({ type, error, status });
 const BAD_AUTH = refused('AuthError', 'The connection is unauthorized.', 401);
-const NOT_GRANTED = refused('AuthError', 'The channel was not granted to this connection.', 403);
+const NOT_PERMITTED = refused('AuthError', 'The channel was not permitted to this connection.', 403);
 
 /** `user` is who has signed in on the socket. */
 export function admit(
@@ -27,7 +27,7 @@ export function admit(
   if (kind === 'user') return user && channel === userChannel(user.user_id) ? { member: null } : BAD_AUTH;
   const data = kind === 'presence' ? channel_data : null;
   if (!auth || !isSubscriptionAuth(application, auth, socketId, channel, data)) return BAD_AUTH;
-  if (application.guarded && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_GRANTED;
+  if (application.guarded && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_PERMITTED;
   if (kind !== 'presence') return { member: null };
   return data == null && user ? { member: user } : memberOf(data, limits);
 }

@@ -1,6 +1,6 @@
 /**
- * `POST /api/pusher/auth`: which channels are a caller's own. A principal is granted the channel of each of its
- * sessions and one of its own; every other private or presence channel is somebody else's to grant.
+ * `POST /api/pusher/auth`: which channels are a caller's own. A principal is given the channel of each of its
+ * sessions and one of its own; every other private or presence channel is somebody else's to permit.
  */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
@@ -13,16 +13,16 @@ import { isSocketId } from './names.ts';
 import { STATUSES } from './routes.ts';
 import { subscriptionAuth, userAuth } from './signature.ts';
 
-/** `connected` is where grants are noted for sockets of ours. */
-export type Granting = { readonly application: Application; readonly connected: Connected };
+/** `connected` is where permits are noted for sockets of ours. */
+export type Permitting = { readonly application: Application; readonly connected: Connected };
 
 /** Null where channels are off: that is answered with 503. */
-export function grantRoutes(app: Hono, around: Surroundings, granting: Granting | null): void {
-  const answered = (answer: (c: Context, { application, connected }: Granting) => Promise<object>) => {
+export function permitRoutes(app: Hono, around: Surroundings, permitting: Permitting | null): void {
+  const answered = (answer: (c: Context, { application, connected }: Permitting) => Promise<object>) => {
     return async (c: Context) => {
-      if (!granting) return c.text('Service Unavailable', 503);
+      if (!permitting) return c.text('Service Unavailable', 503);
       try {
-        return c.json(await answer(c, granting));
+        return c.json(await answer(c, permitting));
       } catch (thrown) {
         const status = STATUSES[reported(thrown, around).code];
         return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
@@ -40,7 +40,7 @@ export function grantRoutes(app: Hono, around: Surroundings, granting: Granting 
       const channel_data = channel_name.startsWith('presence-')
         ? JSON.stringify({ user_id: principal.id })
         : undefined;
-      connected.grant(socket_id, channel_name);
+      connected.permit(socket_id, channel_name);
       return { auth: subscriptionAuth(application, socket_id, channel_name, channel_data), channel_data };
     }),
   );

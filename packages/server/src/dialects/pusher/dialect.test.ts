@@ -1,0 +1,348 @@
+import { afterEach, expect, test } from 'bun:test';
+import type { AnyFrame } from '../../testing/client.ts';
+import { type PusherTestServer, servePusher } from '../../testing/pusher.ts';
+import type { Application } from './application.ts';
+import { LIMITS, type Limits } from './limits.ts';
+import { userAuth } from './signature.ts';
+
+const running: PusherTestServer[] = [];
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop();
+});
+
+function serve(limits: Partial<Limits> = {}, application: Partial<Application> = {}): PusherTestServer {
+  const server = servePusher(limits, application);
+  running.push(server);
+  return server;
+}
+
+const SUCCEEDED = 'pusher_internal:subscription_succeeded';
+
+test('a client is greeted with a socket id and the activity timeout, as a string of JSON', async () => {
+  const one = await serve().knock('/app/app-key?protocol=7&client=js&version=8.6.0');
+  const frame = await one.client.next(() => true);
+  expect(frame.event as string).toBe('pusher:connection_established');
+  expect(JSON.parse(String(frame.data))).toEqual({
+    socket_id: expect.stringMatching(/^\d+\.\d+$/),
+    activity_timeout: 120,
+  });
+});
+
+const turnedAway: [why: string, path: string, code: number][] = [
+  ['an unknown key', '/app/nobody?protocol=7', 4001],
+  ['a version that is no number', '/app/app-key?protocol=seven', 4006],
+  ['a version that is too old', '/app/app-key?protocol=4', 4007],
+  ['a version that is too new', '/app/app-key?protocol=8', 4007],
+  ['no version', '/app/app-key', 4008],
+];
+
+for (const [why, path, code] of turnedAway) {
+  test(`${why} is told ${code} and closed with it`, async () => {
+    const one = await serve().knock(path);
+    expect(await one.complaint()).toBe(code);
+    expect((await one.client.closed).code).toBe(code);
+  });
+}
+
+test('protocols 5 and 6 are spoken, too', async () => {
+  const server = serve();
+  for (const version of [5, 6]) await (await server.knock(`/app/app-key?protocol=${version}`)).greeted();
+});
+
+test('elsewhere there is no socket', async () => {
+  const { http } = serve();
+  for (const path of ['/app', '/app/', '/app/a/b'])
+    expect((await fetch(http + path, { headers: { upgrade: 'websocket' } })).status).toBe(404);
+});
+
+test('one socket too many is told 4100; when one has left there is room again', async () => {
+  const server = serve({ sockets: 1 });
+  const first = await server.connect();
+  const second = await server.knock('/app/app-key?protocol=7');
+  expect(await second.complaint()).toBe(4100);
+  expect((await second.client.closed).code).toBe(4100);
+  first.client.close();
+  await first.client.closed;
+  await server.connect();
+});
+
+test('a ping is answered', async () => {
+  const one = await serve().connect();
+  one.send('pusher:ping', {});
+  expect((await one.told('pusher:pong')).data).toEqual({});
+});
+
+test('a client that is silent is asked, and let go with 4201 when it stays so', async () => {
+  const server = serve();
+  const [silent, there] = [await server.connect(), await server.connect()];
+  server.clock.advance(LIMITS.silenceMs);
+  await silent.told('pusher:ping');
+  await there.told('pusher:ping');
+  there.send('pusher:pong', {});
+  await there.settled();
+  server.clock.advance(LIMITS.answerMs);
+  expect(await silent.complaint()).toBe(4201);
+  expect((await silent.client.closed).code).toBe(4201);
+  expect(await there.settled()).toEqual([]);
+});
+
+test('a client that is heard is not asked before it has been silent for the whole time', async () => {
+  const server = serve();
+  const one = await server.connect();
+  server.clock.advance(LIMITS.silenceMs - 1);
+  await one.settled();
+  server.clock.advance(1);
+  expect(await one.settled()).toEqual([]);
+  server.clock.advance(LIMITS.silenceMs);
+  await one.told('pusher:ping');
+});
+
+test('nothing is left of a socket that is gone', async () => {
+  const server = serve();
+  const one = await server.connect();
+  await one.subscribe('a');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.server.channels.watch({ occupied: () => undefined, vacated: () => resolve() });
+  one.client.close();
+  await promise;
+  expect([server.server.channels.names(), server.clock.timers]).toEqual([[], 0]);
+});
+
+test('a public channel needs no signature; data may come as a string of JSON', async () => {
+  const one = await serve().connect();
+  one.send('pusher:subscribe', { channel: 'news' });
+  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
+  one.send('pusher:subscribe', JSON.stringify({ channel: 'more', auth: '' }));
+  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'more' });
+});
+
+const badAuth: [why: string, channel: string, data: object][] = [
+  ['no signature on a private channel', 'private-a', {}],
+  ['an empty signature', 'private-a', { auth: '' }],
+  ['the signature of someone else', 'private-a', { auth: `app-key:${'0'.repeat(64)}` }],
+  ['no signature on an encrypted channel', 'private-encrypted-a', {}],
+  ['no signature on a presence channel', 'presence-a', { channel_data: '{"user_id":"ann"}' }],
+  ['a user channel without having signed in', '#server-to-user-ann', { auth: '' }],
+];
+
+for (const [why, channel, data] of badAuth) {
+  test(`${why} is a subscription error of status 401`, async () => {
+    const one = await serve().connect();
+    one.send('pusher:subscribe', { channel, ...data });
+    const error = await one.told('pusher:subscription_error');
+    expect(error).toMatchObject({ channel, data: { type: 'AuthError', status: 401 } });
+    expect(await one.settled()).toEqual([]);
+  });
+}
+
+test('a signature for another socket or other channel data does not count', async () => {
+  const server = serve();
+  const [one, two] = [await server.connect(), await server.connect()];
+  const stolen = one.socketId;
+  one.socketId = two.socketId;
+  one.ask('private-a');
+  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
+  one.socketId = stolen;
+  await one.subscribe('private-a');
+  await one.subscribe('private-encrypted-a');
+});
+
+test('channel names keep to their characters and their length', async () => {
+  const one = await serve().connect();
+  for (const channel of ['', 'a b', 'ä', 'a/b', '#a', 'x'.repeat(201), '#server-to-user-']) {
+    one.send('pusher:subscribe', { channel });
+    expect((await one.told('pusher:subscription_error')).data.status).toBe(400);
+  }
+  for (const channel of ['x'.repeat(200), 'a_-=@,.;B9']) {
+    one.send('pusher:subscribe', { channel });
+    expect((await one.told(SUCCEEDED)).channel).toBe(channel);
+  }
+});
+
+test('a member must be someone, and not too much of it', async () => {
+  const one = await serve({ userIdLength: 5, userInfoBytes: 10, membersPerChannel: 1 }).connect();
+  const statusOf = async (member?: object) => {
+    one.ask('presence-a', member);
+    return (await one.told('pusher:subscription_error')).data.status;
+  };
+  expect(await statusOf()).toBe(400);
+  expect(await statusOf({ name: 'Ann' })).toBe(400);
+  expect(await statusOf({ user_id: 'annabel' })).toBe(413);
+  expect(await statusOf({ user_id: 'ann', user_info: 'x'.repeat(20) })).toBe(413);
+});
+
+test('a presence channel says who is there, who comes and who goes', async () => {
+  const server = serve({ membersPerChannel: 2 });
+  const [ann, bob, cyd] = [await server.connect(), await server.connect(), await server.connect()];
+  await ann.subscribe('presence-a', { user_id: 1, user_info: { name: 'Ann' } });
+  const joined = await bob.subscribe('presence-a', { user_id: 'bob' });
+  expect(joined.data).toEqual({
+    presence: { ids: ['1', 'bob'], hash: { 1: { name: 'Ann' }, bob: null }, count: 2 },
+  });
+  expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
+  cyd.ask('presence-a', { user_id: 'cyd' });
+  expect((await cyd.told('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
+  bob.client.close();
+  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+});
+
+test('a channel is subscribed to once, and may be left', async () => {
+  const server = serve();
+  const one = await server.connect();
+  await one.subscribe('a');
+  one.ask('a');
+  expect(await one.complaint()).toBe(4300);
+  one.send('pusher:unsubscribe', { channel: 'a' });
+  one.send('pusher:unsubscribe', { channel: 'never' });
+  expect(await one.settled()).toEqual([]);
+  expect(server.server.channels.subscribers('a')).toBe(0);
+  await one.subscribe('a');
+});
+
+test('a socket has so many channels and no more', async () => {
+  const one = await serve({ channelsPerSocket: 1 }).connect();
+  await one.subscribe('a');
+  one.ask('b');
+  expect((await one.told('pusher:subscription_error')).data).toMatchObject({
+    type: 'LimitReached',
+    status: 413,
+  });
+});
+
+test('a client event reaches the others as it was sent, and not its sender', async () => {
+  const server = serve();
+  const [one, two] = [await server.connect(), await server.connect()];
+  for (const each of [one, two]) await each.subscribe('private-a');
+  one.send('client-typing', { on: true }, 'private-a');
+  expect(await one.settled()).toEqual([]);
+  const frame: AnyFrame = await two.client.next((frame) => frame.event === 'client-typing');
+  expect(frame as object).toEqual({ event: 'client-typing', channel: 'private-a', data: { on: true } });
+});
+
+test('client events are for private and presence channels that one is subscribed to', async () => {
+  const one = await serve().connect();
+  for (const channel of ['a', 'private-encrypted-a']) await one.subscribe(channel);
+  for (const channel of ['a', 'private-encrypted-a', 'private-b', undefined]) {
+    one.send('client-typing', {}, channel);
+    expect(await one.complaint()).toBe(4301);
+  }
+});
+
+test('a client event keeps to its sizes: names of 200 characters, data of 10,240 bytes', async () => {
+  const server = serve();
+  const [one, two] = [await server.connect(), await server.connect()];
+  for (const each of [one, two]) await each.subscribe('private-a');
+  one.send('client-data', 'x'.repeat(10_240), 'private-a');
+  await two.client.next((frame) => frame.event === 'client-data');
+  one.send('client-data', 'x'.repeat(10_241), 'private-a');
+  expect(await one.complaint()).toBe(4301);
+  one.send('client-data', { text: 'é'.repeat(5_120) }, 'private-a');
+  expect(await one.complaint()).toBe(4301);
+  one.send(`client-${'x'.repeat(194)}`, {}, 'private-a');
+  expect(await one.complaint()).toBe(4301);
+  one.send(`client-${'x'.repeat(193)}`, {}, 'private-a');
+  expect(await one.settled()).toEqual([]);
+});
+
+test('ten client events in a second are taken, the eleventh is not; a second later there is room', async () => {
+  const server = serve();
+  const one = await server.connect();
+  await one.subscribe('private-a');
+  for (let count = 0; count < 10; count++) one.send('client-a', {}, 'private-a');
+  expect(await one.settled()).toEqual([]);
+  server.clock.advance(999);
+  one.send('client-a', {}, 'private-a');
+  expect(await one.complaint()).toBe(4301);
+  server.clock.advance(1);
+  one.send('client-a', {}, 'private-a');
+  expect(await one.settled()).toEqual([]);
+});
+
+test('what is malformed is answered with an error, and the socket stays usable', async () => {
+  const one = await serve().connect();
+  const { socket } = one.client;
+  for (const text of [
+    '{',
+    '[]',
+    '7',
+    'null',
+    '{}',
+    '{"event":7}',
+    '{"event":""}',
+    `"${'x'.repeat(200_000)}"`,
+  ]) {
+    socket.send(text);
+    expect(await one.complaint()).toBe(4300);
+  }
+  for (const event of ['pusher:subscribe', 'pusher:unsubscribe', 'pusher:signin', 'pusher:dance', 'typing']) {
+    one.send(event, 'what?');
+    expect(await one.complaint()).toBe(4300);
+  }
+  expect(await one.settled()).toEqual([]);
+});
+
+test('who signs in has a channel of its own, and may be a member without further data', async () => {
+  const server = serve();
+  const one = await server.connect();
+  const user_data = JSON.stringify({ id: 'ann', user_info: { name: 'Ann' } });
+  one.send('pusher:signin', {
+    auth: userAuth(server.server.application, one.socketId, user_data),
+    user_data,
+  });
+  expect((await one.told('pusher:signin_success')).data).toEqual({ user_data });
+  one.send('pusher:subscribe', { channel: '#server-to-user-bob', auth: '' });
+  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
+  one.send('pusher:subscribe', { channel: '#server-to-user-ann', auth: '' });
+  await one.told(SUCCEEDED);
+  expect((await one.subscribe('presence-a')).data).toMatchObject({
+    presence: { hash: { ann: { name: 'Ann' } } },
+  });
+  const other = JSON.stringify({ id: 'bob' });
+  one.send('pusher:signin', {
+    auth: userAuth(server.server.application, one.socketId, other),
+    user_data: other,
+  });
+  expect(await one.complaint()).toBe(4300);
+});
+
+test('signing in with a bad signature ends the connection with 4009', async () => {
+  const one = await serve().connect();
+  one.send('pusher:signin', { auth: 'app-key:0', user_data: '{"id":"ann"}' });
+  expect(await one.complaint()).toBe(4009);
+  expect((await one.client.closed).code).toBe(4009);
+});
+
+test('a user must have an id', async () => {
+  const server = serve();
+  const one = await server.connect();
+  for (const user_data of ['{}', 'x', JSON.stringify({ id: 'x'.repeat(129) })]) {
+    one.send('pusher:signin', {
+      auth: userAuth(server.server.application, one.socketId, user_data),
+      user_data,
+    });
+    expect(await one.complaint()).toBe(4300);
+  }
+});
+
+test('with a secret that everyone knows, a signature alone opens none of our own channels', async () => {
+  const server = serve({}, { guarded: true });
+  const one = await server.connect();
+  await one.subscribe('private-room');
+  for (const channel of ['private-session-1', 'private-user-ann']) {
+    one.ask(channel);
+    expect((await one.told('pusher:subscription_error')).data).toMatchObject({ status: 403 });
+  }
+  server.server.connected.permit(one.socketId, 'private-session-1');
+  await one.subscribe('private-session-1');
+  one.send('pusher:unsubscribe', { channel: 'private-session-1' });
+  one.ask('private-session-1');
+  expect((await one.told('pusher:subscription_error')).data.status).toBe(403);
+});
+
+test('a server that drains says so', async () => {
+  const server = serve();
+  const one = await server.connect();
+  server.drain();
+  expect(await one.complaint()).toBe(4200);
+  expect((await one.client.closed).code).toBe(1001);
+});

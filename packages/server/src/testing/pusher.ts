@@ -1,0 +1,179 @@
+/** A server of channels alone, with limits and a clock of the test's own, and raw clients of it. */
+import type { ConnectionId } from '@parlance/protocol';
+import { Hono } from 'hono';
+import type { Log } from '../core/engine.ts';
+import type { Application } from '../dialects/pusher/application.ts';
+import type { Clock } from '../dialects/pusher/clock.ts';
+import { knockOf, openPusher } from '../dialects/pusher/dialect.ts';
+import type { Limits } from '../dialects/pusher/limits.ts';
+import { signedRoutes } from '../dialects/pusher/routes.ts';
+import { type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
+import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher/signature.ts';
+import { listen } from '../transports/http.ts';
+import { socketTransport } from '../transports/websocket.ts';
+import { type AnyFrame, TestClient } from './client.ts';
+
+export const APPLICATION: Application = {
+  id: 'app-id',
+  key: 'app-key',
+  secret: 'app-secret',
+  guarded: false,
+};
+
+/** A clock that moves when it is told to. */
+export class FakeClock implements Clock {
+  #now = Date.UTC(2026, 0, 1);
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const timer = { at: this.#now + milliseconds, run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+    for (const timer of [...this.#timers]) {
+      if (timer.at <= this.#now && this.#timers.delete(timer)) timer.run();
+    }
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+}
+
+type Told = AnyFrame & { event: string; channel?: string; data: Record<string, unknown>; user_id?: string };
+
+/** Speaks the protocol frame by frame. */
+export class RawPusher {
+  private constructor(
+    readonly client: TestClient,
+    private readonly application: Application,
+  ) {}
+
+  socketId = '';
+
+  /** Connects without waiting for the greeting. */
+  static async connect(ws: string, application: Application, path?: string): Promise<RawPusher> {
+    const client = await TestClient.connect(`${ws}${path ?? `/app/${application.key}?protocol=7`}`);
+    return new RawPusher(client, application);
+  }
+
+  async greeted(): Promise<this> {
+    this.socketId = String((await this.told('pusher:connection_established')).data.socket_id);
+    return this;
+  }
+
+  send(event: string, data?: unknown, channel?: string): void {
+    this.client.send({ event, data, channel });
+  }
+
+  /** The next event of that name, with its data read; those before it count as taken. */
+  async told(event: string): Promise<Told> {
+    const frame = await this.client.next((frame) => frame.event === event);
+    const data = typeof frame.data === 'string' ? JSON.parse(frame.data) : frame.data;
+    return { ...frame, event, data };
+  }
+
+  /** The code of the next error. */
+  async complaint(): Promise<unknown> {
+    return (await this.told('pusher:error')).data.code;
+  }
+
+  ask(channel: string, member?: object): void {
+    const channel_data = member && JSON.stringify(member);
+    const auth = subscriptionAuth(this.application, this.socketId, channel, channel_data);
+    this.send('pusher:subscribe', { channel, auth, channel_data });
+  }
+
+  async subscribe(channel: string, member?: object): Promise<Told> {
+    this.ask(channel, member);
+    return this.told('pusher_internal:subscription_succeeded');
+  }
+
+  /** Resolves when everything that was sent before has been answered; gives the events that came meanwhile. */
+  async settled(): Promise<string[]> {
+    this.send('pusher:ping');
+    const frames = await this.client.until((frame) => frame.event === 'pusher:pong');
+    return frames.slice(0, -1).map((frame) => String(frame.event));
+  }
+}
+
+export type PusherTestServer = {
+  readonly server: PusherServer;
+  readonly clock: FakeClock;
+  readonly http: string;
+  readonly ws: string;
+  readonly port: number;
+  /** a client that has been greeted */
+  connect(): Promise<RawPusher>;
+  knock(path: string): Promise<RawPusher>;
+  /** a signed request; `query` is added before it is signed */
+  call(method: string, path: string, body?: unknown): Promise<Response>;
+  drain(): void;
+  stop(): Promise<void>;
+};
+
+const ignore = () => undefined;
+export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+export function servePusher(
+  limits: Partial<Limits> = {},
+  changes: Partial<Application> = {},
+): PusherTestServer {
+  const application = { ...APPLICATION, ...changes };
+  const clock = new FakeClock();
+  const server = pusherServer(application, QUIET, { limits, clock });
+  const app = new Hono();
+  signedRoutes(app, server, QUIET);
+  const sockets = socketTransport({ frameBytes: 100_000, unsentBytes: 1_000_000 }, QUIET);
+  let count = 0;
+  const listening = listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    sockets,
+    admit: () => null,
+    opening: async (request) => {
+      const knock = knockOf(new URL(request.url));
+      const id = `socket-${++count}` as ConnectionId;
+      return knock && { id, principal: null, session: null, accept: (s) => openPusher(s, knock, server) };
+    },
+    routes: (request) => app.fetch(request),
+  });
+  const port = listening.port ?? 0;
+  const http = `http://127.0.0.1:${port}`;
+  const ws = `ws://127.0.0.1:${port}`;
+  return {
+    server,
+    clock,
+    http,
+    ws,
+    port,
+    connect: async () => (await RawPusher.connect(ws, application)).greeted(),
+    knock: (path) => RawPusher.connect(ws, application, path),
+    call: (method, path, body) => signedCall(http, application, clock.now(), method, path, body),
+    drain: () => sockets.drain(),
+    stop: () => listening.stop(true),
+  };
+}
+
+/** A request as the family's server packages sign it. `now` is in milliseconds. */
+export function signedCall(
+  http: string,
+  application: Application,
+  now: number,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  const url = new URL(http + path);
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  const signable: Signable = { method, path: url.pathname, body: text };
+  const query = signedQuery(application, signable, now, [...url.searchParams]);
+  return fetch(`${http}${url.pathname}?${query}`, { method, ...(text === '' ? {} : { body: text }) });
+}
