@@ -1,0 +1,163 @@
+/** What to try instead when an action did not work. Everything proposed fits the page as it is now. */
+import type { Action } from './action/action.ts';
+import { fitsPage } from './action/fits.ts';
+import { printAction } from './action/print.ts';
+import { elementOf, type Page, type PageElement } from './page/page.ts';
+import { isField, isTicked } from './page/roles.ts';
+import { folded } from './page/words.ts';
+import type { Verification } from './verify.ts';
+
+export type Strategy =
+  | 'ALTERNATIVE_SELECTOR'
+  | 'ALTERNATIVE_TOOL'
+  | 'GATHER_INFORMATION'
+  | 'UPDATE_PLAN'
+  | 'RETRY_WITH_DELAY';
+
+/** `retryAction` is of the grammar; with RETRY_WITH_DELAY it is the same action, to be sent after a pause. */
+export type Correction = {
+  readonly strategy: Strategy;
+  readonly reason: string;
+  readonly retryAction: string;
+};
+
+type Proposal = { readonly strategy: Strategy; readonly reason: string; readonly action: Action };
+
+const LATE = /time[ds]?[\s-]?out|timeout|not ready|loading|network|temporar|pending|not done yet/i;
+
+/**
+ * Null where nothing went wrong and for actions that end a task. With the page from before an element that was numbered anew is
+ * found again by its name.
+ */
+export function suggestCorrection(
+  action: Action,
+  verification: Verification,
+  after: Page,
+  before: Page | null = null,
+): Correction | null {
+  if (verification.success || action.name === 'finish' || action.name === 'fail') return null;
+  const fitting = proposals(action, verification, after, before).find(
+    (proposal) => fitsPage(proposal.action, after) === null,
+  );
+  const { strategy, reason, action: instead } = fitting ?? LOOK;
+  return { strategy, reason, retryAction: printAction(instead) };
+}
+
+const LOOK: Proposal = {
+  strategy: 'GATHER_INFORMATION',
+  reason: 'What is needed is not in sight: look further down the page.',
+  action: { name: 'scroll', args: ['down'] },
+};
+
+function proposals(action: Action, verification: Verification, after: Page, before: Page | null): Proposal[] {
+  const late: Proposal[] = LATE.test(verification.reason)
+    ? [{ strategy: 'RETRY_WITH_DELAY', reason: 'The page may need a moment longer.', action }]
+    : [];
+  if (!('id' in action)) return [...late, ...again(action)];
+  const element = elementOf(after, action.id);
+  if (!element) return [...renumbered(action, after, before), LOOK];
+  if (element.state.disabled) return [...requirements(after), LOOK];
+  return [...late, ...instead(action, element, after), ...again(action)];
+}
+
+const again = (action: Action): Proposal[] => [
+  {
+    strategy: 'RETRY_WITH_DELAY',
+    reason: 'Nothing speaks against it: try it once more, a little later.',
+    action,
+  },
+];
+
+/** The same action on the element that now has the role and the name that this one had. */
+function renumbered(action: Action & { id: number }, after: Page, before: Page | null): Proposal[] {
+  const earlier = before && elementOf(before, action.id);
+  if (!earlier || earlier.name === '') return [];
+  const same = after.elements.filter(
+    ({ role, name }) => role === earlier.role && folded(name) === folded(earlier.name),
+  );
+  return same.slice(0, 1).map(({ id }) => ({
+    strategy: 'ALTERNATIVE_SELECTOR',
+    reason: `“${earlier.name}” is now element ${id}.`,
+    action: { ...action, id },
+  }));
+}
+
+/** A disabled button mostly waits for a field. */
+function requirements(after: Page): Proposal[] {
+  const empty = after.elements.filter(
+    ({ role, state, value }) =>
+      state.required && !state.disabled && ((isField(role) && !value) || (isTicked(role) && !state.checked)),
+  );
+  return empty.slice(0, 1).map((element) => ({
+    strategy: 'UPDATE_PLAN',
+    reason: `It is disabled while “${element.name || element.label || element.id}” is empty: fill that in first.`,
+    action: { name: 'focus', id: element.id },
+  }));
+}
+
+function instead(action: Action & { id: number }, element: PageElement, after: Page): Proposal[] {
+  const { id } = element;
+  const tool = (reason: string, other: Action): Proposal => ({
+    strategy: 'ALTERNATIVE_TOOL',
+    reason,
+    action: other,
+  });
+  switch (action.name) {
+    case 'setValue':
+      if (element.options) return [tool('It is a list.', { name: 'selectDropdown', id, value: action.text })];
+      if (isTicked(element.role)) return [tool('It is a box to tick.', { name: 'check', id })];
+      if (fitsPage(action, after)) return fieldsBeside(action, after);
+      return [tool('Type it key by key instead.', { name: 'type', text: action.text })];
+    case 'selectDropdown':
+      if (element.options && fitsPage(action, after))
+        return [
+          {
+            strategy: 'GATHER_INFORMATION',
+            reason: 'See what can be chosen.',
+            action: { name: 'dropdownOptions', id },
+          },
+        ];
+      return [tool('Open the list and choose from what it shows.', { name: 'click', id })];
+    case 'check':
+    case 'uncheck':
+      return [tool('Click it instead.', { name: 'click', id })];
+    case 'click':
+      return [...twins(element, after), ...following(element, after)];
+    default:
+      return [];
+  }
+}
+
+/** Another element of the same name. */
+const twins = (element: PageElement, after: Page): Proposal[] =>
+  after.elements
+    .filter(
+      ({ id, role, name, state }) =>
+        id > element.id && role === element.role && name === element.name && name !== '' && !state.disabled,
+    )
+    .slice(0, 1)
+    .map(({ id }) => ({
+      strategy: 'ALTERNATIVE_SELECTOR',
+      reason: `Element ${id} has the same name.`,
+      action: { name: 'click', id },
+    }));
+
+function following({ href }: PageElement, after: Page): Proposal[] {
+  const url = href ? URL.parse(href, after.url || undefined)?.href : undefined;
+  if (!url || href?.startsWith('#')) return [];
+  return [
+    { strategy: 'ALTERNATIVE_TOOL', reason: 'Go where the link leads.', action: { name: 'navigate', url } },
+  ];
+}
+
+/** The element takes no text; the next field after it may be the one that was meant. */
+function fieldsBeside(action: Action & { name: 'setValue' }, after: Page): Proposal[] {
+  const start = after.elements.findIndex(({ id }) => id === action.id);
+  return after.elements.slice(start + 1).flatMap(({ id, name }) => {
+    const other = { ...action, id };
+    if (fitsPage(other, after)) return [];
+    return [
+      { strategy: 'ALTERNATIVE_SELECTOR' as const, reason: `“${name || id}” takes text.`, action: other },
+    ];
+  });
+}

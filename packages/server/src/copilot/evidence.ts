@@ -1,0 +1,80 @@
+/** What can be seen of an action afterwards: what the client reports, and what is different on the page. */
+import type { Page, PageElement } from './page/page.ts';
+
+/** What a client says of the action that it was sent; all of it may be missing. */
+export type ActionReport = {
+  readonly lastActionStatus?: string | null;
+  readonly lastActionError?: { readonly message?: string; readonly code?: string } | null;
+  readonly lastActionResult?: { readonly success?: boolean; readonly actualState?: unknown } | null;
+  readonly urlChanged?: boolean | null;
+  readonly previousUrl?: string | null;
+  readonly url?: string | null;
+  readonly clientVerification?: { readonly elementFound?: boolean; readonly urlChanged?: boolean } | null;
+  readonly clientObservations?: {
+    readonly didNetworkOccur?: boolean;
+    readonly didDomMutate?: boolean;
+    readonly didUrlChange?: boolean;
+  } | null;
+};
+
+export type Evidence = {
+  /** why the client says that it failed */
+  readonly refusal: string | null;
+  /** the client says in so many words that it worked */
+  readonly confirmed: boolean;
+  readonly pending: boolean;
+  readonly elementMissing: boolean;
+  readonly urlChanged: boolean;
+  /** null where there is no page from before to compare with */
+  readonly pageChanged: boolean | null;
+  /** the client saw something move, whatever it was */
+  readonly stirred: boolean;
+  readonly url: string;
+};
+
+export function evidenceOf(report: ActionReport, before: Page | null, after: Page): Evidence {
+  const url = report.url || after.url;
+  const earlier = report.previousUrl || before?.url || '';
+  const seen = report.clientObservations;
+  const told = report.urlChanged ?? report.clientVerification?.urlChanged ?? seen?.didUrlChange;
+  return {
+    refusal: refusalIn(report),
+    confirmed: report.lastActionStatus === 'success' || report.lastActionResult?.success === true,
+    pending: report.lastActionStatus === 'pending',
+    elementMissing: report.clientVerification?.elementFound === false,
+    urlChanged: earlier !== '' && url !== '' ? earlier !== url : told === true,
+    pageChanged: before ? !samePage(before, after) : null,
+    stirred: seen?.didNetworkOccur === true || seen?.didDomMutate === true || seen?.didUrlChange === true,
+    url,
+  };
+}
+
+function refusalIn(report: ActionReport): string | null {
+  const { lastActionError: error, lastActionStatus: status, lastActionResult: result } = report;
+  const failed = status === 'failure' || status === 'failed' || status === 'error';
+  if (!failed && !error && result?.success !== false) return null;
+  const words = [error?.message, error?.code && `(${error.code})`].filter(Boolean).join(' ').slice(0, 300);
+  return words === '' ? 'no reason given' : words;
+}
+
+function samePage(before: Page, after: Page): boolean {
+  if (before.title !== after.title || before.text !== after.text) return false;
+  if (before.elements.length !== after.elements.length) return false;
+  return before.elements.every((element, index) => {
+    const other = after.elements[index];
+    return other !== undefined && sameElement(element, other);
+  });
+}
+
+export const sameElement = (one: PageElement, other: PageElement): boolean =>
+  one.id === other.id &&
+  one.role === other.role &&
+  one.name === other.name &&
+  one.value === other.value &&
+  sameState(one, other);
+
+/** Pages come back from the store, where the order of fields is not kept. */
+export function sameState({ state: one }: PageElement, { state: other }: PageElement): boolean {
+  const flags = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof typeof one>;
+  return [...flags].every((flag) => one[flag] === other[flag]);
+}

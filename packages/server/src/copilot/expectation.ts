@@ -1,0 +1,91 @@
+/** What a step of a plan expects of the page after its action. Models write it too, so that every field is read with care. */
+import type { Action } from './action/action.ts';
+import { sameAddress, sameSite } from './address.ts';
+import { findElements } from './page/find.ts';
+import { elementOf, type Page } from './page/page.ts';
+import { folded } from './page/words.ts';
+
+/** All that is there must hold. Fields of other names are not judged. */
+export type ExpectedOutcome = {
+  /** which element was meant, in words */
+  readonly element?: string;
+  /** what that element holds afterwards */
+  readonly value?: string;
+  readonly checked?: boolean;
+  readonly url?: string;
+  readonly urlContains?: string;
+  readonly urlChanges?: boolean;
+  readonly text?: string;
+  readonly textGone?: string;
+};
+
+export type Judgement = { readonly met: boolean; readonly reason: string };
+
+/** Null where nothing is expected that can be judged here. A value or a tick is judged with the action itself. */
+export function judge(
+  expected: Readonly<Record<string, unknown>>,
+  action: Action,
+  before: Page | null,
+  after: Page,
+  url: string,
+  urlChanged: boolean,
+): Judgement | null {
+  const wrong = wrongElement(expected, action, before ?? after);
+  if (wrong) return { met: false, reason: wrong };
+  const judgements: Judgement[] = [];
+  const say = (met: boolean, yes: string, no: string) => judgements.push({ met, reason: met ? yes : no });
+  const text = (field: string): string | null => {
+    const value = expected[field];
+    return typeof value === 'string' && value.trim() !== '' ? value : null;
+  };
+  const address = text('url');
+  if (address !== null && URL.canParse(address)) {
+    const met = sameAddress(address, url) || (isRoot(address) && sameSite(address, url));
+    say(met, `The page is ${url}.`, `The page is ${url || 'unknown'}, not ${address}.`);
+  }
+  const part = text('urlContains');
+  if (part !== null)
+    say(
+      url.toLowerCase().includes(part.toLowerCase()),
+      'The address is as expected.',
+      `The address ${url} does not contain “${part}”.`,
+    );
+  if (typeof expected.urlChanges === 'boolean')
+    say(
+      expected.urlChanges === urlChanged,
+      'The address is as expected.',
+      urlChanged ? 'The address changed.' : 'The address did not change.',
+    );
+  const appears = text('text');
+  if (appears !== null)
+    say(reads(after, appears), `The page says “${appears}”.`, `The page does not say “${appears}”.`);
+  const gone = text('textGone');
+  if (gone !== null) say(!reads(after, gone), `“${gone}” is gone.`, `The page still says “${gone}”.`);
+  return judgements.find(({ met }) => !met) ?? judgements[0] ?? null;
+}
+
+const isRoot = (address: string): boolean => URL.parse(address)?.pathname === '/';
+
+const reads = (page: Page, text: string): boolean =>
+  folded(page.text).includes(folded(text)) ||
+  page.elements.some((element) => folded(element.name).includes(folded(text)));
+
+/** The action went to an element that nobody would call so, although one is there that they would. */
+function wrongElement(
+  expected: Readonly<Record<string, unknown>>,
+  action: Action,
+  page: Page,
+): string | null {
+  const { element: meant } = expected;
+  if (typeof meant !== 'string' || !('id' in action)) return null;
+  const matches = findElements(page, meant);
+  const [best] = matches;
+  const used = elementOf(page, action.id);
+  if (
+    !best ||
+    !used ||
+    matches.some(({ element, score }) => element.id === used.id && score > best.score - 0.15)
+  )
+    return null;
+  return `The action went to element ${used.id} (${used.role} “${used.name}”), but “${meant}” is element ${best.element.id}.`;
+}

@@ -1,0 +1,19 @@
+/** A prompt holds one state of the page: the last. Those before it are stale, and would only mislead and cost. */
+import { type Part, textPart } from '@parlance/protocol';
+import { PAGE_BEGINS } from './page/render.ts';
+
+const STALE = textPart('(an earlier state of the page)');
+
+type WithParts = { readonly kind: string; readonly parts?: readonly Part[] };
+
+const isPage = (part: Part): boolean => part.type === 'text' && part.text.startsWith(PAGE_BEGINS);
+
+export function withoutStalePages<Item extends WithParts>(items: readonly Item[]): readonly Item[] {
+  const last = items.findLastIndex((item) => item.parts?.some(isPage));
+  if (last <= 0) return items;
+  return items.map((item, index) =>
+    index < last && item.parts?.some(isPage)
+      ? { ...item, parts: item.parts.map((part) => (isPage(part) ? STALE : part)) }
+      : item,
+  );
+}

@@ -1,0 +1,197 @@
+/** Whether the last action did what it was sent for, told from what the client reports and from the new page alone. */
+import type { Action } from './action/action.ts';
+import { sameAddress, sameSite } from './address.ts';
+import { type ActionReport, type Evidence, evidenceOf, sameState } from './evidence.ts';
+import { judge } from './expectation.ts';
+import { elementOf, HIDDEN_VALUE, type Page, type PageElement } from './page/page.ts';
+import { folded } from './page/words.ts';
+
+export { type Correction, suggestCorrection } from './correction.ts';
+
+export type Verification = {
+  readonly success: boolean;
+  readonly confidence: number;
+  readonly reason: string;
+};
+
+export type LastAction = {
+  readonly action: Action;
+  readonly expectedOutcome?: Readonly<Record<string, unknown>>;
+};
+
+const worked = (confidence: number, reason: string): Verification => ({ success: true, confidence, reason });
+const failed = (confidence: number, reason: string): Verification => ({ success: false, confidence, reason });
+
+export function verifyAction(
+  { action, expectedOutcome }: LastAction,
+  report: ActionReport,
+  before: Page | null,
+  after: Page,
+): Verification {
+  const evidence = evidenceOf(report, before, after);
+  if (evidence.refusal !== null) return failed(0.95, `The client could not do it: ${evidence.refusal}`);
+  const { url, urlChanged } = evidence;
+  const judged = expectedOutcome ? judge(expectedOutcome, action, before, after, url, urlChanged) : null;
+  if (judged && !judged.met) return failed(0.85, judged.reason);
+  const seen = lookAt(action, evidence, before, after);
+  // What was expected came true: that outweighs that nothing else could be seen.
+  if (judged?.met && (seen.success || seen.confidence < 0.8))
+    return worked(Math.max(0.9, seen.confidence), judged.reason);
+  return seen;
+}
+
+function lookAt(action: Action, evidence: Evidence, before: Page | null, after: Page): Verification {
+  switch (action.name) {
+    case 'finish':
+    case 'fail':
+      return worked(1, 'The task is over.');
+    case 'navigate':
+      return arrived(action.url, evidence, before);
+    case 'goBack':
+    case 'goForward':
+      return evidence.urlChanged ? worked(0.9, `The page is now ${evidence.url}.`) : moved(evidence, 0.6);
+    case 'search':
+      return searched(action.query, evidence, after);
+    case 'setValue':
+      return onElement(action.id, evidence, after, (element) => holds(element, action.text, evidence));
+    case 'selectDropdown':
+      return onElement(action.id, evidence, after, (element) => chosen(element, action.value, evidence));
+    case 'check':
+    case 'uncheck':
+      return onElement(action.id, evidence, after, (element) =>
+        ticked(element, action.name === 'check', evidence),
+      );
+    case 'click':
+    case 'doubleClick':
+      return clicked(action.id, evidence, before, after);
+    case 'dragAndDrop':
+    case 'acceptDialog':
+    case 'dismissDialog':
+      return evidence.confirmed ? worked(0.7, 'The client did it.') : moved(evidence, 0.5);
+    case 'press':
+    case 'type':
+      return typed(evidence);
+    case 'rightClick':
+    case 'hover':
+    case 'focus':
+    case 'blur':
+    case 'scroll':
+    case 'wait':
+    case 'findText':
+    case 'dropdownOptions':
+    case 'createTab':
+    case 'switch':
+    case 'close':
+    case 'getTabs':
+    case 'getText':
+    case 'getAttribute':
+    case 'isVisible':
+    case 'isEnabled':
+    case 'screenshot':
+    case 'getCookies':
+    case 'getLocalStorage':
+    case 'evaluate':
+      return evidence.confirmed
+        ? worked(0.9, 'The client did it.')
+        : worked(0.6, 'The client reports no failure, and nothing on the page needs to change.');
+  }
+}
+
+function arrived(
+  wanted: string,
+  { url, urlChanged, confirmed }: Evidence,
+  before: Page | null,
+): Verification {
+  if (url === '')
+    return confirmed ? worked(0.5, 'The client did it.') : failed(0.5, 'The address is not known.');
+  if (sameAddress(wanted, url)) return worked(0.95, `The page is ${url}.`);
+  if (sameSite(wanted, url)) return worked(0.8, `The page is ${url}, on the site that was asked for.`);
+  if (urlChanged)
+    return worked(0.5, `The page is ${url}: the site may have sent the browser on from ${wanted}.`);
+  return failed(0.9, `The page is still ${before?.url || url}.`);
+}
+
+function searched(query: string, evidence: Evidence, after: Page): Verification {
+  if (evidence.urlChanged) return worked(0.85, `The page is now ${evidence.url}.`);
+  if (evidence.pageChanged && folded(after.text).includes(folded(query)))
+    return worked(0.8, `The page speaks of “${query}”.`);
+  return moved(evidence, 0.6);
+}
+
+/** Nothing is asked but that something happened. */
+function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number): Verification {
+  if (pageChanged) return worked(0.75, 'The page changed.');
+  if (stirred) return worked(0.55, 'The client saw the page react.');
+  if (pageChanged === null && confirmed) return worked(0.6, 'The client did it.');
+  return failed(confidence, 'The page did not change at all.');
+}
+
+function typed(evidence: Evidence): Verification {
+  if (evidence.urlChanged || evidence.pageChanged) return worked(0.8, 'The page changed.');
+  // What is typed into a field does not always show in the markup.
+  return evidence.confirmed || evidence.stirred
+    ? worked(0.5, 'The client did it; the page does not show it.')
+    : failed(0.5, 'The page did not change, and the client does not say that it was done.');
+}
+
+function onElement(
+  id: number,
+  evidence: Evidence,
+  after: Page,
+  look: (element: PageElement) => Verification,
+): Verification {
+  const element = elementOf(after, id);
+  if (element) return look(element);
+  if (evidence.urlChanged) return worked(0.6, 'The page moved on.');
+  return failed(0.75, `Element ${id} is not on the page any more.`);
+}
+
+const UNSEEN = 'The client did it; the page does not show it.';
+
+/** A client that sends no values can only be believed; one that shows another value cannot. */
+function holds(element: PageElement, wanted: string, { confirmed, stirred }: Evidence): Verification {
+  const { value } = element;
+  const hidden = value === HIDDEN_VALUE && element.type === 'password';
+  if (value === wanted || (hidden && wanted !== '') || folded(value ?? '') === folded(wanted))
+    return worked(0.95, `Element ${element.id} holds the text.`);
+  if (value === undefined || value === '')
+    return confirmed || stirred ? worked(0.5, UNSEEN) : failed(0.6, `Element ${element.id} is empty.`);
+  // Long values are cut, and masks and formats change what is typed.
+  if (value.endsWith('…') && wanted.startsWith(value.slice(0, -1)))
+    return worked(0.8, `Element ${element.id} begins with the text.`);
+  if (lettersOf(value) === lettersOf(wanted))
+    return worked(0.8, `Element ${element.id} holds the text, formatted.`);
+  return failed(0.8, `Element ${element.id} holds “${value.slice(0, 60)}”.`);
+}
+
+const lettersOf = (text: string): string => folded(text).replace(/[^\p{L}\p{N}]/gu, '');
+
+function chosen(element: PageElement, wanted: string, { confirmed }: Evidence): Verification {
+  const selected = element.options?.filter((option) => option.selected) ?? [];
+  const is = (text: string) => folded(text) === folded(wanted);
+  if (selected.some((option) => option.value === wanted || is(option.text)) || is(element.value ?? ''))
+    return worked(0.95, `“${wanted}” is chosen.`);
+  if (selected.length > 0) return failed(0.75, `“${selected.map(({ text }) => text).join(', ')}” is chosen.`);
+  if (element.value) return failed(0.7, `“${element.value.slice(0, 60)}” is chosen.`);
+  return confirmed ? worked(0.5, UNSEEN) : failed(0.6, 'Nothing is chosen.');
+}
+
+function ticked(element: PageElement, wanted: boolean, { confirmed }: Evidence): Verification {
+  if (element.state.checked === wanted)
+    return worked(0.95, `Element ${element.id} is ${wanted ? '' : 'not '}checked.`);
+  return confirmed
+    ? worked(0.5, UNSEEN)
+    : failed(0.75, `Element ${element.id} is ${wanted ? 'not' : 'still'} checked.`);
+}
+
+function clicked(id: number, evidence: Evidence, before: Page | null, after: Page): Verification {
+  if (evidence.urlChanged) return worked(0.9, `The page is now ${evidence.url}.`);
+  const [earlier, now] = [before && elementOf(before, id), elementOf(after, id)];
+  if (earlier && now && !sameState(earlier, now)) return worked(0.9, `Element ${id} changed.`);
+  if (earlier && !now) return worked(0.8, `Element ${id} is gone: the page moved on.`);
+  if (evidence.pageChanged) return worked(0.8, 'The page changed.');
+  if (evidence.elementMissing) return failed(0.85, `The client did not find element ${id}.`);
+  if (before && !earlier) return failed(0.8, `There was no element ${id}.`);
+  if (evidence.pending) return failed(0.4, 'The client is not done yet.');
+  return moved(evidence, 0.7);
+}
