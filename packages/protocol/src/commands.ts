@@ -21,6 +21,8 @@ export const InputSubmit = z.object({
   domain: z.string().optional(),
   agent: z.string().optional(),
   named: z.boolean().default(true),
+  /** for programs to read; a model is not shown it */
+  data: z.record(z.string(), z.json()).optional(),
   /** the agent of this turn alone, of whatever domain */
   answeredBy: z.string().optional(),
 });

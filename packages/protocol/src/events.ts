@@ -94,6 +94,8 @@ export const EVENTS = {
     via: ConnectionId.optional(),
     key: z.string().optional(),
     call: DirectCall.optional(),
+    /** what came with the words for programs to read; a model is not shown it */
+    data: z.record(z.string(), z.json()).optional(),
     /** who is to answer, where it is not the session's agent */
     agent: AgentRef.optional(),
   }),

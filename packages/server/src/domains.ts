@@ -1,4 +1,5 @@
 /** The domains and agents that ship with Parlance. */
+import { COPILOT_AGENT, COPILOT_DOMAIN } from './copilot-agent.ts';
 import { type Agent, type Domain, Roster } from './core/agents.ts';
 
 const AGENTS: readonly Agent[] = [
@@ -123,7 +124,11 @@ const DOMAINS: readonly Domain[] = [
 
 /** What ships, with what the operator adds; one of theirs takes the place of ours of the same id. */
 export function rosterOf(agents: readonly Agent[], domains: readonly Domain[]): Roster {
-  const roster = new Roster(byId(DOMAINS, domains), byId(AGENTS, agents), 'software_development');
+  const roster = new Roster(
+    byId([...DOMAINS, COPILOT_DOMAIN], domains),
+    byId([...AGENTS, COPILOT_AGENT], agents),
+    'software_development',
+  );
   for (const domain of roster.domains)
     for (const agent of [domain.defaultAgent, ...domain.agents]) roster.agent(agent);
   return roster;

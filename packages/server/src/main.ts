@@ -8,10 +8,12 @@ import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
 import type { Config } from './config.ts';
+import { withoutStalePages } from './copilot/stale-pages.ts';
 import { ClientDesk } from './core/clients.ts';
 import { type Connection, Engine, identify, type Socket, tokenOf } from './core/engine.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { Audience } from './dialects/audience.ts';
+import { watchChannels } from './dialects/copilot/channel-watch.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
@@ -52,7 +54,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const roster = rosterOf(config.agents, config.domains);
   const providerFor = providersByModel(config, log);
   for (const { model } of roster.agents) if (model !== undefined) providerFor(model);
-  const agents = () => roster.agents.map((agent) => agent.id);
+  const agents = () => roster.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const builtIn = builtInTools({ clients, sandbox, agents, hide: [config.data], web });
   const mcp = await openMcp(config.mcpServers, { log });
@@ -70,6 +72,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
+    trim: withoutStalePages,
     turnsAtOnce: 1_000,
     now: Date.now,
     newId: () => crypto.randomUUID(),
@@ -77,21 +80,23 @@ export async function startServer(config: Config): Promise<RunningServer> {
   });
 
   const channels = openChannels(config, log);
+  const audiences = new Map(DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log)]));
+  const channelWatch = watchChannels({ engine, push: channels.push, log }, audienceOf(audiences, 'copilot'));
   const around: Surroundings = {
     engine,
     gate,
     log,
     push: channels.push,
+    follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
+    preferences: store.preferences,
     toolOrigins: config.allowedToolOrigins,
   };
-  const audiences = new Map(DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log)]));
   const speak = (name: DialectName, socket: Socket): Connection => {
     const dialect = DIALECTS.find((d) => d.name === name);
-    const audience = audiences.get(name);
-    if (!dialect?.open || !audience) throw new Fault('not_found', `There is no dialect ${name}.`);
-    return dialect.open(socket, around, audience);
+    if (!dialect?.open) throw new Fault('not_found', `There is no dialect ${name}.`);
+    return dialect.open(socket, around, audienceOf(audiences, name));
   };
 
   async function opening(request: Request, door: DialectName | null): Promise<Opening | null> {
@@ -144,6 +149,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     adminPassword,
     async stop() {
       await engine.drain(config.grace);
+      channelWatch.stop();
       await mcp.close();
       await channels.close();
       sockets.drain();
@@ -151,6 +157,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
       await store.close();
     },
   };
+}
+
+function audienceOf<Name extends string, Some>(audiences: ReadonlyMap<Name, Some>, name: Name): Some {
+  const audience = audiences.get(name);
+  if (!audience) throw new Fault('not_found', `There is no dialect ${name}.`);
+  return audience;
 }
 
 /** The tools there are; those of MCP servers come and go with what the servers say. */

@@ -39,7 +39,8 @@ export function judge(
     return typeof value === 'string' && value.trim() !== '' ? value : null;
   };
   const address = text('url');
-  if (address !== null && URL.canParse(address)) {
+  // Where a browser was sent is judged with the action: sites send it on.
+  if (address !== null && URL.canParse(address) && action.name !== 'navigate') {
     const met = sameAddress(address, url) || (isRoot(address) && sameSite(address, url));
     say(met, `The page is ${url}.`, `The page is ${url || 'unknown'}, not ${address}.`);
   }

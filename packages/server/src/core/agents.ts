@@ -20,6 +20,8 @@ export type Domain = {
   readonly description: string;
   readonly defaultAgent: string;
   readonly agents: readonly string[];
+  /** not shown in lists */
+  readonly hidden?: boolean;
 };
 
 export class Roster {
@@ -28,6 +30,13 @@ export class Roster {
     readonly agents: readonly Agent[],
     readonly defaultDomain: string,
   ) {}
+
+  /** What a list shows. */
+  get listed(): { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] } {
+    const domains = this.domains.filter((domain) => !domain.hidden);
+    const hidden = new Set(this.domains.filter((domain) => domain.hidden).flatMap((domain) => domain.agents));
+    return { domains, agents: this.agents.filter((agent) => !hidden.has(agent.id)) };
+  }
 
   domain(id: string): Domain {
     const found = this.domains.find((domain) => domain.id === id);

@@ -1,5 +1,5 @@
 /** What the model is shown: built from the facts, counted, and made smaller when it grows too large. */
-import type { ContextUse, Fact, FactBody, InputId, Part } from '@parlance/protocol';
+import type { ContextUse, Fact, FactBody, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textOf, textPart } from '@parlance/protocol';
 import type { PromptItem } from './ports/provider.ts';
 import { countTokens } from './tokens.ts';
@@ -10,7 +10,10 @@ export type Context = {
   readonly entries: readonly Entry[];
   readonly tokens: number;
   /** inputs that no turn has taken up yet */
-  readonly waiting: ReadonlyMap<InputId, { readonly parts: readonly Part[]; readonly seq: number }>;
+  readonly waiting: ReadonlyMap<
+    InputId,
+    { readonly parts: readonly Part[]; readonly seq: number; readonly data?: JsonObject }
+  >;
   /** where each turn in the context begins: its own number, and that of its input */
   readonly turns: readonly { readonly started: number; readonly input: number }[];
   /** entries before this belong to finished steps; those after it are void if the process dies now */
@@ -76,7 +79,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
   switch (fact.type) {
     case 'input.accepted': {
       const waiting = new Map(context.waiting);
-      waiting.set(fact.input, { parts: wordsOf(fact), seq: fact.seq });
+      waiting.set(fact.input, { parts: wordsOf(fact), seq: fact.seq, data: fact.data });
       return { ...context, waiting };
     }
     case 'turn.started': {
@@ -85,7 +88,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
       waiting.delete(fact.input);
       const turns = [...context.turns, { started: fact.seq, input: input?.seq ?? fact.seq }];
       const begun = { ...context, waiting, turns };
-      return input ? add(begun, { kind: 'user', parts: input.parts }, true) : begun;
+      return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
     }
     case 'reasoning.ended':
       return add(
@@ -105,7 +108,13 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'tool.ended':
       return add(
         context,
-        { kind: 'result', call: fact.call, parts: fact.parts, failed: fact.outcome !== 'ok' },
+        {
+          kind: 'result',
+          call: fact.call,
+          parts: fact.parts,
+          failed: fact.outcome !== 'ok',
+          data: fact.data,
+        },
         true,
       );
     case 'step.ended': {

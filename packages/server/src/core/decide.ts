@@ -109,6 +109,7 @@ function submit(
     via,
     key,
     call: command.call,
+    data: command.data,
     agent: asking.answeredBy,
   });
   if (!state.turn || superseded) {

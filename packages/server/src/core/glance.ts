@@ -28,6 +28,8 @@ export type Now = {
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly said: number;
+  /** how many of them were said before the facts of `recent` */
+  readonly saidAtRest: number;
   readonly queued: number;
   /** what "always" has allowed */
   readonly grants: readonly string[];
@@ -53,7 +55,7 @@ export type Glance = {
 /** Called synchronously, in order; it must not throw and must not wait. */
 export type Sink = (event: SessionEvent, session: Glance) => void;
 
-export function nowOf({ state, ref, open }: LiveSession): Now {
+export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
   return {
     ref,
     seq: state.seq,
@@ -66,6 +68,7 @@ export function nowOf({ state, ref, open }: LiveSession): Now {
     archived: state.archived,
     labels: state.labels,
     said: state.said,
+    saidAtRest,
     queued: state.queue.length,
     grants: state.grants,
     approval: pendingApproval(state),

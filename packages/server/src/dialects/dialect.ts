@@ -1,11 +1,27 @@
 /** A client wire that we serve. Each has a folder of its own, with the same files in it. */
 import { asFault, type ConnectionId, type Fault, type SessionEvent } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import type { Connection, Engine, Gate, Log, Now, Socket } from '../core/engine.ts';
+import type {
+  Connection,
+  Engine,
+  Gate,
+  Log,
+  Now,
+  PreferenceStore,
+  SessionRef,
+  Socket,
+} from '../core/engine.ts';
 import type { Audience } from './audience.ts';
 import type { Push } from './pusher/push.ts';
 
-export type DialectName = 'extension' | 'broadcast' | 'agentloop' | 'conversations' | 'native' | 'pusher';
+export type DialectName =
+  | 'extension'
+  | 'broadcast'
+  | 'agentloop'
+  | 'conversations'
+  | 'copilot'
+  | 'native'
+  | 'pusher';
 
 /** One message to the sockets that watch a session. */
 export type Frame<Body extends object = object> = {
@@ -38,6 +54,10 @@ export type Surroundings = {
   readonly newId: () => string;
   /** pushes to the clients of a channel */
   readonly push: Push;
+  /** from now on what is said in the session is published on its channel */
+  readonly follow: (ref: SessionRef) => Promise<void>;
+  /** what users have chosen for themselves */
+  readonly preferences: PreferenceStore;
   /** the origins that browser tools may touch */
   readonly toolOrigins: readonly string[];
 };

@@ -2,8 +2,9 @@
 import { agentloop } from './agentloop/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
+import { copilot } from './copilot/dialect.ts';
 import type { Dialect } from './dialect.ts';
 import { extension } from './extension/dialect.ts';
 import { native } from './native/dialect.ts';
 
-export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, conversations, extension, native];
+export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, conversations, copilot, extension, native];

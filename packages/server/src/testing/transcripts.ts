@@ -47,6 +47,7 @@ export const UNBORN: Now = {
   archived: false,
   labels: {},
   said: 0,
+  saidAtRest: 0,
   queued: 0,
   grants: [],
   approval: null,

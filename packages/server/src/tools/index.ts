@@ -2,6 +2,7 @@
 import type { ClientDesk } from '../core/clients.ts';
 import type { Tool } from '../core/ports/tool.ts';
 import { browserTools } from './browser.ts';
+import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';
 import { fetchPage } from './fetch/tool.ts';
 import { handoff } from './handoff.ts';
@@ -44,5 +45,6 @@ export function builtInTools({ clients, sandbox, agents, hide = [], web }: Built
     fetchPage(),
     ...(web?.key ? [webSearch({ key: web.key, baseUrl: web.baseUrl })] : []),
     ...browserTools(clients),
+    ...COPILOT_TOOLS,
   ];
 }

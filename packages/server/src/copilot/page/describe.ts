@@ -7,50 +7,54 @@ export type Description = {
   /** its words without those that only say what kind of thing it is */
   readonly words: readonly string[];
   /** the roles it may have; null where nothing is said of that */
-  readonly roles: ReadonlySet<string> | null;
+  readonly roles: Roles | null;
   /** the first is 1, the last is -1 */
   readonly place: number | null;
 };
 
-const BUTTONS = ['button', 'menuitem', 'tab', 'switch', 'link'];
-const FIELDS = ['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'file', 'color'];
-const LISTS = ['combobox', 'listbox', 'menu'];
+/** What a word means by itself, and what people also call so. */
+export type Roles = { readonly plain: readonly string[]; readonly also: readonly string[] };
 
-const ROLE_WORDS = new Map<string, readonly string[]>([
-  ['button', ['button', 'link', 'menuitem']],
-  ['btn', ['button', 'link']],
-  ['link', ['link', 'button', 'menuitem']],
-  ['icon', [...BUTTONS, 'img']],
-  ['image', ['img', 'link', 'button']],
-  ['picture', ['img', 'link', 'button']],
-  ['field', FIELDS],
-  ['input', FIELDS],
-  ['textbox', ['textbox', 'searchbox', 'combobox']],
-  ['textarea', ['textbox']],
-  ['area', ['textbox']],
-  ['box', [...FIELDS, 'checkbox', 'listbox']],
-  ['bar', ['textbox', 'searchbox', 'combobox']],
-  ['list', [...LISTS, 'radiogroup']],
-  ['dropdown', [...LISTS, 'button']],
-  ['select', LISTS],
-  ['selector', LISTS],
-  ['menu', [...LISTS, 'button', 'menuitem']],
-  ['picker', [...LISTS, 'textbox']],
-  ['combobox', LISTS],
-  ['checkbox', ['checkbox', 'switch', 'menuitemcheckbox']],
-  ['tick', ['checkbox', 'switch']],
-  ['check', ['checkbox', 'switch']],
-  ['radio', ['radio', 'menuitemradio']],
-  ['option', ['option', 'radio', 'menuitem', 'menuitemradio', 'checkbox']],
-  ['choice', ['option', 'radio', 'menuitem', 'checkbox']],
-  ['switch', ['switch', 'checkbox', 'button']],
-  ['toggle', ['switch', 'checkbox', 'button']],
-  ['slider', ['slider']],
-  ['tab', ['tab', 'link', 'button']],
-  ['heading', ['heading']],
-  ['row', ['row', 'listitem']],
-  ['item', ['listitem', 'row', 'link', 'menuitem', 'option']],
-  ['result', ['link', 'listitem', 'row']],
+const FIELDS = ['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'file', 'color'];
+const LISTS = ['combobox', 'listbox'];
+
+const kind = (plain: readonly string[], also: readonly string[] = []): Roles => ({ plain, also });
+
+const ROLE_WORDS = new Map<string, Roles>([
+  ['button', kind(['button'], ['link', 'menuitem', 'tab'])],
+  ['btn', kind(['button'], ['link'])],
+  ['link', kind(['link'], ['button', 'menuitem', 'tab'])],
+  ['icon', kind(['img'], ['button', 'link'])],
+  ['image', kind(['img'], ['button', 'link'])],
+  ['picture', kind(['img'], ['button', 'link'])],
+  ['field', kind(FIELDS)],
+  ['input', kind(FIELDS)],
+  ['textbox', kind(['textbox', 'searchbox'], ['combobox'])],
+  ['textarea', kind(['textbox'])],
+  ['area', kind(['textbox'])],
+  ['box', kind(['textbox', 'searchbox', 'checkbox'], [...FIELDS, 'listbox', 'switch'])],
+  ['bar', kind(['searchbox', 'textbox'], ['combobox'])],
+  ['list', kind(LISTS, ['menu', 'radiogroup', 'button'])],
+  ['dropdown', kind(LISTS, ['menu', 'button'])],
+  ['select', kind(LISTS)],
+  ['selector', kind(LISTS)],
+  ['menu', kind([...LISTS, 'menu'], ['button', 'menuitem', 'link'])],
+  ['picker', kind(LISTS, ['textbox', 'button'])],
+  ['combobox', kind(LISTS)],
+  ['checkbox', kind(['checkbox', 'switch', 'menuitemcheckbox'])],
+  ['tick', kind(['checkbox', 'switch'])],
+  ['check', kind(['checkbox', 'switch'])],
+  ['radio', kind(['radio', 'menuitemradio'])],
+  ['option', kind(['option', 'radio', 'menuitemradio'], ['menuitem', 'checkbox'])],
+  ['choice', kind(['option', 'radio', 'menuitemradio'], ['menuitem', 'checkbox'])],
+  ['switch', kind(['switch'], ['checkbox', 'button'])],
+  ['toggle', kind(['switch'], ['checkbox', 'button'])],
+  ['slider', kind(['slider'])],
+  ['tab', kind(['tab'], ['link', 'button'])],
+  ['heading', kind(['heading'])],
+  ['row', kind(['row'], ['listitem'])],
+  ['item', kind(['listitem', 'row'], ['link', 'menuitem', 'option', 'button'])],
+  ['result', kind(['listitem', 'row'], ['link'])],
 ]);
 
 const EMPTY_WORDS = new Set(
@@ -71,9 +75,9 @@ export function describe(description: string): Description {
   const said = all.filter((word) => !EMPTY_WORDS.has(word) && !isPlace(word));
   const kinds = said.filter((word) => ROLE_WORDS.has(word));
   // The last word of a kind is what the thing is; the words before it may be part of its name.
-  const kind = kinds.at(-1);
-  const words = said.filter((word) => word !== kind && !(kinds.length > 1 && word === 'checkbox'));
-  return { all: said, words, roles: kind === undefined ? null : new Set(ROLE_WORDS.get(kind)), place };
+  const last = kinds.at(-1);
+  const words = said.filter((word) => word !== last);
+  return { all: said, words, roles: ROLE_WORDS.get(last ?? '') ?? null, place };
 }
 
 const isPlace = (word: string): boolean =>

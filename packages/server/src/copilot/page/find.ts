@@ -1,5 +1,5 @@
 /** Which element of a page a person means: by what it is, what it is called, and what stands beside it. */
-import { type Description, describe } from './describe.ts';
+import { type Description, describe, type Roles } from './describe.ts';
 import type { Page, PageElement } from './page.ts';
 import { folded, wordsOf } from './words.ts';
 
@@ -31,46 +31,55 @@ const best = (matches: readonly Match[]): Match[] => [...matches].sort((a, b) =>
 /** "The second …" counts those that fit as well as the best does, in the order of the page. */
 function atPlace(matches: readonly Match[], place: number): Match[] {
   const top = Math.max(...matches.map(({ score }) => score));
-  const equals = matches.filter(({ score }) => score > top - 0.1);
+  const equals = matches.filter(({ score }) => score > top - 0.02);
   const found = equals.at(place < 0 ? place : place - 1);
   return found ? [found] : [];
 }
 
 function scoreOf(element: PageElement, wanted: Description, exact: string, restricted: boolean): number {
+  if (exact !== '' && wordingOf(element).name === exact) return 1;
   const fit = roleFit(element.role, wanted.roles);
-  const name = folded(element.name);
-  if (name !== '' && name === exact) return 1;
   if (fit === 0) return 0;
   const score = Math.max(
-    nameScore(element, wanted.words, restricted || wanted.roles !== null, wanted.place !== null),
-    wanted.roles ? nameScore(element, wanted.all, false, false) : 0,
+    wanted.words.length > 0 ? nameScore(element, wanted.words) : kindScore(element, wanted, fit, restricted),
+    wanted.roles ? nameScore(element, wanted.all) : 0,
   );
   return score * fit * (element.state.disabled ? 0.97 : 1);
 }
 
-/** The first of the roles that a word stands for is the plain one, the others are what people also call so. */
-function roleFit(role: string, roles: ReadonlySet<string> | null): number {
-  if (!roles) return 1;
-  if (!roles.has(role)) return 0;
-  const [plain] = roles;
-  return role === plain ? 1 : 0.93;
+function roleFit(role: string, roles: Roles | null): number {
+  if (!roles || roles.plain.includes(role)) return 1;
+  return roles.also.includes(role) ? 0.93 : 0;
 }
 
-function nameScore(
-  element: PageElement,
-  wanted: readonly string[],
-  byKind: boolean,
-  counted: boolean,
-): number {
-  if (wanted.length === 0) return byKind && (counted || !PASSIVE.has(element.role)) ? 0.6 : 0;
-  const own = wordsOf(element.name);
+/** "The button", "the second tab": no name, so it is the plain kind of thing. */
+function kindScore(element: PageElement, wanted: Description, fit: number, restricted: boolean): number {
+  const said = wanted.roles !== null || (restricted && !PASSIVE.has(element.role));
+  return said && fit === 1 ? 0.6 : 0;
+}
+
+function nameScore(element: PageElement, wanted: readonly string[]): number {
+  const { own, around } = wordingOf(element);
   const inName = share(wanted, own);
   if (inName === 1) return own.length === wanted.length ? 0.98 : 0.8 + 0.15 * (wanted.length / own.length);
-  const around = [...own, ...aroundOf(element)];
   const inAll = share(wanted, around);
   if (inAll === 1) return 0.5 + 0.25 * inName;
   // Half of the words, and at least one in the name itself: better than nothing, and never taken for certain.
   return inAll > 0.5 && inName > 0 ? 0.45 * inAll : 0;
+}
+
+type Wording = { readonly name: string; readonly own: readonly string[]; readonly around: readonly string[] };
+
+/** A page is searched many times for one request: its words are taken apart once. */
+const wordings = new WeakMap<PageElement, Wording>();
+
+function wordingOf(element: PageElement): Wording {
+  const known = wordings.get(element);
+  if (known) return known;
+  const own = wordsOf(element.name);
+  const wording = { name: folded(element.name), own, around: [...own, ...aroundOf(element)] };
+  wordings.set(element, wording);
+  return wording;
 }
 
 function share(wanted: readonly string[], words: readonly string[]): number {

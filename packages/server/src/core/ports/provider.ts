@@ -10,7 +10,7 @@ export type ToolSpec = {
 
 /** The conversation as the model sees it: a flat list, in order. Every `call` has a `result` after it. */
 export type PromptItem =
-  | { readonly kind: 'user'; readonly parts: readonly Part[] }
+  | { readonly kind: 'user'; readonly parts: readonly Part[]; readonly data?: JsonObject }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string; readonly sealed?: Sealed }
   | {
@@ -25,6 +25,8 @@ export type PromptItem =
       readonly call: string;
       readonly parts: readonly Part[];
       readonly failed: boolean;
+      /** for programs to read; vendors are not sent it */
+      readonly data?: JsonObject;
     }
   | { readonly kind: 'summary'; readonly text: string };
 

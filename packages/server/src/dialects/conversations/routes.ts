@@ -34,12 +34,12 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.get('/domains', async (c) => {
     await caller(c);
-    return c.json(engine.roster.domains.map(domainObject));
+    return c.json(engine.roster.listed.domains.map(domainObject));
   });
 
   api.get('/agents', async (c) => {
     await caller(c);
-    return c.json(engine.roster.agents.map((agent) => agentObject(agent, engine)));
+    return c.json(engine.roster.listed.agents.map((agent) => agentObject(agent, engine)));
   });
 
   api.get('/tools', async (c) => {

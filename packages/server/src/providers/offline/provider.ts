@@ -5,6 +5,7 @@
 import { asFault, textOf } from '@parlance/protocol';
 import type { Prompt, PromptItem, Provider, ProviderEvent } from '../../core/ports/provider.ts';
 import { chat } from './chat.ts';
+import { browse } from './copilot.ts';
 import { compact } from './digest.ts';
 import { explain } from './explanation/explain.ts';
 import type { Answer, Request } from './plan.ts';
@@ -51,7 +52,7 @@ function composed(prompt: Prompt): Saying {
 function answerTo(prompt: Prompt): Answer {
   switch (prompt.task) {
     case 'chat':
-      return chat(prompt);
+      return browse(prompt) ?? chat(prompt);
     case 'summary':
       return { text: summarise(lastUserText(prompt.items)) };
     case 'explanation':

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { browse, type Run, type Site } from './fake-browser.ts';
+import { dialog, form, liar, list, login, search, tabs } from './sites.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  token = await server.login('dev', 'dev-password');
+});
+afterAll(() => server.stop());
+
+/** The plan, its steps and the status agree with the action that is returned. */
+function agrees({ bodies }: Run): void {
+  for (const { data } of bodies) {
+    const plan = data.plan as { steps: { status: string }[]; currentStepIndex: number } | undefined;
+    if (!plan) continue;
+    const statuses = plan.steps.map((step) => step.status);
+    const active = statuses.indexOf('active');
+    if (data.action === 'finish()') expect(statuses.every((status) => status === 'completed')).toBe(true);
+    else if (data.action === 'fail()') expect(statuses[plan.currentStepIndex]).toBe('failed');
+    else if (data.action) expect(active).toBe(plan.currentStepIndex);
+  }
+}
+
+describe('the offline model carries out', () => {
+  const tasks: [string, Site, string[]][] = [
+    ['click the Submit button', form, ['click(4)', 'finish()']],
+    ['type Ada into the name field', form, ['setValue(1, "Ada")', 'finish()']],
+    ['enter Ada in the name field and submit', form, ['setValue(1, "Ada")', 'click(4)', 'finish()']],
+    [
+      'select Blue from the colour list and submit',
+      form,
+      ['selectDropdown(2, "blue")', 'click(4)', 'finish()'],
+    ],
+    ['check the terms box', form, ['check(3)', 'finish()']],
+    [
+      'type Ada into the name field, check the terms box and submit',
+      form,
+      ['setValue(1, "Ada")', 'check(3)', 'click(4)', 'finish()'],
+    ],
+    ['type hello into the search field', search, ['setValue(1, "hello")', 'finish()']],
+    ['search for SpaceX', search, ['setValue(1, "SpaceX")', 'click(2)', 'finish()']],
+    ['click the Search button', search, ['click(2)']],
+    [
+      'log in as ada with password secret',
+      login,
+      ['setValue(1, "ada")', 'setValue(2, "secret")', 'click(3)', 'finish()'],
+    ],
+    ['go to the next page', list, ['click(2)', 'finish()']],
+    ['click Next', list, ['click(2)', 'finish()']],
+    ['what is the price on this page?', list, ['finish()']],
+    ['how much does the kettle cost?', list, ['finish()']],
+    ['click the Details tab', tabs, ['click(2)', 'finish()']],
+    ['open the second tab', tabs, ['click(2)', 'finish()']],
+    ['click Accept all', dialog, ['click(1)', 'finish()']],
+    ['close the dialog', dialog, ['click(2)', 'finish()']],
+    ['go to example.com', form, ['navigate("https://example.com/")', 'finish()']],
+    ['click Read more', liar, ['click(3)', 'finish()']],
+  ];
+  for (const [query, site, expected] of tasks) {
+    test(`${query} (${site.url})`, async () => {
+      const run = await browse(server, token, site, query);
+      expect(run.actions.slice(0, expected.length)).toEqual(expected);
+      agrees(run);
+    });
+  }
+
+  test('a question, from the page', async () => {
+    const { last } = await browse(server, token, list, 'what is the price on this page?');
+    expect(last.data.thought).toContain('$21.00');
+  });
+
+  test('nothing that a page says', async () => {
+    const { state } = await browse(server, token, liar, 'what does this page say?');
+    expect(state.notes.transferred).toBeUndefined();
+    expect(state.values[2]).toBeUndefined();
+  });
+});
+
+describe('what cannot be done ends honestly', () => {
+  test('a thing that is not on the page is asked for, and the answer is taken', async () => {
+    const asked = await browse(server, token, form, 'click the Rocket button');
+    expect(asked.last.data.status).toBe('needs_user_input');
+    expect(asked.last.data.userQuestion).toBeString();
+    expect(asked.last.userQuestion).toBe(asked.last.data.userQuestion);
+    const answered = await browse(server, token, form, 'click the Rocket button', [
+      'click the Submit button',
+    ]);
+    expect(answered.actions).toEqual(['click(4)', 'finish()']);
+  });
+
+  test('an action that the browser cannot carry out fails, with the reason', async () => {
+    const broken: Site = { ...form, breaks: () => 'Element is covered by another one.' };
+    const run = await browse(server, token, broken, 'click the Submit button');
+    expect(run.actions.at(-1)).toBe('fail()');
+    expect(run.last.data).toMatchObject({ status: 'failed', verification: { success: false } });
+    agrees(run);
+  });
+
+  test('a page that does not change is not clicked for ever', async () => {
+    const dead: Site = { ...form, breaks: () => null };
+    const run = await browse(server, token, dead, 'click the Submit button');
+    expect(run.actions.length).toBeLessThan(6);
+    expect(run.actions.at(-1)).toMatch(/^(finish|fail)\(\)$/);
+  });
+});

@@ -1,0 +1,121 @@
+/** A browser without a browser: pages that answer to actions, driven by a client of the copilot contract. */
+import { parseAction } from '../packages/server/src/copilot/action/parse.ts';
+import type { TestServer } from '../packages/server/src/testing/server.ts';
+
+export type PageState = {
+  url: string;
+  readonly values: Record<number, string>;
+  readonly checked: Record<number, boolean>;
+  /** whatever the site wants to remember */
+  readonly notes: Record<string, string>;
+};
+
+export type Site = {
+  readonly url: string;
+  html(state: PageState): string;
+  click?(id: number, state: PageState): void;
+  /** what goes wrong on purpose; a message where the browser reports a failure, null where nothing happens at all */
+  breaks?(action: string, count: number, state: PageState): string | null | undefined;
+};
+
+type Body = Record<string, unknown> & { data: Record<string, unknown> };
+export type Run = {
+  readonly actions: string[];
+  readonly last: Body;
+  readonly bodies: Body[];
+  readonly state: PageState;
+  readonly sessionId: string;
+};
+
+const MOST_CALLS = 60;
+
+/** Calls until the task is over or a question is asked. Every action must be one the strict grammar takes. */
+export async function browse(
+  server: TestServer,
+  token: string,
+  site: Site,
+  query: string,
+  answers: string[] = [],
+): Promise<Run> {
+  const state: PageState = { url: site.url, values: {}, checked: {}, notes: {} };
+  const actions: string[] = [];
+  const bodies: Body[] = [];
+  let report: object = {};
+  let says = query;
+  for (let call = 0; call < MOST_CALLS; call++) {
+    const request = { query: says, url: state.url, dom: site.html(state), ...ids(bodies), ...report };
+    const body = await post(server, token, request);
+    bodies.push(body);
+    const { data } = body;
+    const answer = data.status === 'needs_user_input' ? answers.shift() : undefined;
+    if (answer !== undefined) {
+      says = answer;
+      report = {};
+      continue;
+    }
+    const action = String(data.action ?? '');
+    if (data.status === 'needs_user_input' || action === 'finish()' || action === 'fail()') {
+      if (action) actions.push(action);
+      return { actions, last: body, bodies, state, sessionId: String(data.sessionId) };
+    }
+    if (!parseAction(action)) throw new Error(`the client cannot read ${action}`);
+    actions.push(action);
+    report = perform(site, action, actions.length, state);
+  }
+  throw new Error(`no end after ${MOST_CALLS} calls: ${actions.join(', ')}`);
+}
+
+const ids = (bodies: readonly Body[]): object => {
+  const data = bodies.at(-1)?.data;
+  return data ? { taskId: data.taskId, sessionId: data.sessionId } : {};
+};
+
+export async function post(server: TestServer, token: string, request: object): Promise<Body> {
+  const response = await fetch(`${server.http}/api/agent/interact`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(request),
+  });
+  const body = (await response.json()) as Body;
+  if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+function perform(site: Site, written: string, count: number, state: PageState): object {
+  const previousUrl = state.url;
+  const broken = site.breaks?.(written, count, state);
+  if (typeof broken === 'string') {
+    const lastActionError = { message: broken, code: 'ELEMENT_NOT_FOUND', action: written };
+    return { lastActionStatus: 'failure', lastActionError, previousUrl };
+  }
+  if (broken === undefined) carryOut(site, written, state);
+  return {
+    lastActionStatus: 'success',
+    previousUrl,
+    clientVerification: { elementFound: true, urlChanged: previousUrl !== state.url },
+  };
+}
+
+function carryOut(site: Site, written: string, state: PageState): void {
+  const action = parseAction(written);
+  switch (action?.name) {
+    case 'setValue':
+      state.values[action.id] = action.text;
+      break;
+    case 'selectDropdown':
+      state.values[action.id] = action.value;
+      break;
+    case 'check':
+    case 'uncheck':
+      state.checked[action.id] = action.name === 'check';
+      break;
+    case 'click':
+      site.click?.(action.id, state);
+      break;
+    case 'navigate':
+      state.url = action.url;
+      break;
+    default:
+      break;
+  }
+}

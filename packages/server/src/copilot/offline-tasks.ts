@@ -1,0 +1,93 @@
+/**
+ * What can be done on a page without any model: requests in plain words become steps, and each step an action on the element that
+ * is called so. Only the request is obeyed; the page is looked at, never listened to.
+ */
+import { changesPage, type Intent, leavesPage } from './offline/intent.ts';
+import { byName, byWords, recognise } from './offline/recognise.ts';
+import { bare, cutsOf } from './offline/request.ts';
+import { nextAction } from './offline/resolve.ts';
+import { type PlannedStep, stepOf, UNKNOWN } from './offline/step.ts';
+import { elementOf, type Page } from './page/page.ts';
+
+export type { Intent } from './offline/intent.ts';
+export { type Next, nextAction } from './offline/resolve.ts';
+export type { PlannedStep } from './offline/step.ts';
+
+export type PlannedTask =
+  | { readonly steps: readonly PlannedStep[] }
+  | { readonly question: string; readonly missing: readonly string[] };
+
+const MOST_STEPS = 10;
+
+/**
+ * One to ten steps; or a question where something is not understood, not on the page, or not said. What comes after a step that
+ * leaves the page is not looked for on this one.
+ */
+export function planTask(query: string, page: Page): PlannedTask {
+  const intents: Intent[] = [];
+  let rest = bare(query);
+  while (rest !== '') {
+    const known = intents.some(leavesPage) ? UNKNOWN : page;
+    const cut = cutsOf(rest).find(({ left, rest: more }) => understood(left, known) && begins(more, known));
+    const clause = bare(cut?.left ?? rest);
+    const found = recognise(clause, known);
+    if (!found)
+      return ask(`I do not know how to do “${clause}” on this page. What should I click, fill in or read?`, [
+        clause,
+      ]);
+    if ('missing' in found)
+      return ask(`Please tell me the ${found.missing.join(' and the ')}.`, found.missing);
+    intents.push(...found.intents);
+    if (intents.length > MOST_STEPS)
+      return ask('That is more than ten steps. Which should I do first?', ['fewer steps']);
+    rest = cut ? bare(cut.rest) : '';
+  }
+  if (intents.length === 0) return ask('What should I do on this page?', ['a task']);
+  const steps = opened(intents, page);
+  return missingFrom(steps, page) ?? { steps: steps.map(stepOf) };
+}
+
+const ask = (question: string, missing: readonly string[]): PlannedTask => ({ question, missing });
+
+const understood = (clause: string, page: Page): boolean => recognise(bare(clause), page) !== null;
+
+/**
+ * Some first part of it is a request: "pepper into the field" begins nothing, "submit and wait" does. Without a verb it takes
+ * three words that name a thing on the page, so that "cats and dogs" stays together.
+ */
+const begins = (text: string, page: Page): boolean =>
+  [text, ...cutsOf(text).map(({ left }) => left)].map(bare).some((clause) => {
+    if (byWords(clause, page)) return true;
+    return clause.split(' ').length > 2 && byName(clause, page) !== null;
+  });
+
+/** A list that shows its choices only when it is open is opened first. */
+function opened(intents: readonly Intent[], page: Page): Intent[] {
+  return intents.flatMap((intent): Intent[] => {
+    const next = intent.kind === 'choose' && intent.target !== null ? nextAction(intent, page) : null;
+    const role =
+      next && 'action' in next && next.action.name === 'click' && elementOf(page, next.action.id)?.role;
+    if (intent.kind !== 'choose' || intent.target === null) return [intent];
+    return role === 'combobox' || role === 'listbox'
+      ? [{ kind: 'click', target: intent.target }, intent]
+      : [intent];
+  });
+}
+
+/** The steps up to the first that changes the page can be tried now. */
+function missingFrom(intents: readonly Intent[], page: Page): PlannedTask | null {
+  for (const intent of intents) {
+    const next = nextAction(intent, page);
+    // What a form looks like once it is filled in is not known: a button may still be disabled.
+    const blocked = 'missing' in next && /is disabled\.$/.test(next.missing) && intents.length > 1;
+    if ('missing' in next && !blocked) return ask(questionOf(next.missing), [next.missing]);
+    if (changesPage(intent)) return null;
+  }
+  return null;
+}
+
+function questionOf(missing: string): string {
+  if (missing.endsWith('.')) return `${missing} What should I do instead?`;
+  if (missing.startsWith('which ')) return `I need to know ${missing}.`;
+  return `I cannot find ${missing} on this page. What should I do instead?`;
+}

@@ -1,0 +1,49 @@
+/** What a person asks for, without the words that only make it polite, cut into the things that are asked. */
+
+const BEFORE =
+  /^(?:please|pls|kindly|hey|hi|hello|ok|okay|now|just|also|so|well|next|finally|first|(?:can|could|would|will) you|(?:i(?:'d| would) like|i want|i need) (?:you )?to|let's|go ahead and)(?=[\s,:!])[\s,:!]*/i;
+const AFTER = /[\s,]+(?:please|pls|for me|thanks|thank you|thx|on (?:this|the) page|on here)$/i;
+const STOPS = /(?<=[^\s/.!?…])[.!…]+$/;
+
+/** A question keeps its mark. */
+export function bare(said: string): string {
+  let text = said.trim().replace(/\s+/g, ' ');
+  for (;;) {
+    const rest = text.replace(BEFORE, '').replace(STOPS, '').trim();
+    const polite = /[?]$/.test(rest) ? rest : rest.replace(AFTER, '');
+    if (polite === text || polite === '') return text;
+    text = polite;
+  }
+}
+
+/** Quotes around the whole of a text are the writer's. */
+export function unquoted(text: string): string {
+  const match = /^(?:"([^"]*)"|“([^”]*)”|'([^']*)'|‘([^’]*)’|`([^`]*)`|«([^»]*)»)$/.exec(text.trim());
+  return match ? (match.slice(1).find((inner) => inner !== undefined) ?? '') : text.trim();
+}
+
+const CONNECTOR =
+  /(?:\s*[,;]\s*|\s+)(?:and\s+then|after\s+that|afterwards|and\s+also|and\s+finally|and|then|finally)\s+|\s*[;,]\s+|[.!]\s+(?=\S)|\s*\n\s*/gi;
+
+/** Nobody asks for more in one go; a text that is longer is one request. */
+const MOST_CUTS = 30;
+const LONGEST_REQUEST = 2_000;
+
+export type Cut = { readonly left: string; readonly rest: string };
+
+/** All the places where one request may end and the next begin, the first one first; nothing between quotes is one. */
+export function cutsOf(text: string): Cut[] {
+  if (text.length > LONGEST_REQUEST) return [];
+  const open = withoutQuoted(text);
+  return [...open.matchAll(CONNECTOR)].slice(0, MOST_CUTS).flatMap((match) => {
+    const left = text.slice(0, match.index).trim();
+    const rest = text.slice(match.index + match[0].length).trim();
+    return left === '' || rest === '' ? [] : [{ left, rest }];
+  });
+}
+
+/** Same length, with everything between quotes made unreadable. An apostrophe inside a word is no quote. */
+const withoutQuoted = (text: string): string =>
+  text.replace(/`[^`]*`|"[^"]*"|“[^”]*”|«[^»]*»|(?<=^|\s)'[^']*'(?=$|[\s,.;])/g, (span) =>
+    '\u0000'.repeat(span.length),
+  );

@@ -1,0 +1,37 @@
+/** Addresses in what people say: whole ones, bare domains, and the sites that everybody calls by name. */
+
+const SITES = new Map(
+  Object.entries({
+    google: 'https://www.google.com/',
+    bing: 'https://www.bing.com/',
+    duckduckgo: 'https://duckduckgo.com/',
+    wikipedia: 'https://www.wikipedia.org/',
+    github: 'https://github.com/',
+    youtube: 'https://www.youtube.com/',
+    amazon: 'https://www.amazon.com/',
+    reddit: 'https://www.reddit.com/',
+  }),
+);
+
+const DOMAIN = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,24}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
+const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:\/\S*)?$/i;
+/** What looks like a domain but is rather the name of a file. */
+const FILE = /^[^/]+\.(?:md|txt|ts|js|json|pdf|png|jpe?g|csv|html?)$/i;
+
+/** Null where it is no address. */
+export function addressIn(said: string): string | null {
+  const text = said.trim();
+  if (/^https?:\/\/\S+$/i.test(text)) return URL.parse(text)?.href ?? null;
+  if (LOCAL.test(text)) return URL.parse(`http://${text}`)?.href ?? null;
+  if (DOMAIN.test(text) && !FILE.test(text)) return URL.parse(`https://${text}`)?.href ?? null;
+  return null;
+}
+
+export const siteCalled = (said: string): string | null =>
+  SITES.get(
+    said
+      .trim()
+      .toLowerCase()
+      .replace(/^the\s+/, '')
+      .replace(/\s+(?:web\s*)?(?:site|page|homepage)$/, ''),
+  ) ?? null;

@@ -1,0 +1,72 @@
+/** The account side of `copilot`: login, preferences, and what is known of a site. */
+import { asFault, type Principal } from '@parlance/protocol';
+import { type Context, Hono } from 'hono';
+import type { Surroundings } from '../dialect.ts';
+import { checked, checkedBody, errorAnswer, errorBody, principalOf } from './envelope.ts';
+import { rootDomain } from './root-domain.ts';
+import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
+
+export function accountRoutes(app: Hono, around: Surroundings): void {
+  const { gate, preferences } = around;
+  const api = new Hono();
+  api.onError(errorAnswer(around));
+  const caller = (c: Context) => principalOf(gate, c.req.raw);
+
+  api.post('/v1/auth/login', async (c) => {
+    const { email, password } = await checkedBody(LoginBody, c.req.raw);
+    try {
+      const { token, expiresAt, principal } = await gate.login(email, password);
+      return c.json({
+        accessToken: token,
+        expiresAt: new Date(expiresAt).toISOString(),
+        ...accountObject(principal),
+      });
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      if (fault.code !== 'unauthenticated') throw thrown;
+      return c.json(errorBody('INVALID_CREDENTIALS', fault.message), 401);
+    }
+  });
+
+  api.get('/v1/auth/session', async (c) => c.json(accountObject(await caller(c))));
+
+  /** Tokens are not kept here, so there is none to take back: the client forgets its own. */
+  api.post('/v1/auth/logout', async (c) => {
+    await caller(c);
+    return c.body(null, 204);
+  });
+
+  api.get('/v1/user/preferences', async (c) => {
+    const { id } = await caller(c);
+    const { syncedAt, ...kept } = (await preferences.get(id)) ?? {};
+    const parsed = Preferences.safeParse(kept);
+    return c.json({ preferences: parsed.success ? parsed.data : DEFAULT_PREFERENCES, syncedAt });
+  });
+
+  api.post('/v1/user/preferences', async (c) => {
+    const { id } = await caller(c);
+    const chosen = await checkedBody(Preferences, c.req.raw);
+    const syncedAt = new Date(around.now()).toISOString();
+    await preferences.put(id, { ...chosen, syncedAt });
+    return c.json({ success: true, preferences: chosen, syncedAt });
+  });
+
+  /** There is no knowledge base: everything is allowed, and nothing is known. */
+  api.get('/knowledge/resolve', async (c) => {
+    await caller(c);
+    const { url } = checked(KnowledgeQuery, c.req.query());
+    const domain = rootDomain(url);
+    return c.json({ allowed: true, domain, hasOrgKnowledge: false, context: [], citations: [] });
+  });
+
+  app.route('/api', api);
+}
+
+const DEFAULT_PREFERENCES: Preferences = { theme: 'system' };
+
+/** One server is one tenant. Users have a name and no address. */
+const accountObject = ({ id }: Principal) => ({
+  user: { id, email: id, name: id },
+  tenantId: 'default',
+  tenantName: 'Parlance',
+});

@@ -1,0 +1,99 @@
+/** Sessions on channels: what is said in a session is published on `private-session-<id>`. */
+import type { ConnectionId } from '@parlance/protocol';
+import { type Engine, type Log, type SessionRef, type Socket, sessionKey } from '../../core/engine.ts';
+import type { Audience } from '../audience.ts';
+import type { Push } from '../pusher/push.ts';
+
+const PREFIX = 'private-session-';
+/** Sessions that are followed though nobody is known to listen; the one followed longest ago is let go. */
+const MOST_FOLLOWED = 1_000;
+
+export const sessionChannel = (sessionId: string): string => PREFIX + sessionId;
+
+export type ChannelWatch = {
+  /** From now on what is said in the session is published. */
+  follow(ref: SessionRef): Promise<void>;
+  stop(): void;
+};
+
+export function watchChannels<State>(
+  { engine, push, log }: { engine: Engine; push: Push; log: Log },
+  audience: Audience<State>,
+): ChannelWatch {
+  const followed = new Map<string, ChannelSocket>();
+
+  async function follow(ref: SessionRef): Promise<void> {
+    const key = sessionKey(ref);
+    if (followed.has(key)) return;
+    // A channel is named by the id alone, so it belongs to whoever used the id first.
+    const holder = await engine.firstHolder(ref.id);
+    if ((holder && holder.owner !== ref.owner) || followed.has(key)) return;
+    const socket = new ChannelSocket(sessionChannel(ref.id), push);
+    followed.set(key, socket);
+    await audience.join(ref, socket);
+    for (const [oldest, { channel }] of followed) {
+      if (followed.size <= MOST_FOLLOWED) break;
+      log.debug({ channel }, 'a channel is no longer followed');
+      letGo(oldest);
+    }
+  }
+
+  function letGo(key: string): void {
+    const socket = followed.get(key);
+    if (!socket) return;
+    followed.delete(key);
+    socket.open = false;
+    audience.leave(socket);
+  }
+
+  async function occupied(channel: string): Promise<void> {
+    if (!channel.startsWith(PREFIX)) return;
+    const holder = await engine.firstHolder(channel.slice(PREFIX.length));
+    if (holder) await follow(holder);
+  }
+
+  const unwatch = push.watch({
+    occupied(channel) {
+      occupied(channel).catch((thrown) => log.error({ err: thrown }, 'a channel cannot be followed'));
+    },
+    vacated(channel) {
+      for (const [key, socket] of followed) if (socket.channel === channel) letGo(key);
+    },
+  });
+
+  return {
+    follow,
+    stop() {
+      unwatch();
+      for (const key of [...followed.keys()]) letGo(key);
+    },
+  };
+}
+
+/** A channel as an audience sees it: one socket that is everyone who is subscribed. */
+class ChannelSocket implements Socket {
+  readonly id: ConnectionId;
+  readonly principal = null;
+  readonly session = null;
+  open = true;
+
+  constructor(
+    readonly channel: string,
+    private readonly push: Push,
+  ) {
+    this.id = `channel ${channel}` as ConnectionId;
+  }
+
+  send(frame: object): void {
+    const { type } = frame as { type?: unknown };
+    if (this.open && typeof type === 'string') this.push.publish(this.channel, type, frame);
+  }
+
+  sendText(text: string): void {
+    this.send(JSON.parse(text));
+  }
+
+  close(): void {
+    this.open = false;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * `copilot`: the Browser Copilot and its side panel, over REST and Pusher channels. One call of `/api/agent/interact` is one
+ * step of a task, and a task is a turn; the browser carries out the action that a call is answered with, and says what came of it
+ * with the next. The contract has no streaming: messages go out whole, to the channel `private-session-<id>`.
+ */
+import { type Fact, isFact, type SessionEvent } from '@parlance/protocol';
+import { Hono } from 'hono';
+import type { Now } from '../../core/engine.ts';
+import { defineDialect, type Frame, NONE, type Stepped, type Surroundings } from '../dialect.ts';
+import { accountRoutes } from './account.ts';
+import { sessionChannel } from './channel-watch.ts';
+import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
+import { interact } from './interact.ts';
+import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
+import { InteractRequest } from './request.ts';
+import { interactBody, interactPush } from './response.ts';
+import { sessionRoutes } from './sessions.ts';
+
+export const copilot = defineDialect<MessageState>({
+  name: 'copilot',
+  projection: { start, step, attach },
+  routes,
+});
+
+// In
+
+function routes(app: Hono, around: Surroundings): void {
+  const api = new Hono();
+  api.post('/api/agent/interact', async (c) => {
+    const began = around.now();
+    const principal = await principalOf(around.gate, c.req.raw);
+    const request = await checkedBody(InteractRequest, c.req.raw);
+    const interaction = await interact(request, principal, around);
+    const push = interactPush(interaction);
+    around.push.publish(sessionChannel(interaction.sessionId), push.type, push);
+    return c.json(interactBody(interaction, around.now() - began));
+  });
+  api.onError(errorAnswer(around));
+  app.route('/', api);
+  sessionRoutes(app, around);
+  accountRoutes(app, around);
+}
+
+// Out
+
+type Body =
+  | { readonly type: 'new_message'; readonly sessionId: string; readonly message: CopilotMessage }
+  | {
+      readonly type: 'plan_update';
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly steps: unknown;
+    }
+  | {
+      readonly type: 'task_status';
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly status: string;
+    };
+
+function start(now: Now): MessageState {
+  return startMessages(now.saidAtRest);
+}
+
+function step(state: MessageState, event: SessionEvent): Stepped<MessageState, Body> {
+  if (!isFact(event)) return [state, NONE];
+  const [next, message] = stepMessages(state, event);
+  const bodies: Body[] = message ? [{ type: 'new_message', sessionId: event.session, message }] : [];
+  return [next, [...bodies, ...progress(event)].map((body): Frame<Body> => ({ body }))];
+}
+
+/** For other devices of the same user: the plan and how the task stands. */
+function progress(fact: Fact): Body[] {
+  const sessionId = fact.session;
+  switch (fact.type) {
+    case 'call.requested':
+      if (fact.tool !== 'browser_plan') return [];
+      return [{ type: 'plan_update', sessionId, taskId: fact.turn, steps: fact.input.steps }];
+    case 'turn.started':
+      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'running' }];
+    case 'turn.ended':
+      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'completed' }];
+    case 'turn.failed':
+      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'failed' }];
+    case 'turn.cancelled':
+      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'interrupted' }];
+    case 'session.created':
+    case 'session.cleared':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'input.accepted':
+    case 'turn.resumed':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'text.ended':
+    case 'step.restarted':
+    case 'step.ended':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'call.deferred':
+    case 'tool.ended':
+    case 'grant.revoked':
+    case 'context.compacted':
+      return [];
+  }
+}
+
+/** A client reads what it has missed over HTTP. */
+function attach(): Body[] {
+  return [];
+}

@@ -1,0 +1,62 @@
+/** What a call of `/api/agent/interact` is answered with, and what other devices are told of it. */
+import type { JsonObject } from '@parlance/protocol';
+import { parseAction } from '../../copilot/action/parse.ts';
+import type { Interaction } from './interact.ts';
+import type { Task } from './task.ts';
+
+/** Deployed clients read some fields inside `data` and some at the top: all are in both. */
+export function interactBody({ sessionId, task }: Interaction, requestDuration: number): object {
+  if (task.question) return { success: true, data: question(sessionId, task), ...question(sessionId, task) };
+  const { plan, verification, correction, expectedOutcome, webSearches, usage, actionCount } = task;
+  const data = {
+    thought: task.thought,
+    action: task.action,
+    taskId: task.taskId,
+    sessionId,
+    status: task.status,
+    ...(plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {}),
+    usage,
+    metrics: { requestDuration, stepIndex: plan?.currentStepIndex ?? 0, actionCount },
+    ...(verification ? { verification } : {}),
+    ...(correction ? { correction } : {}),
+    ...(expectedOutcome ? { expectedOutcome } : {}),
+    ...toolAction(task),
+    ...(webSearches.length > 0
+      ? { webSearchPerformed: true, webSearchSummary: webSearches.join('\n').slice(0, 2_000) }
+      : {}),
+  };
+  return { success: true, data, ...data };
+}
+
+const question = (sessionId: string, { taskId, thought, question: asked, plan, webSearches }: Task) => ({
+  status: 'needs_user_input',
+  thought,
+  userQuestion: asked?.userQuestion ?? '',
+  missingInformation: asked?.missingInformation ?? [],
+  context: { searchPerformed: webSearches.length > 0, reasoning: asked?.reasoning ?? '' },
+  taskId,
+  sessionId,
+  ...(plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {}),
+});
+
+function toolAction({ action, status }: Task): object {
+  const parsed = parseAction(action);
+  if (!parsed || status === 'completed' || status === 'failed') return {};
+  const { name, ...parameters } = parsed;
+  return { toolAction: { toolName: name, toolType: 'DOM', parameters } };
+}
+
+/** Pushed before the call is answered. */
+export const interactPush = ({ sessionId, task }: Interaction) => ({
+  type: 'interact_response',
+  sessionId,
+  data: {
+    taskId: task.taskId,
+    action: task.question ? null : task.action,
+    thought: task.thought,
+    status: task.status,
+    currentStepIndex: task.plan?.currentStepIndex ?? 0,
+    verification: task.verification as JsonObject | null,
+    correction: task.correction as JsonObject | null,
+  },
+});

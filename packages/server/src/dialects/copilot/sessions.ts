@@ -1,0 +1,205 @@
+/** The sessions of `copilot`: the history, the list, and what a client may change of one. */
+import { Fault, type Principal } from '@parlance/protocol';
+import { type Context, Hono } from 'hono';
+import {
+  requirePermission,
+  type SessionFilter,
+  type SessionRecord,
+  type SessionRef,
+} from '../../core/engine.ts';
+import type { Surroundings } from '../dialect.ts';
+import { activeTask } from './active-task.ts';
+import { checked, checkedBody, errorAnswer, principalOf } from './envelope.ts';
+import { latestMessages } from './history.ts';
+import { rootDomain, siteLabels } from './root-domain.ts';
+import {
+  ActiveTaskQuery,
+  ArchiveBody,
+  type CopilotSessionStatus,
+  DomainPath,
+  InitBody,
+  ListQuery,
+  MessagesQuery,
+  RenameBody,
+  SessionPath,
+  StatusQuery,
+  Uuid,
+} from './schemas.ts';
+
+export function sessionRoutes(app: Hono, around: Surroundings): void {
+  const { engine, gate } = around;
+  const api = new Hono();
+  api.onError(errorAnswer(around));
+
+  api.get('/latest', async (c) => {
+    const principal = await caller(c);
+    const { status } = checked(StatusQuery, c.req.query());
+    const record = await newest(principal, filterOf(status));
+    if (!record) throw new Fault('not_found', 'There is no session yet.');
+    return c.json(sessionObject(record));
+  });
+
+  api.get('/', async (c) => {
+    const principal = await caller(c);
+    const { status, includeArchived, limit, offset } = checked(ListQuery, c.req.query());
+    const filter = filterOf(status, includeArchived);
+    const total = await engine.count(principal, filter);
+    const { sessions } = await engine.list(principal, { ...filter, limit, offset });
+    const pagination = { total, limit, offset, hasMore: offset + sessions.length < total };
+    return c.json({ success: true, data: { sessions: sessions.map(sessionObject), pagination } });
+  });
+
+  api.post('/', async (c) => {
+    const principal = await caller(c);
+    const { sessionId } = await checkedBody(ArchiveBody, c.req.raw);
+    const ref = await existing(principal, sessionId);
+    await engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
+    const message = 'The session is archived.';
+    return c.json({ success: true, data: { sessionId, status: 'archived', message } });
+  });
+
+  api.post('/init', async (c) => {
+    const principal = await caller(c);
+    const { sessionId, url, title } = await checkedBody(InitBody, c.req.raw);
+    await own(principal, sessionId);
+    const ref = await engine.resolve(principal, sessionId);
+    const by = { principal, dialect: 'copilot' };
+    const { facts } = await engine.send(ref, { type: 'session.create', domain: 'browser_copilot' }, by);
+    const created = facts.length > 0;
+    if (created && title) await engine.send(ref, { type: 'session.rename', title }, by);
+    const { labels } = await engine.now(ref);
+    const site = url ? siteLabels(url) : null;
+    if (site && site.url !== labels.url) await engine.send(ref, { type: 'session.label', labels: site }, by);
+    return c.json({ success: true, data: { sessionId, created } });
+  });
+
+  api.get('/by-domain/:domain', async (c) => {
+    const principal = await caller(c);
+    const { domain } = checked(DomainPath, c.req.param());
+    const { status } = checked(StatusQuery, c.req.query());
+    const label = { name: 'domain', value: rootDomain(`http://${domain}`) };
+    const record = await newest(principal, { ...filterOf(status), label });
+    return c.json({ success: true, data: record ? shown(record) : { session: null } });
+  });
+
+  api.get('/:sessionId', async (c) => {
+    const principal = await caller(c);
+    const { sessionId } = checked(SessionPath, c.req.param());
+    return c.json({ success: true, data: shown(await recordOf(await existing(principal, sessionId))) });
+  });
+
+  api.patch('/:sessionId', async (c) => {
+    const principal = await caller(c);
+    const { sessionId } = checked(SessionPath, c.req.param());
+    const { title } = await checkedBody(RenameBody, c.req.raw);
+    const ref = await existing(principal, sessionId);
+    await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
+    return c.json({ success: true, data: shown(await recordOf(ref)) });
+  });
+
+  api.get('/:sessionId/messages', async (c) => {
+    const principal = await caller(c);
+    const { sessionId } = checked(SessionPath, c.req.param());
+    const wanted = checked(MessagesQuery, c.req.query());
+    const ref = await found(principal, sessionId);
+    // Not a 404: clients would ask again and again.
+    if (!ref) return c.json({ sessionId, messages: [], total: 0, sessionExists: false });
+    const now = await engine.now(ref);
+    const messages = await latestMessages(engine, now, wanted);
+    return c.json({ sessionId, messages, total: now.said, sessionExists: true });
+  });
+
+  api.get('/:sessionId/task/active', async (c) => {
+    const principal = await caller(c);
+    const { sessionId } = checked(SessionPath, c.req.param());
+    checked(ActiveTaskQuery, c.req.query());
+    const ref = await found(principal, sessionId);
+    return c.json({ success: true, data: ref ? await activeTask(engine, ref) : null });
+  });
+
+  async function caller(c: Context): Promise<Principal> {
+    const principal = await principalOf(gate, c.req.raw);
+    requirePermission(principal, 'chat:read');
+    return principal;
+  }
+
+  async function own(principal: Principal, sessionId: string): Promise<void> {
+    if (await engine.foreign(principal, sessionId))
+      throw new Fault('forbidden', 'The session belongs to someone else.');
+  }
+
+  async function found(principal: Principal, sessionId: string): Promise<SessionRef | null> {
+    await own(principal, sessionId);
+    return engine.find(principal, sessionId);
+  }
+
+  async function existing(principal: Principal, sessionId: string): Promise<SessionRef> {
+    const ref = await found(principal, sessionId);
+    if (!ref) throw new Fault('not_found', 'There is no such session.');
+    return ref;
+  }
+
+  async function recordOf(ref: SessionRef): Promise<SessionRecord> {
+    const record = await engine.record(ref);
+    if (!record) throw new Fault('not_found', 'There is no such session.');
+    return record;
+  }
+
+  /** The one that changed last of those that can be opened here: other wires name sessions as they like. */
+  async function newest(principal: Principal, filter: SessionFilter): Promise<SessionRecord | null> {
+    let cursor: string | undefined;
+    do {
+      const page = await engine.list(principal, { ...filter, limit: 20, cursor });
+      const record = page.sessions.find(({ ref }) => Uuid.safeParse(ref.id).success);
+      if (record) return record;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    return null;
+  }
+
+  app.route('/api/session', api);
+}
+
+// In
+
+/** A session can always go on, so none is ever completed; and what was interrupted can go on, too. */
+function filterOf(status: CopilotSessionStatus | undefined, includeArchived = false): SessionFilter {
+  switch (status) {
+    case 'active':
+      return { status: ['idle', 'running', 'waiting'] };
+    case 'failed':
+      return { status: ['failed'] };
+    case 'archived':
+      return { archived: 'only' };
+    case 'completed':
+    case 'interrupted':
+      return { status: [] };
+    case undefined:
+      return includeArchived ? { archived: 'included' } : {};
+  }
+}
+
+// Out
+
+const statusOf = ({ archived, status }: SessionRecord): CopilotSessionStatus => {
+  if (archived) return 'archived';
+  return status === 'failed' ? 'failed' : 'active';
+};
+
+const sessionObject = (record: SessionRecord) => ({
+  sessionId: record.ref.id,
+  title: record.title,
+  status: statusOf(record),
+  url: record.labels.url ?? '',
+  domain: record.labels.domain,
+  createdAt: new Date(record.createdAt).toISOString(),
+  updatedAt: new Date(record.updatedAt).toISOString(),
+  messageCount: record.said,
+  metadata: { dialect: record.dialect },
+});
+
+/** Some clients read the fields of `data`, some those of `data.session`. */
+const shown = (record: SessionRecord) => {
+  const session = sessionObject(record);
+  return { ...session, session };
+};

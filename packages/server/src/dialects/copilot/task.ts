@@ -1,0 +1,213 @@
+/** A task as clients of the copilot contract see it: read from the facts of its turn, and from nothing else. */
+import { type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+
+export type PlanStep = {
+  readonly id: string;
+  readonly index: number;
+  readonly description: string;
+  readonly status: 'pending' | 'active' | 'completed' | 'failed';
+  readonly reasoning?: string;
+  readonly toolType: 'DOM' | 'SERVER' | 'MIXED';
+  readonly expectedOutcome?: JsonObject;
+};
+
+export type TaskStatus =
+  | 'planning'
+  | 'executing'
+  | 'verifying'
+  | 'correcting'
+  | 'completed'
+  | 'failed'
+  | 'needs_user_input';
+
+export type Task = {
+  readonly taskId: TurnId;
+  readonly status: TaskStatus;
+  readonly thought: string;
+  /** always one that the strict grammar takes */
+  readonly action: string;
+  readonly plan: {
+    readonly steps: PlanStep[];
+    readonly currentStepIndex: number;
+    readonly createdAt: string;
+  } | null;
+  readonly question: {
+    readonly userQuestion: string;
+    readonly missingInformation: string[];
+    readonly reasoning: string;
+  } | null;
+  readonly verification: JsonObject | null;
+  readonly correction: JsonObject | null;
+  readonly expectedOutcome: JsonObject | null;
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
+  readonly actionCount: number;
+  readonly webSearches: readonly string[];
+};
+
+type Reading = {
+  taskId: TurnId;
+  calls: Map<string, { tool: string; input: JsonObject }>;
+  steps: JsonObject[];
+  createdAt: string;
+  currentStep: number;
+  text: string;
+  waiting: { tool: string; input: JsonObject } | null;
+  ended: 'completed' | 'failed' | null;
+  why: string;
+  verification: JsonObject | null;
+  correction: JsonObject | null;
+  usage: { promptTokens: number; completionTokens: number };
+  actionCount: number;
+  webSearches: string[];
+};
+
+/** `facts` are those of the turn, from its beginning. */
+export function taskOf(facts: readonly Fact[], taskId: TurnId): Task {
+  const reading: Reading = {
+    taskId,
+    calls: new Map(),
+    steps: [],
+    createdAt: '',
+    currentStep: 0,
+    text: '',
+    waiting: null,
+    ended: null,
+    why: '',
+    verification: null,
+    correction: null,
+    usage: { promptTokens: 0, completionTokens: 0 },
+    actionCount: 0,
+    webSearches: [],
+  };
+  for (const fact of facts) if ('turn' in fact && fact.turn === taskId) read(reading, fact);
+  return told(reading);
+}
+
+function read(task: Reading, fact: Fact): void {
+  switch (fact.type) {
+    case 'text.ended':
+      task.text = fact.text;
+      break;
+    case 'step.ended':
+      task.usage.promptTokens += fact.usage.inputTokens;
+      task.usage.completionTokens += fact.usage.outputTokens;
+      break;
+    case 'call.requested':
+      task.calls.set(fact.call, { tool: fact.tool, input: fact.input });
+      break;
+    case 'call.deferred':
+      task.waiting = task.calls.get(fact.call) ?? null;
+      if (task.waiting?.tool === 'browser_act') {
+        task.actionCount++;
+        task.currentStep = stepOf(task, task.waiting.input.step);
+      }
+      break;
+    case 'tool.ended':
+      toolEnded(task, fact);
+      break;
+    case 'turn.ended':
+      task.ended ??= 'completed';
+      break;
+    case 'turn.failed':
+      task.ended = 'failed';
+      task.why = fact.fault.message;
+      break;
+    case 'turn.cancelled':
+      task.ended = 'failed';
+      task.why = 'The task was stopped.';
+      break;
+    default:
+      break;
+  }
+}
+
+function toolEnded(task: Reading, fact: Fact<'tool.ended'>): void {
+  const call = task.calls.get(fact.call);
+  task.waiting = null;
+  const { data } = fact;
+  if (call?.tool === 'browser_act' && data) {
+    task.verification = isObject(data.verification) ? (data.verification as JsonObject) : null;
+    task.correction = isObject(data.correction) ? (data.correction as JsonObject) : null;
+    if (fact.outcome === 'ok' && call.input.step === undefined) {
+      task.currentStep = Math.min(task.currentStep + 1, Math.max(0, task.steps.length - 1));
+    }
+  }
+  if (fact.outcome === 'ok') {
+    if (call?.tool === 'browser_plan') plan(task, call.input, fact.at);
+    if (call?.tool === 'browser_verify') task.verification = data ?? null;
+    if (call?.tool === 'web_search') task.webSearches.push(textOf(fact.parts));
+  }
+  if (fact.final) {
+    task.ended = fact.outcome === 'ok' ? 'completed' : 'failed';
+    task.why = textOf(fact.parts);
+  }
+}
+
+function plan(task: Reading, input: JsonObject, at: number): void {
+  task.steps = Array.isArray(input.steps)
+    ? input.steps.filter(isObject).map((step) => step as JsonObject)
+    : [];
+  task.createdAt = new Date(at).toISOString();
+  task.currentStep = 0;
+}
+
+const stepOf = (task: Reading, step: unknown): number =>
+  typeof step === 'number' && step < task.steps.length ? step : task.currentStep;
+
+function told(task: Reading): Task {
+  const { taskId, waiting, ended, why, verification, correction, usage, actionCount, webSearches } = task;
+  const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
+  const acts = waiting?.tool === 'browser_act' ? waiting.input : null;
+  const status = statusOf(task, acts !== null, asks !== null);
+  const thought = ended
+    ? why || task.text
+    : text(acts?.thought ?? asks?.thought ?? asks?.question) || task.text;
+  return {
+    taskId,
+    status,
+    thought: thought || (ended === 'failed' ? 'The task could not be done.' : 'Done.'),
+    action: ended === 'failed' ? 'fail()' : acts ? text(acts.action) : ended ? 'finish()' : 'wait(1)',
+    plan: task.steps.length === 0 ? null : planOf(task),
+    question: asks && {
+      userQuestion: text(asks.question),
+      missingInformation: Array.isArray(asks.missing) ? asks.missing.map(text) : [],
+      reasoning: text(asks.thought ?? asks.question),
+    },
+    verification,
+    correction,
+    expectedOutcome: isObject(acts?.expectedOutcome) ? (acts.expectedOutcome as JsonObject) : null,
+    usage,
+    actionCount,
+    webSearches,
+  };
+}
+
+function statusOf({ ended, verification }: Reading, acts: boolean, asks: boolean): TaskStatus {
+  if (ended) return ended;
+  if (asks) return 'needs_user_input';
+  if (!acts) return 'planning';
+  return verification?.success === false ? 'correcting' : 'executing';
+}
+
+function planOf({ steps, currentStep, createdAt, ended }: Reading): NonNullable<Task['plan']> {
+  const status = (index: number): PlanStep['status'] => {
+    if (ended === 'completed' || index < currentStep) return 'completed';
+    if (index > currentStep) return 'pending';
+    return ended === 'failed' ? 'failed' : 'active';
+  };
+  return {
+    steps: steps.map((step, index) => ({
+      id: `step_${index}`,
+      index,
+      description: text(step.description),
+      status: status(index),
+      ...(step.reasoning === undefined ? {} : { reasoning: text(step.reasoning) }),
+      toolType: step.toolType === 'SERVER' || step.toolType === 'MIXED' ? step.toolType : 'DOM',
+      ...(isObject(step.expectedOutcome) ? { expectedOutcome: step.expectedOutcome as JsonObject } : {}),
+    })),
+    currentStepIndex: ended === 'completed' ? steps.length - 1 : currentStep,
+    createdAt,
+  };
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');

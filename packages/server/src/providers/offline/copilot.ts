@@ -1,0 +1,86 @@
+/**
+ * A task in a browser: plans once, then acts step by step on the page as it is now. Everything is worked out anew from the prompt
+ * each time; a page is looked at and never listened to.
+ */
+import type { JsonObject } from '@parlance/protocol';
+import { printAction } from '../../copilot/action/print.ts';
+import { nextAction, type PlannedStep, planTask } from '../../copilot/offline-tasks.ts';
+import type { Page } from '../../copilot/page/page.ts';
+import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
+import { type Answer, type Request, request } from './plan.ts';
+import { currentTurn, type Done } from './turn.ts';
+
+/** After this many failures of one step there is no use in going on. */
+const MOST_TRIES = 3;
+const NO_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
+
+/** Null where the prompt is not a task in a browser. */
+export function browse(prompt: Prompt): Answer | null {
+  if (!prompt.tools.some((tool) => tool.name === 'browser_act')) return null;
+  const { request: query, done, start } = currentTurn(prompt.items);
+  const pages = prompt.items.slice(start).flatMap(pageIn);
+  const asked = done.filter(({ tool }) => tool === 'browser_ask');
+  const wanted = asked.at(-1);
+  // An answer to a question is the request from then on.
+  const since = wanted ? done.slice(done.indexOf(wanted) + 1) : done;
+  const planned = planTask(
+    wanted ? (wanted.text.split('\n')[0] ?? '') : query,
+    pageWhenAsked(pages, done, since),
+  );
+  if ('question' in planned) {
+    if (asked.length >= 2) return finish('failed', `I could not do it: ${planned.question}`);
+    return calling(request('browser_ask', { question: planned.question, missing: [...planned.missing] }));
+  }
+  if (!since.some(({ tool, failed }) => tool === 'browser_plan' && !failed))
+    return calling(planCall(planned.steps));
+  return acting(
+    planned.steps,
+    since.filter(({ tool }) => tool === 'browser_act'),
+    pages.at(-1) ?? NO_PAGE,
+  );
+}
+
+function acting(steps: readonly PlannedStep[], acts: readonly Done[], page: Page): Answer {
+  const index = acts.filter(({ failed }) => !failed).length;
+  const step = steps[index];
+  if (!step) return finish('completed', `Done: ${steps.map(({ description }) => description).join('; ')}.`);
+  const tries = acts.filter(({ failed, input }) => failed && input.step === index);
+  const next = nextAction(step.intent, page);
+  if ('answer' in next) return finish('completed', next.answer);
+  if ('missing' in next) return finish('failed', `I cannot go on: ${next.missing}`);
+  const action = printAction(next.action);
+  if (tries.length >= MOST_TRIES || tries.some(({ input }) => input.action === action)) {
+    const why = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';
+    return finish('failed', `“${step.description}” did not work. ${why}`);
+  }
+  const input: JsonObject = { thought: next.thought, action, step: index };
+  return calling(request('browser_act', { ...input, ...expected(step) }));
+}
+
+const expected = ({ expectedOutcome }: PlannedStep): JsonObject =>
+  expectedOutcome ? { expectedOutcome: expectedOutcome as JsonObject } : {};
+
+const planCall = (steps: readonly PlannedStep[]): Request =>
+  request('browser_plan', {
+    steps: steps.map((step) => ({
+      description: step.description,
+      reasoning: step.reasoning,
+      toolType: step.toolType,
+      ...expected(step),
+    })),
+  });
+
+const calling = (call: Request): Answer => ({ text: '', calls: [call] });
+const finish = (outcome: 'completed' | 'failed', message: string): Answer =>
+  calling(request('browser_finish', { outcome, message }));
+
+function pageIn(item: PromptItem): Page[] {
+  const data = item.kind === 'user' || item.kind === 'result' ? item.data : undefined;
+  return data?.page ? [data.page as unknown as Page] : [];
+}
+
+/** The plan is made for the page there was when the request came. */
+function pageWhenAsked(pages: readonly Page[], done: readonly Done[], since: readonly Done[]): Page {
+  const later = since.filter(({ tool }) => tool === 'browser_act').length;
+  return pages[done.length === since.length ? 0 : Math.max(0, pages.length - 1 - later)] ?? NO_PAGE;
+}

@@ -1,0 +1,124 @@
+/**
+ * How a model drives a browser that calls us: it plans, acts, judges, asks and ends through these, never by prose. Acts and
+ * questions are carried out by the client with its next call.
+ */
+import { Fault, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { fitsPage } from '../../copilot/action/fits.ts';
+import { parseAction } from '../../copilot/action/parse.ts';
+import { defineTool, type Tool } from '../../core/ports/tool.ts';
+import { actsSoFar, lastPage } from './recall.ts';
+
+export const MOST_ACTIONS = 50;
+const MOST_WITHOUT_PROGRESS = 5;
+
+const Thought = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('What you think, in one or two sentences; the user reads it.');
+const Outcome = z.record(z.string(), z.json()).optional().describe('What you expect to see afterwards.');
+
+const plan = defineTool({
+  name: 'browser_plan',
+  description:
+    'Sets the plan for the task, or replaces it. Call it first, and again when the plan must change.',
+  input: z.object({
+    steps: z
+      .array(
+        z.object({
+          description: z.string().min(1).max(300),
+          reasoning: z.string().max(500).optional(),
+          toolType: z.enum(['DOM', 'SERVER', 'MIXED']).default('DOM'),
+          expectedOutcome: Outcome,
+        }),
+      )
+      .min(1)
+      .max(10),
+  }),
+  special: true,
+  repeatable: true,
+  approval: () => null,
+  run: async ({ steps }) => ({ parts: [textPart(`The plan has ${steps.length} steps.`)] }),
+});
+
+const act = defineTool({
+  name: 'browser_act',
+  description:
+    'Carries out one action in the browser, such as click(12), setValue(7, "tea"), navigate("https://example.com"), scroll("down"), wait(1). Numbers are those of the elements of the page. You are shown the page afterwards.',
+  input: z.object({
+    thought: Thought,
+    action: z.string().min(1).max(20_000),
+    step: z.number().int().min(0).optional().describe('The step of the plan that this belongs to, from 0.'),
+    expectedOutcome: Outcome,
+  }),
+  special: true,
+  deferred: true,
+  approval: () => null,
+  async run({ action: written }, { recent }) {
+    const action = parseAction(written);
+    if (!action) throw new Fault('tool_failed', `Not an action: ${written.slice(0, 200)}`);
+    if (action.name === 'finish' || action.name === 'fail') {
+      throw new Fault('tool_failed', 'End the task with browser_finish.');
+    }
+    const acts = actsSoFar(recent);
+    if (acts.count >= MOST_ACTIONS)
+      throw new Fault('tool_failed', `The task has had ${MOST_ACTIONS} actions: end it.`);
+    if (acts.failedInARow >= MOST_WITHOUT_PROGRESS) {
+      throw new Fault(
+        'tool_failed',
+        'Nothing has come of the last five actions: ask the user, or end the task as failed.',
+      );
+    }
+    const page = lastPage(recent);
+    const problem = page && fitsPage(action, page);
+    if (problem) throw new Fault('tool_failed', problem);
+    return { parts: [] };
+  },
+});
+
+const verify = defineTool({
+  name: 'browser_verify',
+  description: 'Says whether the last action did what it was meant to do.',
+  input: z.object({
+    success: z.boolean(),
+    confidence: z.number().min(0).max(1),
+    reason: z.string().min(1).max(1_000),
+  }),
+  special: true,
+  repeatable: true,
+  approval: () => null,
+  run: async ({ success, confidence, reason }) => ({
+    parts: [textPart('Noted.')],
+    data: { success, confidence, reason },
+  }),
+});
+
+const ask = defineTool({
+  name: 'browser_ask',
+  description: 'Asks the user for what is missing. The answer comes back as the result.',
+  input: z.object({
+    thought: Thought.optional(),
+    question: z.string().min(1).max(2_000),
+    missing: z.array(z.string().min(1).max(200)).max(20).default([]),
+  }),
+  special: true,
+  deferred: true,
+  approval: () => null,
+  run: async () => ({ parts: [] }),
+});
+
+const finish = defineTool({
+  name: 'browser_finish',
+  description: 'Ends the task: completed with what was found or done, or failed with the honest reason.',
+  input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
+  special: true,
+  approval: () => null,
+  run: async ({ outcome, message }) => ({
+    parts: [textPart(message)],
+    failed: outcome === 'failed',
+    final: true,
+  }),
+});
+
+export const COPILOT_TOOLS: readonly Tool[] = [plan, act, verify, ask, finish];
