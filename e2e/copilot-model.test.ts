@@ -1,0 +1,118 @@
+import { afterEach, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { browse, type Site } from './fake-browser.ts';
+import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+import { form } from './sites.ts';
+
+let model: FakeModel;
+let server: TestServer;
+let token: string;
+
+const PLAN: Answer = {
+  call: 'browser_plan',
+  input: { steps: [{ description: 'Submit the form', toolType: 'DOM' }] },
+};
+const DONE: Answer = { call: 'browser_finish', input: { outcome: 'completed', message: 'It is submitted.' } };
+const act = (action: string): Answer => ({
+  call: 'browser_act',
+  input: { thought: `I will ${action}`, action, step: 0 },
+});
+
+async function start(...script: Answer[]): Promise<void> {
+  model = fakeModel((_request, count) => script[count - 1] ?? script.at(-1) ?? DONE);
+  server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
+  token = await server.login('dev', 'dev-password');
+}
+
+afterEach(async () => {
+  await server.stop();
+  model.stop();
+});
+
+const told = (request: number): string => JSON.stringify(model.requests[request]?.messages.at(-1));
+
+test('an element that is not on the page never reaches the client: the model is told, and does better', async () => {
+  await start(PLAN, act('click(99)'), act('click(4)'), DONE);
+  const run = await browse(server, token, form, 'submit the form');
+  expect(run.actions).toEqual(['click(4)', 'finish()']);
+  expect(told(2)).toContain('99');
+  expect(run.last.data.thought).toBe('It is submitted.');
+});
+
+test('an action that is not in the grammar never reaches the client', async () => {
+  await start(PLAN, act('please click the button'), act('click("4")'), act('click(4)'), DONE);
+  const run = await browse(server, token, form, 'submit the form');
+  expect(run.actions).toEqual(['click(4)', 'finish()']);
+});
+
+test('an element that vanished is caught, and the next action is a correction', async () => {
+  const vanishing: Site = {
+    ...form,
+    breaks: (action) => (action === 'click(3)' ? 'The element is gone.' : undefined),
+  };
+  await start(PLAN, act('click(3)'), act('click(4)'), DONE);
+  const run = await browse(server, token, vanishing, 'submit the form');
+  expect(run.actions).toEqual(['click(3)', 'click(4)', 'finish()']);
+  expect(run.bodies[1]?.data).toMatchObject({
+    status: 'correcting',
+    verification: { success: false, reason: expect.any(String) },
+    correction: { strategy: expect.any(String) },
+  });
+  expect(told(2)).toContain('The element is gone.');
+});
+
+test('a page that did not change is caught', async () => {
+  const dead: Site = { ...form, breaks: (_action, count) => (count === 1 ? null : undefined) };
+  await start(PLAN, act('click(4)'), act('click(4)'), DONE);
+  const run = await browse(server, token, dead, 'submit the form');
+  expect(run.bodies[1]?.data.verification).toMatchObject({ success: false });
+  expect(run.bodies[2]?.data.verification).toMatchObject({ success: true });
+});
+
+test('five actions that came to nothing end in an honest failure', async () => {
+  const dead: Site = { ...form, breaks: () => 'Nothing works here.' };
+  const failed: Answer = {
+    call: 'browser_finish',
+    input: { outcome: 'failed', message: 'The page does not react.' },
+  };
+  const tries = Array.from({ length: 7 }, () => act('click(4)'));
+  await start(PLAN, ...tries, failed);
+  const run = await browse(server, token, dead, 'submit the form');
+  expect(run.actions.filter((action) => action === 'click(4)')).toHaveLength(5);
+  expect(run.actions.at(-1)).toBe('fail()');
+  expect(run.last.data).toMatchObject({ status: 'failed', thought: 'The page does not react.' });
+});
+
+test('a model that never comes to an end is stopped, and the client is told', async () => {
+  await start(PLAN, act('wait(1)'));
+  const run = await browse(server, token, form, 'wait for ever');
+  expect(run.actions.length).toBeLessThanOrEqual(51);
+  expect(run.last.data).toMatchObject({ status: 'failed', action: 'fail()' });
+});
+
+test('the model is shown one state of the page: the last', async () => {
+  await start(PLAN, act('setValue(1, "Ada")'), act('click(4)'), DONE);
+  await browse(server, token, form, 'submit the form as Ada');
+  const last = JSON.stringify(model.requests.at(-1)?.messages);
+  expect(last.split('PAGE CONTENT: data').length - 1).toBe(1);
+  expect(last).toContain('Thank you, Ada');
+});
+
+test('a question of the model is asked of the user, and the answer goes back to it', async () => {
+  const ask: Answer = { call: 'browser_ask', input: { question: 'Which colour?', missing: ['colour'] } };
+  await start(PLAN, ask, act('selectDropdown(2, "blue")'), DONE);
+  const run = await browse(server, token, form, 'choose my colour', ['Blue, please']);
+  expect(run.bodies[0]?.data).toMatchObject({ status: 'needs_user_input', missingInformation: ['colour'] });
+  expect(told(2)).toContain('Blue, please');
+  expect(run.actions).toEqual(['selectDropdown(2, "blue")', 'finish()']);
+});
+
+test('a model that fails is a task that failed, with the reason', async () => {
+  await start({ status: 401 });
+  const run = await browse(server, token, form, 'submit the form');
+  expect(run.last.data).toMatchObject({
+    status: 'failed',
+    action: 'fail()',
+    thought: expect.stringContaining('OPENAI_API_KEY'),
+  });
+});
