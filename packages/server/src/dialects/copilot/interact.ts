@@ -39,6 +39,7 @@ export async function interact(
   if (await engine.foreign(principal, sessionId))
     throw new Fault('forbidden', 'The session belongs to someone else.');
   const ref = await engine.resolve(principal, sessionId);
+  await around.follow(ref);
   const now = await engine.now(ref);
   const known = request.taskId as TurnId | null | undefined;
   if (known && now.turn !== known)
@@ -74,7 +75,7 @@ async function prepare(
   { engine }: Surroundings,
   caller: Caller,
 ): Promise<void> {
-  await engine.send(ref, { type: 'session.create', domain: 'browser_copilot' }, caller);
+  await engine.send(ref, { type: 'session.create' }, caller);
   const domain = request.url ? rootDomain(request.url) : '';
   const title = `${domain ? `${domain}: ` : ''}${request.query}`.slice(0, 500);
   await engine.send(ref, { type: 'session.rename', title }, caller);

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import Pusher, { type Channel } from 'pusher-js';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { browse, post } from './fake-browser.ts';
+import { form } from './sites.ts';
+
+let server: TestServer;
+let token: string;
+const clients: Pusher[] = [];
+beforeAll(async () => {
+  server = await startTestServer();
+  token = await server.login('dev', 'dev-password');
+});
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await server.stop();
+});
+
+type Pushed = {
+  type: string;
+  sessionId: string;
+  message: Record<string, unknown>;
+  data: Record<string, unknown>;
+};
+
+/** A side panel that listens to a session. */
+async function panel(sessionId: string, bearer = token): Promise<{ channel: Channel; pushed: Pushed[] }> {
+  const client = new Pusher('app-key', {
+    cluster: 'none',
+    wsHost: '127.0.0.1',
+    wsPort: server.running.port,
+    forceTLS: false,
+    enabledTransports: ['ws'],
+    channelAuthorization: {
+      endpoint: `${server.http}/api/pusher/auth`,
+      transport: 'ajax',
+      headers: { authorization: `Bearer ${bearer}` },
+    },
+  });
+  clients.push(client);
+  const channel = client.subscribe(`private-session-${sessionId}`);
+  const pushed: Pushed[] = [];
+  for (const event of ['new_message', 'interact_response', 'plan_update', 'task_status']) {
+    channel.bind(event, (data: Pushed) => pushed.push(data));
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  channel.bind('pusher:subscription_succeeded', () => resolve());
+  channel.bind('pusher:subscription_error', (error: { status?: number }) =>
+    reject(new Error(`refused: ${error.status}`)),
+  );
+  await promise;
+  return { channel, pushed };
+}
+
+const messagesOf = async (sessionId: string) => {
+  const response = await fetch(`${server.http}/api/session/${sessionId}/messages`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return (await response.json()) as { messages: Record<string, unknown>[] };
+};
+
+test('a side panel hears every message as it is stored, and the end of each call before its answer', async () => {
+  const first = await post(server, token, {
+    query: 'click the Submit button',
+    url: form.url,
+    dom: '<button id="4">Submit</button>',
+  });
+  const sessionId = String(first.data.sessionId);
+  const { pushed } = await panel(sessionId);
+  const next = { taskId: first.data.taskId, sessionId, query: 'click the Submit button', url: form.url };
+  const ended = await post(server, token, {
+    ...next,
+    dom: '<h1>Thank you</h1>',
+    lastActionStatus: 'success',
+  });
+  expect(ended.data.action).toBe('finish()');
+  const response = pushed.find((event) => event.type === 'interact_response');
+  expect(response).toMatchObject({
+    sessionId,
+    data: { taskId: first.data.taskId, action: 'finish()', status: 'completed' },
+  });
+  const { messages } = await messagesOf(sessionId);
+  expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2]);
+  const heard = pushed.filter((event) => event.type === 'new_message').map((event) => event.message);
+  expect(heard.at(-1)).toMatchObject({
+    role: 'assistant',
+    sequenceNumber: 2,
+    messageId: messages.at(-1)?.messageId,
+  });
+});
+
+test('what other dialects say in the session is heard there, too, numbered without gaps', async () => {
+  const { sessionId } = await browse(server, token, form, 'click the Submit button');
+  const { pushed } = await panel(sessionId);
+  const other = await server.connect(`/broadcast?token=${token}`);
+  other.send({ type: 'chat', message: 'echo from elsewhere', session_id: sessionId });
+  await other.next((frame) => frame.type === 'agent_message' && frame.session_id === sessionId);
+  const { messages } = await messagesOf(sessionId);
+  expect(messages.map((message) => message.sequenceNumber)).toEqual(messages.map((_, index) => index));
+  const heard = pushed
+    .filter((event) => event.type === 'new_message')
+    .map((event) => event.message.messageId);
+  expect(heard).toEqual(messages.slice(-heard.length).map((message) => message.messageId));
+  expect(heard.length).toBeGreaterThanOrEqual(2);
+});
+
+test('a task is seen in the other dialects, in their own words', async () => {
+  const sessionId = crypto.randomUUID();
+  const watcher = await server.connect(`/agentloop?token=${token}&session=${sessionId}`);
+  await post(server, token, {
+    sessionId,
+    query: 'click the Submit button',
+    url: form.url,
+    dom: '<button id="4">Submit</button>',
+  });
+  const call = await watcher.next((frame) => {
+    const item = frame.payload as { type?: string; name?: string };
+    return item.type === 'function_call' && item.name === 'browser_act';
+  });
+  expect(JSON.stringify(call)).toContain('click(4)');
+});
+
+test("someone else's channel is refused", async () => {
+  const { sessionId } = await browse(server, token, form, 'click the Submit button');
+  const other = await server.login('uma', 'uma-password');
+  await expect(panel(sessionId, other)).rejects.toThrow('refused: 403');
+});
+
+test('with an external server named, events are triggered there, signed', async () => {
+  const received: { path: string; body: Record<string, unknown> }[] = [];
+  const arrived = Promise.withResolvers<void>();
+  const external = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const url = new URL(request.url);
+      const body = (await request.json()) as Record<string, unknown>;
+      received.push({ path: url.pathname, body });
+      if (body.name === 'interact_response') arrived.resolve();
+      return Response.json({ auth: url.searchParams.get('auth_signature') });
+    },
+  });
+  const outward = await startTestServer({
+    SOCKUDO_HOST: '127.0.0.1',
+    SOCKUDO_PORT: String(external.port),
+    SOCKUDO_USE_TLS: 'false',
+  });
+  const bearer = await outward.login('dev', 'dev-password');
+  const { data } = await post(outward, bearer, { query: 'go to example.com' });
+  await arrived.promise;
+  expect(received.every(({ path }) => path === '/apps/app-id/events')).toBe(true);
+  expect(received.map(({ body }) => body.name)).toContain('new_message');
+  expect(JSON.stringify(received)).toContain(`private-session-${data.sessionId}`);
+  await outward.stop();
+  await external.stop(true);
+});

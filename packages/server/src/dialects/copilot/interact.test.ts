@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  token = await server.login('dev', 'dev-password');
+});
+afterAll(() => server.stop());
+
+const DOM = '<html><body><h1>Contact</h1><button id="4">Submit</button></body></html>';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+type Body = Record<string, unknown> & {
+  data: Record<string, unknown>;
+  details?: { errors: { field: string }[] };
+};
+
+async function interact(request: unknown, bearer: string | null = token) {
+  const response = await fetch(`${server.http}/api/agent/interact`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+    },
+    body: typeof request === 'string' ? request : JSON.stringify(request),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+const first = (query = 'click the Submit button', more: object = {}) =>
+  interact({ url: 'https://shop.example/contact', query, dom: DOM, ...more });
+
+describe('an answer', () => {
+  test('has the shape of the contract, in data and at the top', async () => {
+    const { status, body } = await first();
+    expect(status).toBe(200);
+    expect(body.success).toBe(true);
+    for (const field of ['plan', 'status', 'currentStep', 'totalSteps', 'usage']) {
+      expect(body[field]).toEqual(body.data[field]);
+    }
+    expect(body.data).toMatchObject({
+      thought: expect.any(String),
+      action: 'click(4)',
+      taskId: expect.stringMatching(UUID),
+      sessionId: expect.stringMatching(UUID),
+      status: 'executing',
+      currentStep: 0,
+      totalSteps: 1,
+      usage: { promptTokens: expect.any(Number), completionTokens: expect.any(Number) },
+      metrics: { requestDuration: expect.any(Number), stepIndex: 0, actionCount: 1 },
+      toolAction: { toolName: 'click', toolType: 'DOM', parameters: { id: 4 } },
+    });
+    expect(body.data.plan).toEqual({
+      steps: [
+        {
+          id: 'step_0',
+          index: 0,
+          description: expect.any(String),
+          status: 'active',
+          reasoning: expect.any(String),
+          toolType: 'DOM',
+          expectedOutcome: expect.any(Object),
+        },
+      ],
+      currentStepIndex: 0,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+  });
+
+  test('to a question is a body of its own', async () => {
+    const { body } = await first('click the Rocket button');
+    expect(body.userQuestion).toBe(body.data.userQuestion);
+    expect(body.data).toMatchObject({
+      status: 'needs_user_input',
+      thought: expect.any(String),
+      userQuestion: expect.any(String),
+      missingInformation: expect.any(Array),
+      context: { searchPerformed: false, reasoning: expect.any(String) },
+    });
+    expect(body.data.action).toBeUndefined();
+  });
+
+  test('plain chat needs neither address nor page', async () => {
+    const { status, body } = await interact({ query: 'go to example.com' });
+    expect(status).toBe(200);
+    expect(body.data.action).toBe('navigate("https://example.com/")');
+  });
+
+  test('other descriptions of the page do as well, and unknown keys are tolerated', async () => {
+    const tree = [{ id: 4, role: 'button', name: 'Submit' }];
+    for (const page of [{ interactiveTree: tree }, { semanticNodes: tree }, { skeletonDom: DOM }]) {
+      const { body } = await interact({
+        query: 'click the Submit button',
+        url: 'https://a.example/',
+        ...page,
+        extra: 1,
+      });
+      expect(body.data.action).toBe('click(4)');
+    }
+  });
+});
+
+describe('a task', () => {
+  test('goes on under its id, verifies what was done, and ends', async () => {
+    const { body } = await first();
+    const { taskId, sessionId } = body.data;
+    const dom = '<html><body><h1>Thank you</h1></body></html>';
+    const next = {
+      taskId,
+      sessionId,
+      query: 'click the Submit button',
+      url: 'https://shop.example/contact',
+      dom,
+    };
+    const ended = await interact({ ...next, lastActionStatus: 'success' });
+    expect(ended.body.data).toMatchObject({
+      action: 'finish()',
+      status: 'completed',
+      taskId,
+      sessionId,
+      verification: { success: true, confidence: expect.any(Number), reason: expect.any(String) },
+    });
+    const again = await interact({ ...next, lastActionStatus: 'success' });
+    expect(again).toMatchObject({ status: 200, body: { data: { action: 'finish()', status: 'completed' } } });
+    expect(again.body.data.thought).toContain('finished');
+  });
+
+  test('that nobody knows ends at once, and is no 404', async () => {
+    const { status, body } = await first('go on', { taskId: crypto.randomUUID() });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ status: 'failed', action: 'finish()' });
+  });
+
+  test('of another query supersedes the one before it in the session', async () => {
+    const { body } = await first();
+    const { sessionId, taskId } = body.data;
+    const second = await first('click the Submit button', { sessionId });
+    expect(second.body.data.taskId).not.toBe(taskId);
+    expect(second.body.data.action).toBe('click(4)');
+  });
+
+  test('begins a session under the id that the client chose, titled by site and query', async () => {
+    const sessionId = crypto.randomUUID();
+    await first('click the Submit button', { sessionId });
+    const response = await fetch(`${server.http}/v1/sessions/${sessionId}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await response.json()).toMatchObject({
+      id: sessionId,
+      title: 'shop.example: click the Submit button',
+      dialect: 'copilot',
+      status: 'waiting',
+    });
+  });
+});
+
+describe('what is refused', () => {
+  const url = 'https://shop.example/';
+  const cases: [string, unknown, string][] = [
+    ['no query', { url, dom: DOM }, 'query'],
+    ['an empty query', { url, dom: DOM, query: '' }, 'query'],
+    ['a query that is too long', { url, dom: DOM, query: 'x'.repeat(10_001) }, 'query'],
+    ['a query that is no text', { url, dom: DOM, query: 5 }, 'query'],
+    ['an address that is none', { url: 'not a url', dom: DOM, query: 'a' }, 'url'],
+    ['a page of 1,000,001 characters', { url, dom: 'x'.repeat(1_000_001), query: 'a' }, 'dom'],
+    ['a task id that is no UUID', { url, dom: DOM, query: 'a', taskId: 'abc' }, 'taskId'],
+    ['a session id that is no UUID', { url, dom: DOM, query: 'a', sessionId: 'abc' }, 'sessionId'],
+    ['an unknown status', { url, dom: DOM, query: 'a', lastActionStatus: 'perhaps' }, 'lastActionStatus'],
+  ];
+  for (const [name, request, field] of cases) {
+    test(`${name}: 400, and the field is named`, async () => {
+      const { status, body } = await interact(request);
+      expect(status).toBe(400);
+      expect(body.error).toBe(body.message);
+      expect(body).toMatchObject({ success: false, code: 'VALIDATION_ERROR', message: expect.any(String) });
+      expect(body.details?.errors[0]).toMatchObject({
+        field,
+        message: expect.any(String),
+        code: expect.any(String),
+      });
+    });
+  }
+
+  test('malformed JSON: 400', async () => {
+    expect(await interact('{"query":')).toMatchObject({ status: 400, body: { success: false } });
+  });
+
+  test('no token, or a bad one: 401', async () => {
+    for (const bearer of [null, 'nonsense']) {
+      expect(await interact({ query: 'a' }, bearer)).toMatchObject({
+        status: 401,
+        body: { code: 'UNAUTHORIZED' },
+      });
+    }
+  });
+
+  test("another user's session: 403", async () => {
+    const { body } = await first();
+    const other = await server.login('uma', 'uma-password');
+    const refused = await interact({ query: 'a', sessionId: body.data.sessionId }, other);
+    expect(refused).toMatchObject({ status: 403, body: { success: false, code: 'FORBIDDEN' } });
+  });
+});
+
+test('a page of 1,000,000 characters is taken', async () => {
+  const dom = `<button id="4">Submit</button>${'<p>text</p>'.repeat(90_000)}`.slice(0, 1_000_000);
+  const { status, body } = await interact({
+    query: 'click the Submit button',
+    url: 'https://a.example/',
+    dom,
+  });
+  expect(status).toBe(200);
+  expect(body.data.action).toBe('click(4)');
+});
