@@ -3,6 +3,7 @@
  * counts, whatever dialect it was said in: so the number of a message is known without reading what came before it.
  */
 import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import { parseAction } from '../../copilot/action/parse.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
@@ -99,6 +100,9 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
         role: 'assistant',
         content: textOf(fact.parts),
         status,
+        ...(calls.get(fact.call)?.tool === 'browser_finish' && {
+          actionString: status === 'success' ? 'finish()' : 'fail()',
+        }),
         metadata: { taskId: fact.turn },
       };
     }
@@ -127,16 +131,20 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
   }
 }
 
-type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'status'>;
+type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;
 
 function spoken(call: Requested | undefined): Spoken {
   switch (call?.tool) {
-    case 'browser_act':
+    case 'browser_act': {
+      const actionString = wordsAt(call.input, 'action');
+      const action = parseAction(actionString);
       return {
         content: wordsAt(call.input, 'thought'),
-        actionString: wordsAt(call.input, 'action'),
+        actionString,
+        ...(action && { actionPayload: { ...action } as JsonObject }),
         status: 'pending',
       };
+    }
     case 'browser_ask':
       return { content: wordsAt(call.input, 'question') };
     case undefined:

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestApi, type TestApi } from '../../testing/copilot.ts';
+
+const EXTENSION = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ALLOWED_ORIGINS: EXTENSION });
+});
+afterAll(() => api.stop());
+
+const uma = { user: { id: 'uma', email: 'uma', name: 'uma' }, tenantId: 'default', tenantName: 'Parlance' };
+
+describe('POST /api/v1/auth/login', () => {
+  const login = (body: unknown) => api.post(null, '/api/v1/auth/login', body);
+
+  test('takes a name for an email, and answers with a token that is good everywhere', async () => {
+    const { status, body } = await login({ email: 'uma', password: 'uma-password' });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      accessToken: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      ...uma,
+    });
+    expect(Date.parse(String(body.expiresAt))).toBeGreaterThan(Date.now());
+    const token = String(body.accessToken);
+    expect((await api.get(token, '/api/v1/auth/session')).body).toEqual(uma);
+    expect((await api.get(token, '/v1/auth/me')).body).toMatchObject({ sub: 'uma' });
+  });
+
+  test.each([
+    ['uma', 'wrong'],
+    ['nobody', 'uma-password'],
+    ['local', 'x'],
+  ])('%p with %p is INVALID_CREDENTIALS', async (email, password) => {
+    const { status, body } = await login({ email, password });
+    expect(status).toBe(401);
+    expect(body).toEqual({
+      success: false,
+      code: 'INVALID_CREDENTIALS',
+      message: 'Invalid credentials',
+      error: 'Invalid credentials',
+    });
+  });
+
+  test.each<[unknown, string]>([
+    [{ password: 'x' }, 'email'],
+    [{ email: '', password: 'x' }, 'email'],
+    [{ email: 'uma' }, 'password'],
+    [{ email: 'uma', password: 7 }, 'password'],
+    [[], 'body'],
+    ['not JSON', 'body'],
+    ['', 'body'],
+  ])('%p is refused, and the field %s is named', async (given, field) => {
+    const { status, body } = await login(given);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' });
+    expect(body.error).toBe(body.message);
+    expect(body.details).toEqual({
+      errors: expect.arrayContaining([{ field, message: expect.any(String), code: expect.any(String) }]),
+    });
+  });
+});
+
+describe('without a good token everything but login is UNAUTHORIZED, in open mode too', () => {
+  const id = crypto.randomUUID();
+  test.each([
+    ['GET', '/api/v1/auth/session'],
+    ['POST', '/api/v1/auth/logout'],
+    ['GET', '/api/v1/user/preferences'],
+    ['POST', '/api/v1/user/preferences'],
+    ['GET', '/api/knowledge/resolve?url=https://example.org'],
+    ['GET', '/api/session'],
+    ['POST', '/api/session'],
+    ['POST', '/api/session/init'],
+    ['GET', '/api/session/latest'],
+    ['GET', '/api/session/by-domain/example.org'],
+    ['GET', `/api/session/${id}`],
+    ['PATCH', `/api/session/${id}`],
+    ['GET', `/api/session/${id}/messages`],
+    ['GET', `/api/session/${id}/task/active`],
+  ])('%s %s', async (method, path) => {
+    for (const token of [null, 'not.a.token']) {
+      const { status, body, headers } = await api.ask(token, method, path, method === 'GET' ? undefined : {});
+      expect(status).toBe(401);
+      expect(body).toMatchObject({ success: false, code: 'UNAUTHORIZED', error: body.message });
+      expect(headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+});
+
+test('POST /api/v1/auth/logout is 204 with nothing in it', async () => {
+  const { status, body } = await api.ask('uma', 'POST', '/api/v1/auth/logout');
+  expect([status, body]).toEqual([204, {}]);
+});
+
+describe('/api/v1/user/preferences', () => {
+  test('are the default at first, then what was chosen, for each user', async () => {
+    const path = '/api/v1/user/preferences';
+    expect((await api.get('uma', path)).body).toEqual({ preferences: { theme: 'system' } });
+    const chosen = await api.post('uma', path, { theme: 'dark' });
+    expect(chosen.status).toBe(200);
+    expect(chosen.body).toEqual({
+      success: true,
+      preferences: { theme: 'dark' },
+      syncedAt: expect.any(String),
+    });
+    const { syncedAt } = chosen.body;
+    expect((await api.get('uma', path)).body).toEqual({ preferences: { theme: 'dark' }, syncedAt });
+    expect((await api.get('dev', path)).body).toEqual({ preferences: { theme: 'system' } });
+  });
+
+  test('a theme that there is not is refused', async () => {
+    const { status, body } = await api.post('uma', '/api/v1/user/preferences', { theme: 'pink' });
+    expect(status).toBe(400);
+    expect(body.details).toMatchObject({ errors: [{ field: 'theme' }] });
+  });
+});
+
+describe('GET /api/knowledge/resolve', () => {
+  test('allows every site and knows nothing of it', async () => {
+    const path = `/api/knowledge/resolve?url=${encodeURIComponent('https://www.example.co.uk/a')}&query=tea`;
+    expect((await api.get('uma', path)).body).toEqual({
+      allowed: true,
+      domain: 'example.co.uk',
+      hasOrgKnowledge: false,
+      context: [],
+      citations: [],
+    });
+  });
+
+  test.each(['', '?url=', '?url=nowhere'])('%p lacks the url', async (query) => {
+    const { status, body } = await api.get('uma', `/api/knowledge/resolve${query}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'url' }] } });
+  });
+});
+
+describe('an extension', () => {
+  const preflight = (origin: string) =>
+    fetch(`${api.server.http}/api/session`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+
+  test('that is allowed is echoed, with a preflight of 204 and no credentials', async () => {
+    const answer = await preflight(EXTENSION);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(EXTENSION);
+    expect(answer.headers.get('access-control-allow-methods')).toContain('PATCH');
+    expect(answer.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    const refused = await fetch(`${api.server.http}/api/session`, { headers: { origin: EXTENSION } });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('access-control-allow-origin')).toBe(EXTENSION);
+  });
+
+  test('that is not allowed is refused', async () => {
+    const answer = await preflight('chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba');
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Fact, type FactBody, isFact, type SessionId, textPart } from '@parlance/protocol';
+import { evolve, initialState } from '../../core/session.ts';
+import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
+import { messagesOf, startMessages, stepMessages } from './messages.ts';
+
+const START = Date.UTC(2026, 0, 30, 10);
+
+const factsOf = (...bodies: unknown[]): Fact[] =>
+  (bodies as FactBody[]).map((body, index) => ({
+    ...body,
+    session: 'session-1' as SessionId,
+    id: `fact-${index}`,
+    at: START + index,
+    seq: index + 1,
+  }));
+
+const turn = 'turn-1';
+const input = (...texts: string[]) => ({
+  type: 'input.accepted',
+  input: 'input-1',
+  dialect: 'copilot',
+  parts: texts.map(textPart),
+});
+const requested = (tool: string, input: object) => ({
+  type: 'call.requested',
+  turn,
+  call: 'call-1',
+  tool,
+  input,
+});
+const deferred = { type: 'call.deferred', turn, call: 'call-1' };
+const ended = (outcome: string, text: string, more: object = {}) => ({
+  type: 'tool.ended',
+  turn,
+  call: 'call-1',
+  outcome,
+  parts: [textPart(text), textPart('the page')],
+  durationMs: 0,
+  ...more,
+});
+const said = (text: string, more: object = {}) => ({ type: 'text.ended', turn, block: 'b', text, ...more });
+const act = requested('browser_act', { thought: 'I click it.', action: 'click(42)' });
+
+const NAMES = readdirSync(dirname(transcriptPath('any'))).map((file) => file.replace(/\.jsonl$/, ''));
+
+describe('what is counted as said is what is a message', () => {
+  test.each(NAMES)('%s', (name) => {
+    const facts = readTranscript(name).filter(isFact);
+    const { said } = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
+    const messages = messagesOf(facts);
+    expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
+      Array.from({ length: said }, (_, index) => index),
+    );
+    expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(said);
+  });
+});
+
+test('an input is a message of the user: its first part, without the page that came with it', () => {
+  expect(messagesOf(factsOf(input('Go to Google', '<html>')))).toEqual([
+    {
+      messageId: 'fact-0',
+      role: 'user',
+      content: 'Go to Google',
+      sequenceNumber: 0,
+      timestamp: '2026-01-30T10:00:00.000Z',
+      metadata: { dialect: 'copilot' },
+    },
+  ]);
+});
+
+test('an action is its thought, and has the outcome that the client reported later', () => {
+  const message = {
+    messageId: 'fact-1',
+    role: 'assistant',
+    content: 'I click it.',
+    actionString: 'click(42)',
+    actionPayload: { name: 'click', id: 42 },
+    sequenceNumber: 0,
+    timestamp: '2026-01-30T10:00:00.001Z',
+    metadata: { taskId: turn },
+  };
+  const told = (...facts: object[]): unknown => messagesOf(factsOf(act, deferred, ...facts));
+  expect(told()).toEqual([{ ...message, status: 'pending' }]);
+  expect(told(ended('ok', 'Clicked.'))).toEqual([{ ...message, status: 'success' }]);
+  expect(told(ended('failed', 'No such element.'))).toEqual([
+    {
+      ...message,
+      status: 'failure',
+      error: { message: 'No such element.', code: 'ACTION_FAILED', action: 'click(42)' },
+    },
+  ]);
+});
+
+test('an action that is no action has no payload; a question has no outcome', () => {
+  const odd = requested('browser_act', { thought: 'Hm.', action: 'dance()' });
+  expect(messagesOf(factsOf(odd, deferred))[0]).not.toHaveProperty('actionPayload');
+  const question = requested('browser_ask', { question: 'Which colour?' });
+  const [asked] = messagesOf(factsOf(question, deferred, ended('ok', 'Blue')));
+  expect(asked).toMatchObject({ role: 'assistant', content: 'Which colour?' });
+  expect(asked).not.toHaveProperty('status');
+});
+
+test('a call that ends the task says what came of it', () => {
+  const finish = requested('browser_finish', { outcome: 'completed', message: 'Done.' });
+  const last = { final: true, parts: [textPart('Done.')] };
+  expect(messagesOf(factsOf(finish, ended('ok', '', last)))).toMatchObject([
+    { content: 'Done.', status: 'success', actionString: 'finish()' },
+  ]);
+  expect(messagesOf(factsOf(finish, ended('failed', '', last)))).toMatchObject([
+    { content: 'Done.', status: 'failure', actionString: 'fail()' },
+  ]);
+  expect(messagesOf(factsOf(finish, ended('ok', 'not the end')))).toEqual([]);
+});
+
+test('text that was broken off says so, and empty text is nothing', () => {
+  const messages: unknown = messagesOf(factsOf(said('Half', { interrupted: true }), said('')));
+  expect(messages).toMatchObject([{ content: 'Half', metadata: { taskId: turn, interrupted: true } }]);
+});
+
+test('step by step gives the same messages, but for outcomes that are not known yet', () => {
+  const facts = factsOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
+  let state = startMessages(7);
+  const stepped = facts.flatMap((fact) => {
+    const [next, message] = stepMessages(state, fact);
+    state = next;
+    return message ? [message] : [];
+  });
+  expect(state).toEqual({ next: 10, calls: new Map() });
+  expect(stepped.map(({ sequenceNumber }) => sequenceNumber)).toEqual([7, 8, 9]);
+  const whole = messagesOf(facts, 7);
+  expect(stepped).toEqual(
+    whole.map((message) => (message.status ? { ...message, status: 'pending' } : message)),
+  );
+});

@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Json, startTestApi, type TestApi } from '../../testing/copilot.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const nowhere = () => crypto.randomUUID();
+
+/** A new session, with a page and no words. */
+async function begun(name: string, url?: string, title?: string): Promise<string> {
+  const sessionId = nowhere();
+  await api.post(name, '/api/session/init', { sessionId, url, title });
+  return sessionId;
+}
+
+/** Says something by the native API, which begins the session where there is none, and waits for the answer. */
+async function told(name: string, sessionId: string, text: string): Promise<void> {
+  const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
+  await api.post(name, `/v1/sessions/${sessionId}/commands`, command);
+  for (;;) {
+    const { body } = await api.get(name, `/v1/sessions/${sessionId}`);
+    if (body.status === 'idle') return;
+    await Bun.sleep(2);
+  }
+}
+
+const dataOf = ({ body }: { body: Json }): Json => body.data as Json;
+const idsOf = (data: Json): unknown[] => (data.sessions as Json[]).map(({ sessionId }) => sessionId);
+const messagesOf = (body: Json): Json[] => body.messages as Json[];
+
+describe('GET /api/session/{id}/messages', () => {
+  test('has who said what, numbered without gaps, whatever wire it was said on', async () => {
+    const id = nowhere();
+    await told('uma', id, 'Hello');
+    await told('uma', id, 'Hello again');
+    const { status, body } = await api.get('uma', `/api/session/${id}/messages`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ sessionId: id, total: 4, sessionExists: true });
+    expect(messagesOf(body).map(({ role, sequenceNumber }) => [role, sequenceNumber])).toEqual([
+      ['user', 0],
+      ['assistant', 1],
+      ['user', 2],
+      ['assistant', 3],
+    ]);
+    expect(messagesOf(body)[0]).toEqual({
+      messageId: expect.any(String),
+      role: 'user',
+      content: 'Hello',
+      sequenceNumber: 0,
+      timestamp: ISO,
+      metadata: { dialect: 'native' },
+    });
+  });
+
+  test('`limit` takes the latest, oldest first; `since` includes its own instant', async () => {
+    const id = nowhere();
+    for (const text of ['One', 'Two', 'Three']) await told('uma', id, text);
+    const path = `/api/session/${id}/messages`;
+    const all = messagesOf((await api.get('uma', path)).body);
+    const latest = (await api.get('uma', `${path}?limit=2`)).body;
+    expect(latest).toMatchObject({ total: 6 });
+    expect(messagesOf(latest)).toEqual(all.slice(-2));
+    const { timestamp } = all[2] ?? {};
+    const since = messagesOf((await api.get('uma', `${path}?since=${timestamp}`)).body);
+    expect(since).toEqual(all.filter((message) => String(message.timestamp) >= String(timestamp)));
+    expect(since.map(({ content }) => content)).toContain('Two');
+    expect(messagesOf((await api.get('uma', `${path}?since=2999-01-01T00:00:00Z`)).body)).toEqual([]);
+    expect(messagesOf((await api.get('uma', `${path}?limit=&since=`)).body)).toEqual(all);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=many', 'limit'],
+    ['since=yesterday', 'since'],
+  ])('?%s is refused, and the field is named', async (query, field) => {
+    const { status, body } = await api.get('uma', `/api/session/${nowhere()}/messages?${query}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
+  });
+
+  test('an unknown session is empty, not an error', async () => {
+    const id = nowhere();
+    const { status, body } = await api.get('uma', `/api/session/${id}/messages`);
+    expect(status).toBe(200);
+    expect(body).toEqual({ sessionId: id, messages: [], total: 0, sessionExists: false });
+  });
+});
+
+describe('an id', () => {
+  const ENDPOINTS: [string, string][] = [
+    ['GET', '/messages'],
+    ['GET', ''],
+    ['PATCH', ''],
+    ['GET', '/task/active'],
+  ];
+
+  test.each(ENDPOINTS)('that is no UUID is a 400: %s …%s', async (method, path) => {
+    const { status, body } = await api.ask('uma', method, `/api/session/session-1${path}`, bodyFor(method));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'sessionId' }] } });
+  });
+
+  test.each(ENDPOINTS)(
+    'that is someone else’s is a 403, but not for an admin: %s …%s',
+    async (method, path) => {
+      const id = await begun('dev');
+      const ask = (name: string) => api.ask(name, method, `/api/session/${id}${path}`, bodyFor(method));
+      const foreign = await ask('uma');
+      expect(foreign.status).toBe(403);
+      expect(foreign.body).toMatchObject({ success: false, code: 'FORBIDDEN' });
+      expect((await ask('ada')).status).toBe(200);
+    },
+  );
+
+  test('that is someone else’s can be neither archived nor begun', async () => {
+    const sessionId = await begun('dev');
+    for (const path of ['/api/session', '/api/session/init'])
+      expect((await api.post('uma', path, { sessionId })).status).toBe(403);
+    expect(dataOf(await api.get('dev', `/api/session/${sessionId}`)).status).toBe('active');
+  });
+
+  test('that is unknown is SESSION_NOT_FOUND where there is nothing to show', async () => {
+    const sessionId = nowhere();
+    const path = `/api/session/${sessionId}`;
+    for (const answer of [
+      await api.get('uma', path),
+      await api.ask('uma', 'PATCH', path, { title: 'New' }),
+      await api.post('uma', '/api/session', { sessionId }),
+    ]) {
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ success: false, code: 'SESSION_NOT_FOUND' });
+    }
+    expect((await api.get('uma', `${path}/task/active`)).body).toEqual({ success: true, data: null });
+  });
+
+  const bodyFor = (method: string) => (method === 'PATCH' ? { title: 'New' } : undefined);
+});
+
+describe('POST /api/session/init', () => {
+  test('begins a session under that id, once, and knows the page', async () => {
+    const sessionId = nowhere();
+    const url = 'https://shop.example.co.uk/tea?x=1';
+    const given = { sessionId, url, title: 'Tea', tabId: 7 };
+    const first = await api.post('uma', '/api/session/init', given);
+    expect(first.body).toEqual({ success: true, data: { sessionId, created: true } });
+    const again = await api.post('uma', '/api/session/init', { ...given, title: 'Coffee' });
+    expect(again.body).toEqual({ success: true, data: { sessionId, created: false } });
+    const session = {
+      sessionId,
+      title: 'Tea',
+      status: 'active',
+      url,
+      domain: 'example.co.uk',
+      createdAt: ISO,
+      updatedAt: ISO,
+      messageCount: 0,
+      metadata: { dialect: 'copilot' },
+    };
+    const { body } = await api.get('uma', `/api/session/${sessionId}`);
+    expect(body).toEqual({ success: true, data: { ...session, session } });
+  });
+
+  test('follows the page, however long its address', async () => {
+    const sessionId = await begun('uma', 'https://one.org/');
+    const url = `https://two.org/${'x'.repeat(3_000)}`;
+    expect((await api.post('uma', '/api/session/init', { sessionId, url })).status).toBe(200);
+    const data = dataOf(await api.get('uma', `/api/session/${sessionId}`));
+    expect([data.domain, String(data.url).length]).toEqual(['two.org', 2_000]);
+  });
+
+  test.each<[Json, string]>([
+    [{}, 'sessionId'],
+    [{ sessionId: 'mine' }, 'sessionId'],
+    [{ sessionId: nowhere(), url: 'nowhere' }, 'url'],
+  ])('%p is refused, and the field %s is named', async (body, field) => {
+    const answer = await api.post('uma', '/api/session/init', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
+  });
+});
+
+describe('PATCH /api/session/{id}', () => {
+  test('renames', async () => {
+    const id = await begun('uma');
+    const path = `/api/session/${id}`;
+    const { body } = await api.ask('uma', 'PATCH', path, { title: '  My tea  ' });
+    expect(body).toMatchObject({ success: true, data: { title: 'My tea', session: { title: 'My tea' } } });
+    expect((await api.ask('uma', 'PATCH', path, { title: 'x'.repeat(500) })).status).toBe(200);
+    expect(dataOf(await api.get('uma', path)).title).toBe('x'.repeat(500));
+  });
+
+  test.each([{}, { title: '' }, { title: '  ' }, { title: 7 }, { title: 'x'.repeat(501) }])(
+    'a title has 1 to 500 characters: %#',
+    async (body) => {
+      const answer = await api.ask('uma', 'PATCH', `/api/session/${await begun('uma')}`, body);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ details: { errors: [{ field: 'title' }] } });
+    },
+  );
+});
+
+describe('the list', () => {
+  let own: TestApi;
+  beforeAll(async () => {
+    own = await startTestApi();
+  });
+  afterAll(() => own.stop());
+  const list = async (query = '') => dataOf(await own.get('uma', `/api/session${query}`));
+  const init = (sessionId: string, url?: string) => own.post('uma', '/api/session/init', { sessionId, url });
+
+  test('`latest` is a 404 before there is a session', async () => {
+    const { status, body } = await own.get('uma', '/api/session/latest');
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ success: false, code: 'SESSION_NOT_FOUND' });
+    expect(await list()).toEqual({
+      sessions: [],
+      pagination: { total: 0, limit: 20, offset: 0, hasMore: false },
+    });
+  });
+
+  test('has pages, leaves out what is archived, and shows what other wires have begun', async () => {
+    const [one, two, three] = [nowhere(), nowhere(), nowhere()];
+    await init(one, 'https://www.example.org/one');
+    await init(two, 'https://example.org/two');
+    await init(three, 'https://other.net');
+    const command = { type: 'session.create' };
+    await own.post('uma', '/v1/sessions/by-native/commands', command);
+
+    expect(idsOf(await list())).toEqual(['by-native', three, two, one]);
+    const page = await list('?limit=2&offset=1');
+    expect(idsOf(page)).toEqual([three, two]);
+    expect(page.pagination).toEqual({ total: 4, limit: 2, offset: 1, hasMore: true });
+    expect((await list('?limit=2&offset=2')).pagination).toMatchObject({ hasMore: false });
+    expect(idsOf(await list('?offset=9'))).toEqual([]);
+    const dialects = ((await list()).sessions as Json[]).map(({ metadata }) => metadata);
+    expect(dialects[0]).toEqual({ dialect: 'native' });
+
+    const archived = await own.post('uma', '/api/session', { sessionId: three });
+    expect(archived.body).toMatchObject({ success: true, data: { sessionId: three, status: 'archived' } });
+    expect(idsOf(await list())).toEqual(['by-native', two, one]);
+    expect(idsOf(await list('?includeArchived=true'))).toEqual([three, 'by-native', two, one]);
+    expect(idsOf(await list('?status=archived'))).toEqual([three]);
+    expect(idsOf(await list('?status=active'))).toEqual(['by-native', two, one]);
+    expect(idsOf(await list('?status=failed'))).toEqual([]);
+    expect(dataOf(await own.get('uma', `/api/session/${three}`)).status).toBe('archived');
+    const twice = await own.post('uma', '/api/session', { sessionId: three });
+    expect(twice.status).toBe(200);
+
+    const latest = await own.get('uma', '/api/session/latest');
+    expect(latest.body).toMatchObject({ sessionId: two, url: 'https://example.org/two' });
+    expect(latest.body).not.toHaveProperty('success');
+    expect(idsOf(dataOf(await own.get('dev', '/api/session')))).toEqual([]);
+    expect(idsOf(dataOf(await own.get('ada', '/api/session')))).toEqual(['by-native', two, one]);
+
+    const byDomain = async (domain: string) =>
+      dataOf(await own.get('uma', `/api/session/by-domain/${domain}`));
+    expect(await byDomain('example.org')).toMatchObject({ sessionId: two, session: { sessionId: two } });
+    expect(await byDomain('WWW.example.org')).toMatchObject({ sessionId: two });
+    expect(await byDomain('other.net')).toEqual({ session: null });
+    expect(await byDomain('nobody.net')).toEqual({ session: null });
+  });
+
+  test.each([
+    ['/api/session?status=asleep', 'status'],
+    ['/api/session?limit=0', 'limit'],
+    ['/api/session?limit=101', 'limit'],
+    ['/api/session?offset=-1', 'offset'],
+    ['/api/session?includeArchived=perhaps', 'includeArchived'],
+    ['/api/session/latest?status=asleep', 'status'],
+    ['/api/session/by-domain/no%20domain', 'domain'],
+  ])('%s is refused, and the field is named', async (path, field) => {
+    const { status, body } = await own.get('uma', path);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
+  });
+});
+
+describe('GET /api/session/{id}/task/active', () => {
+  test('is the task that waits for the browser, and null when it is over', async () => {
+    const sessionId = nowhere();
+    const page = {
+      url: 'https://shop.example.org/',
+      dom: '<html><body><button id="3">Submit</button></body></html>',
+      query: 'click the Submit button',
+    };
+    const first = dataOf(await api.post('uma', '/api/agent/interact', { sessionId, ...page }));
+    const path = `/api/session/${sessionId}/task/active?url=${encodeURIComponent(page.url)}`;
+    expect((await api.get('uma', path)).body).toEqual({
+      success: true,
+      data: {
+        taskId: first.taskId,
+        sessionId,
+        query: page.query,
+        status: 'executing',
+        currentStepIndex: expect.any(Number),
+        createdAt: ISO,
+        updatedAt: ISO,
+      },
+    });
+    expect(dataOf(await api.get('uma', `/api/session/${sessionId}`))).toMatchObject({ status: 'active' });
+    await api.post('uma', `/v1/sessions/${sessionId}/commands`, { type: 'turn.cancel' });
+    expect((await api.get('uma', path)).body).toEqual({ success: true, data: null });
+  });
+});
