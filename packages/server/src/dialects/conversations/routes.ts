@@ -2,11 +2,12 @@
 import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
 import { latestMessages } from './messages.ts';
 import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
+import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation } from './schemas.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
@@ -91,31 +92,6 @@ export function routes(app: Hono, around: Surroundings): void {
 }
 
 // In
-
-const MOST_MESSAGES = 1_000;
-
-const Credentials = z.object({
-  username: z.string().min(1).max(1_000),
-  password: z.string().min(1).max(1_000),
-});
-
-const NewConversation = z.object({ domain_id: z.string().min(1), agent_id: z.string().min(1).nullish() });
-
-const upTo = (most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,6}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(1).max(most));
-
-/** A parameter that is there but empty counts as absent. */
-const filled = z
-  .string()
-  .transform((text) => text || undefined)
-  .optional();
-
-const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
-const MessagesQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });
 
 /** Throws `invalid` where the body is not JSON or does not fit. */
 async function body<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {

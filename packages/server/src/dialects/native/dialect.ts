@@ -4,7 +4,6 @@
  * server-sent events.
  */
 import {
-  ApprovalAnswer,
   type ApprovalId,
   Command,
   Fault,
@@ -14,7 +13,7 @@ import {
 } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   type Now,
   principalOf,
@@ -24,24 +23,11 @@ import {
 } from '../../core/engine.ts';
 import { defineDialect, reported, type Stepped, type Surroundings } from '../dialect.ts';
 import { eventStream } from './event-stream.ts';
+import { Answer, EventsQuery, PageQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
 
 // In
-
-const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  cursor: z.string().optional(),
-});
-const EventsQuery = z.object({
-  after: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).max(1_000).default(200),
-});
-const Answer = z.object({
-  answer: ApprovalAnswer,
-  reason: z.string().max(10_000).optional(),
-  hash: z.string().optional(),
-});
 
 function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;

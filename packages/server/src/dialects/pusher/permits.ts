@@ -4,13 +4,13 @@
  */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { principalOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
-import { isSocketId } from './names.ts';
 import { STATUSES } from './routes.ts';
+import { ChannelRequest, UserRequest } from './schemas.ts';
 import { subscriptionAuth, userAuth } from './signature.ts';
 
 /** `connected` is where permits are noted for sockets of ours. */
@@ -55,10 +55,6 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
     }),
   );
 }
-
-const SocketId = z.string().refine(isSocketId);
-const ChannelRequest = z.object({ socket_id: SocketId, channel_name: z.string().min(1).max(300) });
-const UserRequest = z.object({ socket_id: SocketId });
 
 /** A form or JSON. Throws `invalid` for anything else. */
 async function asked<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {

@@ -2,17 +2,18 @@
 import { asFault, Fault, type FaultCode } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Log } from '../../core/engine.ts';
 import { isOurs } from './application.ts';
-import { isChannelName, isSocketId, kindOf } from './names.ts';
+import { isChannelName, kindOf } from './names.ts';
 import { CODES, encodedData } from './protocol.ts';
+import { eventSchemas } from './schemas.ts';
 import type { PusherServer } from './server.ts';
 import { checkRequest } from './signature.ts';
 
 export function signedRoutes(app: Hono, server: PusherServer, log: Log): void {
   const { application, channels, connected, limits, clock } = server;
-  const { Trigger, Batch } = schemas(server);
+  const { Trigger, Batch } = eventSchemas(limits);
   const api = new Hono<{ Variables: { body: Uint8Array } }>();
 
   api.onError((thrown, c) => {
@@ -117,38 +118,6 @@ export function signedRoutes(app: Hono, server: PusherServer, log: Log): void {
 const GUARDED = 'SOCKUDO_APP_SECRET is the default, which everyone knows: set another one for this';
 
 // In
-
-function schemas({ limits }: PusherServer) {
-  const channel = z
-    .string()
-    .refine((name) => isChannelName(name, limits), { error: 'is not a valid channel name' });
-  const one = {
-    name: z
-      .string()
-      .min(1)
-      .max(limits.eventNameLength)
-      .refine((name) => !/^pusher(_internal)?:/.test(name), { error: 'is kept for the protocol' }),
-    data: z.unknown().optional(),
-    socket_id: z.string().refine(isSocketId, { error: 'is not a socket id' }).nullish(),
-    info: z.string().nullish(),
-  };
-  const Trigger = z
-    .object({
-      ...one,
-      channel: channel.optional(),
-      channels: z.array(channel).min(1).max(limits.channelsPerEvent).optional(),
-    })
-    .refine((event) => (event.channel === undefined) !== (event.channels === undefined), {
-      error: 'either channel or channels is needed',
-    });
-  const Batch = z.object({
-    batch: z
-      .array(z.object({ ...one, channel }))
-      .min(1)
-      .max(limits.eventsPerBatch),
-  });
-  return { Trigger, Batch };
-}
 
 const ATTRIBUTES = ['user_count', 'subscription_count'];
 

@@ -1,0 +1,30 @@
+/** What clients send to the REST side. */
+import { z } from 'zod';
+
+export const MOST_MESSAGES = 1_000;
+
+export const Credentials = z.object({
+  username: z.string().min(1).max(1_000),
+  password: z.string().min(1).max(1_000),
+});
+
+export const NewConversation = z.object({
+  domain_id: z.string().min(1),
+  agent_id: z.string().min(1).nullish(),
+});
+
+const upTo = (most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(1).max(most));
+
+/** A parameter that is there but empty counts as absent. */
+const filled = z
+  .string()
+  .transform((text) => text || undefined)
+  .optional();
+
+export const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
+export const MessagesQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });

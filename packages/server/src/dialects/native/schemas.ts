@@ -1,0 +1,19 @@
+/** What clients send to these endpoints; commands are the protocol's own. */
+import { ApprovalAnswer } from '@parlance/protocol';
+import { z } from 'zod';
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: z.string().optional(),
+});
+
+export const EventsQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+});
+
+export const Answer = z.object({
+  answer: ApprovalAnswer,
+  reason: z.string().max(10_000).optional(),
+  hash: z.string().optional(),
+});
