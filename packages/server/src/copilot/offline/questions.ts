@@ -18,8 +18,12 @@ const EMPTY = new Set(
 
 const MONEY =
   /(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\b)\s?\d|\d(?:[.,]\d+)*\s?(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds?)\b)/i;
-const DATE =
-  /\b\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b/i;
+const MONTH =
+  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const DATE = new RegExp(
+  `\\b\\d{1,4}[-/.]\\d{1,2}[-/.]\\d{1,4}\\b|\\d\\.?\\s+${MONTH}\\b|\\b${MONTH}\\s+\\d|\\b1\\d{3}\\b|\\b20\\d\\d\\b|\\b\\d{1,2}:\\d\\d\\b`,
+  'i',
+);
 const MAIL = /[\w.+-]+@[\w-]+\.[\w.]+/;
 
 /** Some questions ask for a thing of a known shape, whatever it is called on the page. */
@@ -116,9 +120,13 @@ function windowOf(
   return { text, words: new Set(wordsOf(text)), shaped: shape?.test(text) ?? true, size };
 }
 
-/** "What is the price?": all lines that show one, the ones that say so first. */
+/** "What is the price?": all lines that show one, the ones that say so first; a bare figure with the line before it. */
 function shaped(lines: readonly Window[], wanted: readonly string[]): string | null {
-  const fitting = lines.filter((each) => each.shaped);
+  const told = lines.map((each, index) => {
+    const before = each.words.size <= 3 ? (lines[index - 1]?.text ?? '') : '';
+    return { ...each, text: before === '' ? each.text : `${before} – ${each.text}` };
+  });
+  const fitting = told.filter((each) => each.shaped);
   const named = fitting.filter(({ words }) => wanted.some((word) => words.has(word)));
   const said = (named.length > 0 ? named : fitting).slice(0, 5).map(({ text }) => text);
   return said.length === 0 ? null : `The page says: ${said.map((text) => `“${line(text, 160)}”`).join(', ')}`;

@@ -130,6 +130,13 @@ const RULES: readonly Rule[] = [
     ([option, target]) => one({ kind: 'choose', target: name(target), option: name(option) }),
   ],
   [
+    /^((?:sort|order|filter)\s+by)\s+(.+)$/i,
+    ([target, option], page) =>
+      findElements(page, target ?? '', ['combobox', 'listbox']).length > 0
+        ? one({ kind: 'choose', target: target ?? null, option: name(option) })
+        : null,
+  ],
+  [
     /^(?:uncheck|untick|unselect|deselect|disable|turn\s+off|switch\s+off)\s+(.+)$/i,
     ([target]) => one({ kind: 'tick', target: name(target), on: false }),
   ],

@@ -120,7 +120,7 @@ function resolve(intent: Intent, page: Page): Next {
       return act({ name: 'findText', text: intent.text }, `I look for “${intent.text}”.`);
     case 'answer': {
       const answer = answerFrom(page, intent.question);
-      return answer === null ? { missing: `anything on the page about “${intent.question}”` } : { answer };
+      return answer === null ? { missing: `an answer to “${intent.question}”` } : { answer };
     }
   }
 }
@@ -221,18 +221,17 @@ const CHOICES = ['option', 'radio', 'menuitemradio', 'menuitem', 'checkbox'];
 function choosing(page: Page, target: string | null, option: string): Next {
   const lists = page.elements.filter((element) => element.options);
   const holds = (element: PageElement) => 'name' in optionIn(element, option);
-  const list = target === null ? found(lists.find(holds) ?? null, `“${option}”`) : meant(page, target, LISTS);
-  const holder =
-    'element' in list && list.element.options
-      ? list
-      : lists.filter(holds).length === 1 && 'missing' in list
-        ? found(lists.find(holds) ?? null, '')
-        : list;
-  if ('element' in holder && holder.element.options)
-    return on(holder, (element) => optionIn(element, option));
+  const only = lists.filter(holds);
+  const named = target === null ? found(only[0] ?? null, `“${option}”`) : meant(page, target, LISTS);
+  // Nothing is called so, but only one list has the option.
+  const list = 'missing' in named && only.length === 1 ? found(only[0] ?? null, named.missing) : named;
+  if ('element' in list && list.element.options) return on(list, (element) => optionIn(element, option));
   const choice = meant(page, target === null ? option : `${option} ${target}`, CHOICES);
   const plain = 'missing' in choice ? meant(page, option, CHOICES) : choice;
   if ('element' in plain)
     return on(plain, ({ id, role }) => (isTicked(role) ? { name: 'check', id } : { name: 'click', id }));
+  // Open already, and the choice is not there.
+  if ('element' in list && list.element.state.expanded)
+    return { missing: `“${option}” in ${called(list.element)}` };
   return 'element' in list ? on(list, ({ id }) => ({ name: 'click', id })) : list;
 }

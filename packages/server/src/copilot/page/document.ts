@@ -42,6 +42,8 @@ type Entry = {
   /** nothing in it is part of the page */
   readonly dropped: boolean;
   readonly disabled: boolean;
+  /** its lines are lines */
+  readonly asWritten: boolean;
   readonly wrapper: Range | null;
   readonly group: Range | null;
   /** what ends with it */
@@ -51,6 +53,8 @@ type Entry = {
 
 const GROUPS = new Set(['li', 'tr', 'article', 'fieldset', 'dialog']);
 const GROUP_ROLES = new Set(['listitem', 'row', 'article', 'radiogroup', 'dialog', 'alertdialog']);
+const LINES = /[\n\t\r\f]/;
+const BLANKS = /[ \n\t\r\f]+/g;
 const OPTIONS_READ = 2_000;
 const OPTION_TEXT = 400;
 
@@ -70,6 +74,10 @@ export function readDocument(html: string): Document {
     text += part;
     broken = false;
   };
+  const flow = (part: string) => {
+    const flat = LINES.test(part) ? part.replace(BLANKS, ' ') : part;
+    if (!broken || flat !== ' ') say(flat);
+  };
   const breakLine = () => {
     if (!broken) text += '\n';
     broken = true;
@@ -85,9 +93,11 @@ export function readDocument(html: string): Document {
 
   readHtml(html, {
     text(part) {
-      if (open.top?.hidden) return;
+      const inside = open.top;
+      if (inside?.hidden) return;
       if (option) option.text = (option.text + part).slice(0, OPTION_TEXT);
-      else if (options === null) say(part);
+      else if (options === null && inside?.asWritten) say(part);
+      else if (options === null) flow(part);
     },
     close(tag) {
       if (tag !== 'br') open.end(open.kind(tag));
@@ -152,6 +162,7 @@ export function readDocument(html: string): Document {
         hidden: hidden || kind.isDropped,
         dropped: dropped || kind.isDropped,
         disabled,
+        asWritten: tag === 'pre' || outer?.asWritten === true,
         wrapper: isLabel ? range : (outer?.wrapper ?? null),
         group: isGroup ? range : (outer?.group ?? null),
         range,

@@ -14,7 +14,8 @@ import { isTicked } from './roles.ts';
 const LONGEST_VALUE = 500;
 const LONGEST_ADDRESS = 500;
 
-export function elementFrom(document: Document, draft: ElementDraft): PageElement {
+/** `previous` is the element before it: what stands between the two may be its label. */
+export function elementFrom(document: Document, draft: ElementDraft, previous?: ElementDraft): PageElement {
   const { attributes, tag, role } = draft;
   const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
   const options = draft.options?.slice(0, MOST_OPTIONS).map(optionFrom);
@@ -23,7 +24,7 @@ export function elementFrom(document: Document, draft: ElementDraft): PageElemen
   return {
     id: draft.id,
     role,
-    ...calledOf(document, draft),
+    ...calledOf(document, draft, previous),
     ...(type !== undefined && type !== '' && { type: line(type, 30) }),
     ...(value !== undefined && { value }),
     state: stateOf(draft),

@@ -10,30 +10,33 @@ const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Re
 
 export type Called = { readonly name: string; readonly label?: string };
 
-export function calledOf(document: Document, element: ElementDraft): Called {
-  const labelled = isField(element.role) || isTicked(element.role) ? labelText(document, element) : '';
-  const name = nameOf(document, element, labelled);
-  const label = labelOf(document, element, name, labelled);
+export function calledOf(document: Document, element: ElementDraft, previous?: ElementDraft): Called {
+  const given = authored(document, element);
+  const name = given || hinted(element);
+  const label = labelOf(document, element, given, previous);
   return label === '' || label === name ? { name } : { name, label };
 }
 
-function nameOf(document: Document, element: ElementDraft, labelled: string): string {
+/** The name that somebody gave it. */
+function authored(document: Document, element: ElementDraft): string {
   const { attributes, tag, role } = element;
   const given = (name: string) => line(attributes.get(name) ?? '', LONGEST_NAME);
-  const button = tag === 'input' && role === 'button';
   return (
     labelledBy(document, element) ||
     given('aria-label') ||
-    labelled ||
-    (button ? given('value') : '') ||
+    (isField(role) || isTicked(role) ? labelText(document, element) : '') ||
+    (tag === 'input' && role === 'button' ? given('value') : '') ||
     given('alt') ||
     line(element.choice?.text ?? '', LONGEST_NAME) ||
-    (isField(role) ? '' : within(document.text, element)) ||
-    given('placeholder') ||
-    given('aria-placeholder') ||
-    given('title') ||
-    (button ? (BUTTONS[(attributes.get('type') ?? '').toLowerCase()] ?? '') : '')
+    (isField(role) ? '' : within(document.text, element))
   );
+}
+
+function hinted({ attributes, tag, role }: ElementDraft): string {
+  const given = (name: string) => line(attributes.get(name) ?? '', LONGEST_NAME);
+  const type = (attributes.get('type') ?? '').toLowerCase();
+  const button = tag === 'input' && role === 'button' ? (BUTTONS[type] ?? '') : '';
+  return given('placeholder') || given('aria-placeholder') || given('title') || button;
 }
 
 function labelledBy(document: Document, element: ElementDraft): string {
@@ -57,13 +60,14 @@ function labelText(document: Document, element: ElementDraft): string {
   return element.wrapper ? without(document.text, element.wrapper, element) : '';
 }
 
-/** The text before a field, the one after a box to tick; of the rest, the row, card or group it stands in. */
-function labelOf(document: Document, element: ElementDraft, name: string, labelled: string): string {
-  if (isTicked(element.role) && name === '') return after(document.text, element);
-  if (isField(element.role) && (labelled === '' || labelled !== name)) {
-    const said = labelled || before(document.text, element);
-    if (said !== '' && said !== name) return line(said, LONGEST_LABEL);
-  }
+/**
+ * What stands beside it: of a field that nobody named the text before it, of a box to tick the text after it, of the rest the
+ * row, card or group that it is in.
+ */
+function labelOf(document: Document, element: ElementDraft, given: string, previous?: ElementDraft): string {
+  if (given === '' && isTicked(element.role)) return after(document.text, element);
+  const said = given === '' && isField(element.role) ? before(document.text, element, previous) : '';
+  if (said !== '') return said;
   return element.group ? line(without(document.text, element.group, element), LONGEST_LABEL) : '';
 }
 
@@ -79,10 +83,10 @@ function without(text: string, outer: Range, inner: Range): string {
   return line(`${head} ${tail}`, LONGEST_NAME);
 }
 
-function before(text: string, { start }: Range): string {
-  const lines = text.slice(Math.max(0, start - LOOKED_BACK), start).split(/[\n\t]/);
-  const last = lines.findLast((each) => each.trim() !== '') ?? '';
-  return line(last, LONGEST_LABEL);
+function before(text: string, { start }: Range, previous: Range | undefined): string {
+  const floor = previous ? (previous.end <= start ? previous.end : previous.start) : 0;
+  const lines = text.slice(Math.max(floor, start - LOOKED_BACK), start).split(/[\n\t]/);
+  return line(lines.findLast((each) => each.trim() !== '') ?? '', LONGEST_LABEL);
 }
 
 function after(text: string, { end }: Range): string {

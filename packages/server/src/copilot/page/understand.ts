@@ -57,7 +57,9 @@ function formsOf({ dom, interactiveTree, semanticNodes, skeletonDom }: PageInput
 
 function markup(html: string): Form {
   const document = readDocument(html);
-  const elements = document.elements.map((draft) => elementFrom(document, draft));
+  const elements = document.elements.map((draft, index) =>
+    elementFrom(document, draft, document.elements[index - 1]),
+  );
   return { elements, text: document.text, title: document.title, markup: true };
 }
 
