@@ -9,6 +9,8 @@ export const SessionCreate = z.object({
   domain: z.string().optional(),
   agent: z.string().optional(),
   named: z.boolean().default(true),
+  title: z.string().trim().min(1).max(500).optional(),
+  labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
 });
 
 export const InputSubmit = z.object({
@@ -55,6 +57,8 @@ export const CallAnswer = z.object({
   parts: z.array(Part).max(100),
   data: z.record(z.string(), z.json()).optional(),
   untrusted: z.boolean().default(false),
+  /** the user's words, where they are the outcome */
+  said: z.string().max(10_000).optional(),
 });
 
 /** Takes back what an "always" has allowed. */

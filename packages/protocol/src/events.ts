@@ -180,6 +180,8 @@ export const EVENTS = {
     durationMs: z.number(),
     /** it carries words of strangers; standing grants do not count for the rest of the turn */
     untrusted: z.boolean().optional(),
+    /** the user's words, where the outcome is what the user was asked for */
+    said: z.string().optional(),
     /** the call was the end of what the agent wanted: the turn ends with it */
     final: z.boolean().optional(),
   }),

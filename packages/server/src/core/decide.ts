@@ -41,7 +41,7 @@ export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.com
 export function decide(state: SessionState, command: Decided, asking: Asking): FactBody[] {
   switch (command.type) {
     case 'session.create':
-      return state.created ? [] : [creation(command.named, asking)];
+      return state.created ? [] : begun(command, asking);
     case 'input.submit':
       return submit(state, command, asking);
     case 'turn.cancel':
@@ -76,6 +76,14 @@ const creation = (named: boolean, asking: Asking): FactBody => ({
   domain: asking.domain,
   agent: asking.agent,
 });
+
+function begun(command: Extract<Command, { type: 'session.create' }>, asking: Asking): FactBody[] {
+  const { named, title, labels } = command;
+  const facts: FactBody[] = [creation(named, asking)];
+  if (title !== undefined) facts.push({ type: 'session.renamed', title, by: asking.by });
+  if (labels) facts.push({ type: 'session.labelled', labels });
+  return facts;
+}
 
 function inExisting(state: SessionState, fact: FactBody): FactBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');
@@ -227,7 +235,7 @@ function deferredAnswer(state: SessionState, command: Extract<Command, { type: '
   const { turn } = state;
   const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
   if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
-  const { parts, data, failed, untrusted } = command;
+  const { parts, data, failed, untrusted, said } = command;
   const outcome = failed ? 'failed' : 'ok';
   const ended: FactBody = {
     type: 'tool.ended',
@@ -237,6 +245,7 @@ function deferredAnswer(state: SessionState, command: Extract<Command, { type: '
     parts,
     data,
     durationMs: 0,
+    said,
   };
   return [untrusted ? { ...ended, untrusted } : ended];
 }

@@ -91,7 +91,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 5;
+export const STATE_VERSION = 6;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -224,7 +224,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         waiting?.phase === 'waiting'
           ? [...state.answered, waiting.approval].slice(-REMEMBERED)
           : state.answered;
-      const said = fact.final ? state.said + 1 : state.said;
+      const said = fact.final || fact.said !== undefined ? state.said + 1 : state.said;
       return inTurn({ ...state, answered, said }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,

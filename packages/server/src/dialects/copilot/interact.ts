@@ -25,6 +25,7 @@ import { type Task, taskOf } from './task.ts';
 
 /** How much of the model's context one page may take. */
 const PAGE_TOKENS = 6_000;
+const MORE_BUTTONS = 100;
 const PAGE = 1_000;
 
 export type Interaction = { readonly sessionId: string; readonly task: Task; readonly page: Page | null };
@@ -75,12 +76,10 @@ async function prepare(
   { engine }: Surroundings,
   caller: Caller,
 ): Promise<void> {
-  await engine.send(ref, { type: 'session.create' }, caller);
   const domain = request.url ? rootDomain(request.url) : '';
   const title = `${domain ? `${domain}: ` : ''}${request.query}`.slice(0, 500);
-  await engine.send(ref, { type: 'session.rename', title }, caller);
-  if (request.url)
-    await engine.send(ref, { type: 'session.label', labels: { url: request.url, domain } }, caller);
+  const labels = request.url ? { url: request.url.slice(0, 2_000), domain } : undefined;
+  await engine.send(ref, { type: 'session.create', title, labels }, caller);
 }
 
 /** What the client says of the call it was asked for; an answer to a question is in `query`. */
@@ -99,9 +98,10 @@ async function goOn(
   const { call } = deferred;
   if (deferred.tool !== 'browser_act') {
     const parts = [textPart(request.query), ...shown(page)];
+    const said = request.query;
     await engine.send(
       ref,
-      { type: 'call.answer', call, parts, data: pageData(page), untrusted: page !== null },
+      { type: 'call.answer', call, parts, data: pageData(page), untrusted: page !== null, said },
       caller,
     );
     return;
@@ -167,6 +167,12 @@ function pageBefore(facts: readonly Fact[]): Page | null {
   return null;
 }
 
+/** Of a page with thousands of elements, those a model is shown are stored, and some buttons that did not fit. */
+function kept(page: Page): Page {
+  const more = page.elements.slice(page.shown).filter((element) => element.role === 'button');
+  return { ...page, elements: [...page.elements.slice(0, page.shown), ...more.slice(0, MORE_BUTTONS)] };
+}
+
 function pageOf(request: InteractRequest): Page | null {
   const { dom, interactiveTree, semanticNodes, skeletonDom, url } = request;
   if (
@@ -178,7 +184,7 @@ function pageOf(request: InteractRequest): Page | null {
     return null;
   }
   const title = request.pageTitle ?? request.title;
-  return understandPage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title }, PAGE_TOKENS);
+  return kept(understandPage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title }, PAGE_TOKENS));
 }
 
 async function factsFrom(ref: SessionRef, began: number, { engine }: Surroundings): Promise<Fact[]> {

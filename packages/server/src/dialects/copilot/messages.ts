@@ -93,6 +93,9 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
     case 'call.deferred':
       return { ...base, role: 'assistant', ...spoken(calls.get(fact.call)), metadata: { taskId: fact.turn } };
     case 'tool.ended': {
+      if (fact.said !== undefined) {
+        return { ...base, role: 'user', content: fact.said, metadata: { taskId: fact.turn } };
+      }
       if (!fact.final) return null;
       const status = fact.outcome === 'ok' ? 'success' : 'failure';
       return {

@@ -1,5 +1,6 @@
 /** What a client of the copilot contract sends with each call of `/api/agent/interact`. Unknown keys are tolerated. */
 import { z } from 'zod';
+import { Uuid } from './schemas.ts';
 
 const text = (limit: number) => z.string().max(limit);
 
@@ -10,8 +11,8 @@ export const InteractRequest = z.looseObject({
   interactiveTree: z.json().optional(),
   semanticNodes: z.json().optional(),
   skeletonDom: text(1_000_000).optional(),
-  taskId: z.uuid().nullish(),
-  sessionId: z.uuid().nullish(),
+  taskId: Uuid.nullish(),
+  sessionId: Uuid.nullish(),
   domain: text(300).optional(),
   title: text(1_000).optional(),
   pageTitle: text(1_000).optional(),

@@ -64,7 +64,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
     await own(principal, sessionId);
     const ref = await engine.resolve(principal, sessionId);
     const by = { principal, dialect: 'copilot' };
-    const { facts } = await engine.send(ref, { type: 'session.create', domain: 'browser_copilot' }, by);
+    const { facts } = await engine.send(ref, { type: 'session.create' }, by);
     const created = facts.length > 0;
     if (created && title) await engine.send(ref, { type: 'session.rename', title }, by);
     const { labels } = await engine.now(ref);
