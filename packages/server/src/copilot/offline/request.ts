@@ -1,13 +1,15 @@
 /** What a person asks for, without the words that only make it polite, cut into the things that are asked. */
 
 const BEFORE =
-  /^(?:please|pls|kindly|hey|hi|hello|ok|okay|now|just|also|so|well|next|finally|first|(?:can|could|would|will) you|(?:i(?:'d| would) like|i want|i need) (?:you )?to|let's|go ahead and)(?=[\s,:!])[\s,:!]*/i;
+  /^(?:please|pls|kindly|hey|hi|hello|ok|okay|now|then|just|also|so|well|finally|(?:can|could|would|will) you|(?:i(?:'d| would) like|i want|i need) (?:you )?to|let's|go ahead and)(?=[\s,:!])[\s,:!]*/i;
 const AFTER = /[\s,]+(?:please|pls|for me|thanks|thank you|thx|on (?:this|the) page|on here)$/i;
 const STOPS = /(?<=[^\s/.!?…])[.!…]+$/;
 
-/** A question keeps its mark. */
+/** A question keeps its mark, but "could you …?" is none. */
 export function bare(said: string): string {
   let text = said.trim().replace(/\s+/g, ' ');
+  if (/^(?:(?:please|hey|hi|hello|ok|okay)[\s,]+)*(?:can|could|would|will) you\b/i.test(text))
+    text = text.replace(/\s*\?+$/, '');
   for (;;) {
     const rest = text.replace(BEFORE, '').replace(STOPS, '').trim();
     const polite = /[?]$/.test(rest) ? rest : rest.replace(AFTER, '');

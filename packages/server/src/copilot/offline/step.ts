@@ -40,6 +40,8 @@ function storyOf(intent: Intent): Story {
     case 'drag':
       return { description: `Drag ${intent.target} to ${intent.onto}` };
     case 'fill':
+      if (/\b(?:password|passcode|pin)\b/i.test(intent.target ?? ''))
+        return { description: `Fill in ${intent.target}` };
       if (intent.target === null)
         return { description: `Type “${intent.text}”`, outcome: { value: intent.text } };
       return {

@@ -76,8 +76,10 @@ const wordings = new WeakMap<PageElement, Wording>();
 function wordingOf(element: PageElement): Wording {
   const known = wordings.get(element);
   if (known) return known;
-  const own = wordsOf(element.name);
-  const wording = { name: folded(element.name), own, around: [...own, ...aroundOf(element)] };
+  // Where nothing is named, what stands beside it is what people call it.
+  const called = element.name || (element.label ?? '');
+  const own = wordsOf(called);
+  const wording = { name: folded(called), own, around: [...own, ...aroundOf(element)] };
   wordings.set(element, wording);
   return wording;
 }

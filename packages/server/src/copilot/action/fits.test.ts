@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test';
+import { type FixtureName, fixture } from '../fixtures/pages.ts';
+import { fitsPage } from './fits.ts';
+import { parseAction } from './parse.ts';
+
+const why = (name: FixtureName, text: string): string | null => {
+  const action = parseAction(text);
+  if (!action) throw new Error(`not an action: ${text}`);
+  return fitsPage(action, fixture(name));
+};
+
+describe('an action that can be carried out', () => {
+  test.each<[FixtureName, string]>([
+    ['form', 'click(10)'],
+    ['form', 'setValue(1, "Ada")'],
+    ['form', 'setValue(8, "")'],
+    ['form', 'check(6)'],
+    ['form', 'check(4)'],
+    ['form', 'uncheck(6)'],
+    ['form', 'selectDropdown(3, "blue")'],
+    ['form', 'selectDropdown(3, "Blue")'],
+    ['form', 'dropdownOptions(3)'],
+    ['form', 'hover(7)'],
+    ['form', 'dragAndDrop(1, 2)'],
+    ['form', 'navigate("https://example.com")'],
+    ['form', 'createTab("about:blank")'],
+    ['form', 'scroll("down")'],
+    ['form', 'wait(5)'],
+    ['form', 'finish()'],
+    ['labels', 'setValue(10, "x")'],
+    ['tabs', 'check(4)'],
+    ['tabs', 'selectDropdown(5, "German")'],
+    ['shop', 'isEnabled(3)'],
+  ])('%s.html: %s', (name, action) => {
+    expect(why(name, action)).toBeNull();
+  });
+});
+
+describe('an action that cannot is told why', () => {
+  test.each<[FixtureName, string, RegExp]>([
+    ['form', 'click(99)', /no element 99/],
+    ['form', 'click(9)', /no element 9/],
+    ['form', 'dragAndDrop(1, 99)', /no element 99/],
+    ['form', 'getText(99)', /no element 99/],
+    ['shop', 'click(3)', /Add to basket.*disabled/],
+    ['labels', 'setValue(13, "x")', /disabled/],
+    ['form', 'setValue(10, "x")', /takes no text/],
+    ['form', 'setValue(3, "Blue")', /use selectDropdown/],
+    ['form', 'setValue(6, "yes")', /takes no text/],
+    ['form', 'check(10)', /not a box to tick/],
+    ['form', 'uncheck(5)', /cannot be unchecked/],
+    ['form', 'selectDropdown(1, "x")', /not a list/],
+    ['form', 'selectDropdown(3, "Purple")', /no option "Purple"/],
+    ['form', 'selectDropdown(3, "Green")', /"Green" is disabled/],
+    ['form', 'dropdownOptions(10)', /no list/],
+    ['form', 'navigate("javascript:alert(1)")', /not an http/],
+    ['form', 'navigate("file:///etc/passwd")', /not an http/],
+    ['form', 'navigate("example.com")', /not an http/],
+    ['form', 'createTab("data:text/html,x")', /not an http/],
+    ['form', 'search(" ")', /nothing to search/],
+    ['form', 'findText("")', /no text/],
+    ['form', 'press("")', /No key/],
+    ['form', 'wait(3600)', /60 seconds/],
+  ])('%s.html: %s', (name, action, reason) => {
+    expect(why(name, action)).toMatch(reason);
+  });
+});

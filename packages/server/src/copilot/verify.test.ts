@@ -1,0 +1,302 @@
+import { describe, expect, test } from 'bun:test';
+import type { Action } from './action/action.ts';
+import { fitsPage } from './action/fits.ts';
+import { parseAction } from './action/parse.ts';
+import type { ActionReport } from './evidence.ts';
+import { type FixtureName, fixture } from './fixtures/pages.ts';
+import type { Page } from './page/page.ts';
+import { suggestCorrection, verifyAction } from './verify.ts';
+
+const actionOf = (text: string): Action => {
+  const action = parseAction(text);
+  if (!action) throw new Error(`not an action: ${text}`);
+  return action;
+};
+const at = (page: Page, url: string): Page => ({ ...page, url });
+const verify = (
+  text: string,
+  report: ActionReport,
+  before: Page | null,
+  after: Page,
+  expected?: Record<string, unknown>,
+) => verifyAction({ action: actionOf(text), expectedOutcome: expected }, report, before, after);
+
+const DONE: ActionReport = { lastActionStatus: 'success' };
+const form = fixture('form');
+
+describe('what the client says it could not do has failed', () => {
+  test.each<[string, ActionReport]>([
+    ['a status', { lastActionStatus: 'failure' }],
+    ['an error', { lastActionError: { message: 'Element not found', code: 'ELEMENT_NOT_FOUND' } }],
+    ['an error beside a success', { ...DONE, lastActionError: { message: 'gone', code: 'X' } }],
+    ['a result', { lastActionResult: { success: false } }],
+  ])('%s', (_, report) => {
+    const { success, confidence, reason } = verify('click(10)', report, form, fixture('list'));
+    expect(success).toBe(false);
+    expect(confidence).toBeGreaterThan(0.9);
+    expect(reason).toContain('The client could not do it');
+  });
+});
+
+describe('an action that worked is seen on the page', () => {
+  const filled = fixture('form', ['name="name" required', 'name="name" value="Ada" required']);
+  const chosen = fixture('form', ['<option value="blue">', '<option value="blue" selected>']);
+  const ticked = fixture('form', ['name="terms"', 'name="terms" checked']);
+  const phone = fixture('form', ['name="name" required', 'name="name" value="(030) 123-45" required']);
+
+  test.each<[string, string, Page, Page]>([
+    ['a value is set', 'setValue(1, "Ada")', form, filled],
+    ['a value was formatted', 'setValue(1, "03012345")', form, phone],
+    ['a password is there', 'setValue(2, "x")', fixture('login'), fixture('login')],
+    ['an option is chosen by its value', 'selectDropdown(3, "blue")', form, chosen],
+    ['an option is chosen by its text', 'selectDropdown(3, "Blue")', form, chosen],
+    ['a box is checked', 'check(6)', form, ticked],
+    ['a box is not checked any more', 'uncheck(6)', ticked, form],
+    ['a click ticked a box', 'click(6)', form, ticked],
+    ['a click opened another page', 'click(10)', form, fixture('list')],
+    [
+      'a click made its element vanish',
+      'click(10)',
+      form,
+      fixture('form', ['<button id="10" type="submit">Submit</button>', '']),
+    ],
+    ['a click changed the text', 'click(10)', form, fixture('form', ['<h1>', '<p>Thank you!</p><h1>'])],
+    [
+      'a tab is selected',
+      'click(2)',
+      fixture('tabs'),
+      fixture('tabs', ['id="2" aria-selected="false"', 'id="2" aria-selected="true"']),
+    ],
+    ['the browser went there', 'navigate("https://www.example.com")', form, at(form, 'https://example.com/')],
+    [
+      'the browser was sent on within the site',
+      'navigate("https://example.com/a")',
+      form,
+      at(form, 'https://example.com/b'),
+    ],
+    ['the browser went back', 'goBack()', form, at(form, 'https://example.org/other')],
+    ['a search led to another page', 'search("x")', form, at(form, 'https://search.example/?q=x')],
+    ['the task is over', 'finish()', form, form],
+  ])('%s', (_, action, before, after) => {
+    const verification = verify(action, { url: after.url }, before, after);
+    expect(verification).toMatchObject({ success: true });
+    expect(verification.confidence).toBeGreaterThan(0.7);
+  });
+});
+
+describe('an action that did not work is caught', () => {
+  const stale = fixture('form', ['name="name" required', 'name="name" value="Bob" required']);
+  const red = fixture('form', ['<option value="red">', '<option value="red" selected>']);
+  const fieldGone = fixture('form', ['<input id="1" name="name" required>', '']);
+
+  test.each<[string, string, ActionReport, Page | null, Page, RegExp]>([
+    ['the page did not change at all', 'click(10)', DONE, form, form, /did not change at all/],
+    ['there never was such an element', 'click(99)', DONE, form, form, /no element 99/],
+    [
+      'the client did not find it',
+      'click(10)',
+      { clientVerification: { elementFound: false } },
+      form,
+      form,
+      /did not find/,
+    ],
+    ['the client is not done', 'click(10)', { lastActionStatus: 'pending' }, form, form, /not done yet/],
+    ['the field holds something else', 'setValue(1, "Ada")', DONE, form, stale, /holds “Bob”/],
+    ['the field is empty', 'setValue(1, "Ada")', {}, form, form, /is empty/],
+    ['the field vanished', 'setValue(1, "Ada")', DONE, form, fieldGone, /not on the page any more/],
+    ['another option is chosen', 'selectDropdown(3, "blue")', DONE, form, red, /“Red” is chosen/],
+    ['the box is not checked', 'check(6)', {}, form, form, /not checked/],
+    ['the browser stayed where it was', 'navigate("https://example.com")', DONE, form, form, /still/],
+    ['the browser did not go back', 'goBack()', DONE, form, form, /did not change/],
+  ])('%s', (_, action, report, before, after, reason) => {
+    const verification = verify(action, report, before, after);
+    expect(verification.success).toBe(false);
+    expect(verification.reason).toMatch(reason);
+  });
+});
+
+describe('a client that shows little is believed, with little confidence', () => {
+  test.each<[string, string, ActionReport, Page | null]>([
+    ['values are not in the markup', 'setValue(1, "Ada")', DONE, form],
+    ['ticks are not in the markup', 'check(6)', DONE, form],
+    ['something moved', 'click(10)', { clientObservations: { didNetworkOccur: true } }, form],
+    ['no page to compare with', 'click(10)', DONE, null],
+    ['keys', 'press("Enter")', DONE, form],
+  ])('%s', (_, action, report, before) => {
+    const { success, confidence } = verify(action, report, before, form);
+    expect(success).toBe(true);
+    expect(confidence).toBeLessThanOrEqual(0.6);
+  });
+});
+
+describe('what a step expects is judged', () => {
+  const thanks = fixture('form', ['<h1>', '<p>Thank you!</p><h1>']);
+
+  test.each<[string, string, Page, Record<string, unknown>, boolean]>([
+    ['text that appears', 'click(10)', thanks, { text: 'thank you' }, true],
+    ['text that does not', 'click(10)', thanks, { text: 'Order 77' }, false],
+    ['text that goes', 'click(10)', thanks, { textGone: 'Thank you' }, false],
+    ['part of an address', 'click(10)', at(form, 'https://example.org/done'), { urlContains: '/done' }, true],
+    [
+      'an address',
+      'click(10)',
+      at(form, 'https://example.org/done'),
+      { url: 'https://example.org/other' },
+      false,
+    ],
+    ['that the address changes', 'click(10)', thanks, { urlChanges: true }, false],
+    ['the right element', 'click(10)', thanks, { element: 'the Submit button' }, true],
+    ['another element', 'click(11)', thanks, { element: 'the Submit button' }, false],
+    ['words of its own', 'click(10)', thanks, { mood: 'good', text: 7, url: {} }, true],
+  ])('%s', (_, action, after, expected, success) => {
+    expect(verify(action, { ...DONE, url: after.url }, form, after, expected).success).toBe(success);
+  });
+});
+
+test('a page that came back from the store compares the same', () => {
+  const kept = JSON.parse(JSON.stringify(form, (_, value: unknown) => value)) as Page;
+  const turned = {
+    ...kept,
+    elements: kept.elements.map(({ state, ...rest }) => ({
+      state: Object.fromEntries(Object.entries(state).reverse()),
+      ...rest,
+    })),
+  };
+  expect(verify('click(10)', {}, turned, form).success).toBe(false);
+});
+
+describe('a correction fits what went wrong', () => {
+  const correct = (text: string, reason: string, after: Page, before: Page | null = null) =>
+    suggestCorrection(actionOf(text), { success: false, confidence: 0.9, reason }, after, before);
+
+  const moved = fixture('form', ['<button id="10"', '<button id="20"']);
+  const blocked = fixture('form', ['<button id="10"', '<button id="10" disabled']);
+
+  test.each<[string, string, string, Page, Page | null, string, string]>([
+    [
+      'an element that was numbered anew',
+      'click(10)',
+      'gone',
+      moved,
+      form,
+      'ALTERNATIVE_SELECTOR',
+      'click(20)',
+    ],
+    ['an element that is nowhere', 'click(99)', 'gone', form, form, 'GATHER_INFORMATION', 'scroll("down")'],
+    [
+      'a page that is slow',
+      'click(10)',
+      'The client could not do it: timeout',
+      form,
+      form,
+      'RETRY_WITH_DELAY',
+      'click(10)',
+    ],
+    [
+      'a link that does nothing',
+      'click(7)',
+      'did not change',
+      form,
+      form,
+      'ALTERNATIVE_TOOL',
+      'navigate("https://example.org/terms")',
+    ],
+    [
+      'a button that does nothing',
+      'click(10)',
+      'did not change',
+      form,
+      form,
+      'RETRY_WITH_DELAY',
+      'click(10)',
+    ],
+    [
+      'one of two of a name',
+      'click(1)',
+      'did not change',
+      fixture('shop'),
+      null,
+      'ALTERNATIVE_SELECTOR',
+      'click(2)',
+    ],
+    ['a button that waits for a field', 'click(10)', 'disabled', blocked, form, 'UPDATE_PLAN', 'focus(1)'],
+    [
+      'a field that keeps its value',
+      'setValue(1, "Ada")',
+      'empty',
+      form,
+      form,
+      'ALTERNATIVE_TOOL',
+      'type("Ada")',
+    ],
+    [
+      'text for a list',
+      'setValue(3, "Blue")',
+      'failed',
+      form,
+      form,
+      'ALTERNATIVE_TOOL',
+      'selectDropdown(3, "Blue")',
+    ],
+    [
+      'text for a button',
+      'setValue(4, "tea")',
+      'failed',
+      fixture('list'),
+      null,
+      'ALTERNATIVE_SELECTOR',
+      'setValue(7, "tea")',
+    ],
+    [
+      'an option that is not there',
+      'selectDropdown(3, "Pink")',
+      'failed',
+      form,
+      form,
+      'GATHER_INFORMATION',
+      'dropdownOptions(3)',
+    ],
+    ['a box that stays empty', 'check(6)', 'not checked', form, form, 'ALTERNATIVE_TOOL', 'click(6)'],
+    [
+      'a browser that stays',
+      'navigate("https://example.com")',
+      'still',
+      form,
+      form,
+      'RETRY_WITH_DELAY',
+      'navigate("https://example.com")',
+    ],
+  ])('%s', (_, action, reason, after, before, strategy, retryAction) => {
+    expect(correct(action, reason, after, before)).toMatchObject({ strategy, retryAction });
+  });
+
+  test('there is none for what worked, and none after the end', () => {
+    expect(
+      suggestCorrection(actionOf('click(10)'), { success: true, confidence: 1, reason: '' }, form),
+    ).toBeNull();
+    expect(correct('finish()', 'x', form)).toBeNull();
+  });
+
+  test('it is always an action of the grammar that fits the page', () => {
+    const pages: FixtureName[] = ['form', 'list', 'shop', 'tabs', 'labels', 'noise'];
+    const actions = ['click', 'check', 'uncheck', 'hover'].flatMap((name) =>
+      [1, 3, 6, 13, 99].map((id) => `${name}(${id})`),
+    );
+    const more = [
+      'setValue(1, "x")',
+      'setValue(3, "x")',
+      'selectDropdown(4, "x")',
+      'search("x")',
+      'goBack()',
+      'press("Enter")',
+    ];
+    for (const name of pages) {
+      for (const action of [...actions, ...more]) {
+        const page = fixture(name);
+        const retry = parseAction(correct(action, 'did not work', page)?.retryAction ?? '');
+        expect(retry && fitsPage(retry, page)).toBeNull();
+        expect(retry).not.toBeNull();
+      }
+    }
+  });
+});
