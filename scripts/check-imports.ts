@@ -1,8 +1,8 @@
 /**
  * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
  * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. The copilot knows the
- * protocol alone; dialects, tools and providers may ask it. Tests and `testing/` may import anything; nothing but tests imports
- * `testing/`.
+ * protocol alone; dialects, tools and providers may ask it. The OpenAPI description reads the schemas of dialects, and nothing else of
+ * them. Tests and `testing/` may import anything; nothing but tests imports `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
@@ -21,6 +21,7 @@ const ROOMS = [
   'auth',
   'telemetry',
   'copilot',
+  'openapi',
 ];
 
 /** The room of a file of the server, `root` for those beside the rooms; null for files of other packages. */
@@ -51,6 +52,8 @@ function allowed(from: string, to: string): boolean {
       return to === join(SERVER, 'core/engine.ts') || target === 'copilot';
     case 'providers':
       return target === 'core' || target === 'wires' || target === 'copilot';
+    case 'openapi':
+      return target === 'dialects' && /\/(schemas|request)\.ts$/.test(to);
     case 'tools':
       return target === 'core' || target === 'copilot';
     default:

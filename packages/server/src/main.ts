@@ -177,11 +177,17 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
   return tools;
 }
 
-function app(around: Surroundings, channels: OpenChannels): Hono {
+/** Everything that is answered over HTTP. */
+export function app(around: Surroundings, channels: OpenChannels): Hono {
   const routes = new Hono();
   routes.use(cors({ origin: (origin) => origin, credentials: false, exposeHeaders: ['x-next-cursor'] }));
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
   channels.routes(routes, around);
+  // Made when it is first asked for, so that nobody else pays for it.
+  routes.get('/openapi.json', async (c) => {
+    const { servedDocument } = await import('./openapi/served.ts');
+    return c.body(servedDocument(), 200, { 'content-type': 'application/json' });
+  });
   routes.notFound((c) => c.json({ error: 'Not found', detail: 'Not found' }, 404));
   routes.onError((thrown, c) => {
     around.log.error({ err: thrown, path: c.req.path }, 'a request could not be handled');

@@ -1,0 +1,118 @@
+/** What `native` answers. Facts are those of the protocol, as they are. */
+import {
+  AgentRef,
+  ApprovalAnswer,
+  ApprovalId,
+  Ask,
+  BlockId,
+  CallId,
+  ContextUse,
+  DirectCall,
+  EVENTS,
+  FaultData,
+  Part,
+  SessionId,
+  TurnId,
+  Usage,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import { named } from '../endpoint.ts';
+
+const Input = z.record(z.string(), z.json());
+const Position = z.number().int().min(0);
+
+named('Ask', Ask);
+named('AgentRef', AgentRef);
+named('Fault', FaultData);
+named('Part', Part);
+named('Usage', Usage);
+named('ContextUse', ContextUse);
+named('DirectCall', DirectCall);
+
+const [first, ...others] = Object.entries(EVENTS)
+  .filter(([, { durable }]) => durable)
+  .map(([type, { body }]) =>
+    z.object({
+      type: z.literal(type),
+      session: SessionId,
+      id: z.string(),
+      at: z.number().describe('milliseconds since 1970'),
+      seq: z.number().int().positive(),
+      ...body.shape,
+    }),
+  );
+if (!first) throw new Error('there are no facts');
+export const Fact = named('Fact', z.discriminatedUnion('type', [first, ...others]));
+
+export const Session = named(
+  'Session',
+  z.object({
+    id: SessionId,
+    owner: z.string(),
+    dialect: z.string(),
+    domain: z.string(),
+    agent: z.string(),
+    title: z.string(),
+    status: z.enum(['idle', 'running', 'waiting', 'failed']),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    head: Position,
+    metadata: z.object({ dialect: z.string() }),
+  }),
+);
+
+const pending = {
+  turn: TurnId,
+  call: CallId,
+  tool: z.string(),
+  input: Input,
+  ask: Ask,
+  hash: z.string(),
+};
+
+const SessionNow = named(
+  'SessionNow',
+  z.object({
+    seq: Position,
+    turn: TurnId.nullable(),
+    queued: z.number().int(),
+    approval: z.object({ approval: ApprovalId, ...pending }).nullable(),
+    open: z
+      .object({ kind: z.enum(['text', 'reasoning']), turn: TurnId, block: BlockId, text: z.string() })
+      .nullable()
+      .describe('the block that is being streamed'),
+    agent: AgentRef,
+  }),
+);
+
+export const SessionList = named(
+  'SessionList',
+  z.object({ sessions: z.array(Session), next: z.string().nullable() }),
+);
+export const SessionView = named('SessionView', Session.extend({ now: SessionNow }));
+export const EventPage = named(
+  'EventPage',
+  z.object({
+    events: z.array(Fact),
+    head: Position,
+    next: Position.nullable().describe('the `after` of the next page'),
+    reset: z.boolean().describe('the position that was asked for is gone: these are from the beginning'),
+  }),
+);
+export const CommandReceipt = named(
+  'CommandReceipt',
+  z.object({ session: SessionId, seq: Position, facts: z.array(Fact) }),
+);
+export const GrantList = named('GrantList', z.object({ grants: z.array(z.string()) }));
+export const GrantRevoked = named('GrantRevoked', z.object({ grant: z.string(), seq: Position }));
+export const ApprovalList = named(
+  'ApprovalList',
+  z.object({
+    approvals: z.array(z.object({ id: ApprovalId, session: SessionId, owner: z.string(), ...pending })),
+  }),
+);
+export const ApprovalReceipt = named(
+  'ApprovalReceipt',
+  z.object({ approval: ApprovalId, answer: ApprovalAnswer, seq: Position }),
+);
+export const NativeError = named('NativeError', z.object({ error: FaultData, detail: z.string() }));

@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openChannels } from '../channels.ts';
+import { loadConfig } from '../config.ts';
+import { FAULTS } from '../dialects/copilot/envelope.ts';
+import type { Surroundings } from '../dialects/dialect.ts';
+import { app } from '../main.ts';
+import { CopilotError } from './answers/copilot.ts';
+import { type Operation, openApiDocument, openApiText, VERSION } from './document.ts';
+import { COMPONENTS } from './endpoint.ts';
+import { SECTIONS } from './sections.ts';
+
+const ROOT = join(import.meta.dir, '../../../..');
+const document = openApiDocument();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+);
+
+/** Everything that hono has a handler for; middleware answers nothing by itself. */
+function registered(): string[] {
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
+  const around = { log } as unknown as Surroundings;
+  const { routes } = app(around, openChannels(loadConfig([], {}, import.meta.dir), log));
+  return routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`);
+}
+
+function within(value: unknown, visit: (inner: Record<string, unknown>) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) visit(value as Record<string, unknown>);
+  for (const inner of Object.values(value)) within(inner, visit);
+}
+
+test('the file that is checked in is what the code says', async () => {
+  expect(await Bun.file(join(ROOT, 'docs/openapi.json')).text()).toBe(openApiText());
+  expect(VERSION).toBe((await Bun.file(join(ROOT, 'packages/server/package.json')).json()).version);
+});
+
+test('every route is described, and what is described is a route', () => {
+  expect(operations.map(([name]) => name).sort()).toEqual([...new Set(registered())].sort());
+});
+
+test('no endpoint is described twice', () => {
+  const all = SECTIONS.flatMap(({ endpoints }) => endpoints.map(({ method, path }) => `${method} ${path}`));
+  expect(all.length).toBe(operations.length);
+});
+
+test('references lead somewhere, and every component is used', () => {
+  const used = new Set<string>();
+  within(document, ({ $ref }) => {
+    if (typeof $ref === 'string') used.add($ref);
+  });
+  const there = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  expect([...used].sort()).toEqual(there.sort());
+});
+
+test('it has the form of OpenAPI 3.1', () => {
+  expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+  expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
+  const tags = document.tags.map(({ name }) => name);
+  const schemes = Object.keys(document.components.securitySchemes);
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [name, operation] of operations) {
+    expect(name).toMatch(/^(get|post|patch|delete) \/[\w./{}-]*$/);
+    expect(operation.operationId).toMatch(/^[a-zA-Z0-9]+$/);
+    expect(tags).toEqual(expect.arrayContaining([...operation.tags]));
+    for (const need of operation.security) expect(schemes).toEqual(expect.arrayContaining(Object.keys(need)));
+    const parameters = operation.parameters ?? [];
+    const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+    expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(inPath as string[]);
+    expect(parameters.every((one) => one.in !== 'path' || one.required)).toBe(true);
+    expect(new Set(parameters.map((one) => `${one.in} ${one.name}`)).size).toBe(parameters.length);
+    expect(parameters.filter(({ schema }) => !schema.type && !schema.anyOf)).toEqual([]);
+    if (operation.requestBody) expect(name).not.toStartWith('get ');
+    expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+    for (const [status, response] of Object.entries(operation.responses)) {
+      expect(status).toMatch(/^[2-5]\d\d$/);
+      expect(response.description).not.toBe('');
+    }
+  }
+});
+
+test('nothing of the generator is left in it', () => {
+  within(document, (inner) => {
+    for (const key of ['$schema', '$id', '$defs', '~standard']) expect(inner).not.toHaveProperty([key]);
+  });
+});
+
+test('every code that the copilot answers with is described', () => {
+  for (const { code } of Object.values(FAULTS)) expect(CopilotError.shape.code.options).toContain(code);
+  expect(COMPONENTS.get(CopilotError)?.id).toBe('CopilotError');
+});

@@ -1,0 +1,129 @@
+/** The OpenAPI 3.1 description of every HTTP endpoint, made of the schemas that the routes check with. */
+import type { z } from 'zod';
+import type { Answer, Endpoint } from './endpoint.ts';
+import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './schemas.ts';
+import { SECTIONS } from './sections.ts';
+import { type Requirement, SCHEMES, SECURITY } from './security.ts';
+
+export type Parameter = {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+};
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Requirement[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly headers?: object; readonly content?: Content }>
+  >;
+};
+export type OpenApiDocument = {
+  readonly openapi: '3.1.0';
+  readonly info: object;
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+};
+
+export const VERSION = '0.1.0';
+
+export function openApiDocument(): OpenApiDocument {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const { tag, endpoints } of SECTIONS) {
+    for (const endpoint of endpoints) {
+      const operations = paths[endpoint.path] ?? {};
+      operations[endpoint.method] = operation(endpoint, tag);
+      paths[endpoint.path] = operations;
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Parlance',
+      version: VERSION,
+      description: 'The HTTP endpoints of an agent server that speaks every client’s wire.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: SECTIONS.map(({ tag, description }) => ({ name: tag, description })),
+    paths,
+    components: { schemas: componentSchemas(), securitySchemes: SCHEMES },
+  };
+}
+
+/** As it is checked in, and as it is served. */
+export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+
+function operation(endpoint: Endpoint, tag: string): Operation {
+  const { method, path, summary, security, body, bodyTypes = ['application/json'], answers } = endpoint;
+  const parameters = parametersOf(endpoint);
+  return {
+    operationId: operationId(method, path),
+    summary,
+    tags: [tag],
+    security: SECURITY[security],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: contentOf(body, bodyTypes) } }),
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([status, answer]) => [status, response([answer].flat())]),
+    ),
+  };
+}
+
+/** `get /v1/sessions/{id}` is getV1SessionsId. */
+const operationId = (method: string, path: string): string =>
+  method + path.replace(/[^a-z0-9]+([a-z0-9]?)/gi, (_, letter: string) => letter.toUpperCase());
+
+function parametersOf({ path, params, query, headers }: Endpoint): Parameter[] {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => {
+    const schema = params?.shape[name];
+    return {
+      name,
+      in: 'path',
+      required: true,
+      schema: schema ? parameterSchema(schema as z.ZodType) : { type: 'string' },
+    };
+  });
+  return [...named, ...fields(query, 'query'), ...fields(headers, 'header')];
+}
+
+const fields = (schema: z.ZodObject | undefined, place: 'query' | 'header'): Parameter[] =>
+  Object.entries(schema?.shape ?? {}).map(([name, field]) => ({
+    name,
+    in: place,
+    required: !(field as z.ZodType).safeParse(undefined).success,
+    schema: parameterSchema(field as z.ZodType),
+  }));
+
+const contentOf = (schema: z.ZodType, types: readonly string[]): Content =>
+  Object.fromEntries(types.map((type) => [type, { schema: bodySchema(schema) }]));
+
+function response(answers: readonly Answer[]): Operation['responses'][string] {
+  const [{ description, headers } = { description: '', headers: undefined }] = answers;
+  const contents = answers.map(({ schema, type = 'application/json' }) =>
+    schema ? contentOf(schema, [type]) : {},
+  );
+  const content: Content = Object.assign({}, ...contents);
+  return {
+    description,
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, text]) => [
+          name,
+          { description: text, schema: { type: 'string' } },
+        ]),
+      ),
+    }),
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { named, type Section } from '../endpoint.ts';
+
+const Health = named('BroadcastHealth', z.object({ status: z.literal('ok') }));
+const Settings = named('BroadcastConfig', z.object({ max_iterations: z.number(), working_dir: z.string() }));
+
+export const broadcast: Section = {
+  tag: 'broadcast',
+  description: 'Chat pages. The conversation itself goes over a WebSocket at /ws.',
+  endpoints: [
+    {
+      method: 'get',
+      path: '/api/health',
+      summary: 'Whether the server is up',
+      security: 'nobody',
+      answers: { 200: { description: 'It is', schema: Health } },
+    },
+    {
+      method: 'get',
+      path: '/api/config',
+      summary: 'What a chat page shows of the settings',
+      security: 'nobody',
+      answers: { 200: { description: 'The settings', schema: Settings } },
+    },
+  ],
+};

@@ -1,0 +1,198 @@
+import { InteractRequest } from '../../dialects/copilot/request.ts';
+import {
+  ActiveTaskQuery,
+  ArchiveBody,
+  DomainPath,
+  InitBody,
+  KnowledgeQuery,
+  ListQuery,
+  LoginBody,
+  MessagesQuery,
+  Preferences,
+  RenameBody,
+  SessionPath,
+  StatusQuery,
+} from '../../dialects/copilot/schemas.ts';
+import {
+  Account,
+  ActiveTask,
+  CopilotError,
+  CopilotSession,
+  InteractResponse,
+  KeptPreferences,
+  Knowledge,
+  LoggedIn,
+  MessageHistory,
+  SavedPreferences,
+  SessionArchived,
+  SessionBegun,
+  SessionFound,
+  SessionPage,
+  SessionShown,
+} from '../answers/copilot.ts';
+import { type Answers, type Endpoint, named, type Section } from '../endpoint.ts';
+
+const ERRORS = {
+  400: 'VALIDATION_ERROR: what was sent does not fit',
+  401: 'UNAUTHORIZED: no token, or a bad one',
+  403: 'FORBIDDEN: the session is someone else’s',
+  404: 'SESSION_NOT_FOUND',
+  409: 'RESOURCE_CONFLICT: the session is busy with something else',
+} as const;
+
+const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
+  Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: CopilotError }]));
+
+const tasks: readonly Endpoint[] = [
+  {
+    method: 'post',
+    path: '/api/agent/interact',
+    summary: 'One step of a task: what came of the last action goes in, the next action comes out',
+    security: 'token',
+    body: named('InteractRequest', InteractRequest),
+    answers: {
+      200: { description: 'The next action, or a question to the user', schema: InteractResponse },
+      ...errors(400, 401, 403, 409),
+    },
+  },
+  {
+    method: 'get',
+    path: '/api/session/{sessionId}/task/active',
+    summary: 'The task that is under way in a session',
+    security: 'token',
+    params: SessionPath,
+    query: ActiveTaskQuery,
+    answers: { 200: { description: 'The task, or null', schema: ActiveTask }, ...errors(400, 401, 403) },
+  },
+];
+
+const sessions: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/api/session',
+    summary: 'The caller’s sessions, the one that changed last first',
+    security: 'token',
+    query: ListQuery,
+    answers: { 200: { description: 'A page of them', schema: SessionPage }, ...errors(400, 401, 403) },
+  },
+  {
+    method: 'post',
+    path: '/api/session',
+    summary: 'Archives a session',
+    security: 'token',
+    body: named('CopilotArchiveRequest', ArchiveBody),
+    answers: {
+      200: { description: 'It is archived', schema: SessionArchived },
+      ...errors(400, 401, 403, 404),
+    },
+  },
+  {
+    method: 'post',
+    path: '/api/session/init',
+    summary: 'Begins a session under an id of the client’s; one that is there stays as it is',
+    security: 'token',
+    body: named('CopilotInitRequest', InitBody),
+    answers: { 200: { description: 'It is there', schema: SessionBegun }, ...errors(400, 401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/api/session/latest',
+    summary: 'The session that changed last',
+    security: 'token',
+    query: StatusQuery,
+    answers: { 200: { description: 'The session', schema: CopilotSession }, ...errors(400, 401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/api/session/by-domain/{domain}',
+    summary: 'The session about a site that changed last',
+    security: 'token',
+    params: DomainPath,
+    query: StatusQuery,
+    answers: { 200: { description: 'The session, or null', schema: SessionFound }, ...errors(400, 401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/api/session/{sessionId}',
+    summary: 'A session',
+    security: 'token',
+    params: SessionPath,
+    answers: { 200: { description: 'The session', schema: SessionShown }, ...errors(400, 401, 403, 404) },
+  },
+  {
+    method: 'patch',
+    path: '/api/session/{sessionId}',
+    summary: 'Renames a session',
+    security: 'token',
+    params: SessionPath,
+    body: named('CopilotRenameRequest', RenameBody),
+    answers: { 200: { description: 'The session', schema: SessionShown }, ...errors(400, 401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/api/session/{sessionId}/messages',
+    summary: 'The latest messages, oldest first; of a session that is not there, none',
+    security: 'token',
+    params: SessionPath,
+    query: MessagesQuery,
+    answers: { 200: { description: 'The messages', schema: MessageHistory }, ...errors(400, 401, 403) },
+  },
+];
+
+const accounts: readonly Endpoint[] = [
+  {
+    method: 'post',
+    path: '/api/v1/auth/login',
+    summary: 'A token for a name and a password; it works in every dialect',
+    security: 'nobody',
+    body: named('CopilotLoginRequest', LoginBody),
+    answers: {
+      200: { description: 'The token', schema: LoggedIn },
+      ...errors(400),
+      401: { description: 'INVALID_CREDENTIALS', schema: CopilotError },
+    },
+  },
+  {
+    method: 'get',
+    path: '/api/v1/auth/session',
+    summary: 'Who the token belongs to',
+    security: 'token',
+    answers: { 200: { description: 'The account', schema: Account }, ...errors(401) },
+  },
+  {
+    method: 'post',
+    path: '/api/v1/auth/logout',
+    summary: 'Does nothing: the client forgets its token',
+    security: 'token',
+    answers: { 204: { description: 'Nothing' }, ...errors(401) },
+  },
+  {
+    method: 'get',
+    path: '/api/v1/user/preferences',
+    summary: 'What the user has chosen',
+    security: 'token',
+    answers: { 200: { description: 'The preferences', schema: KeptPreferences }, ...errors(401) },
+  },
+  {
+    method: 'post',
+    path: '/api/v1/user/preferences',
+    summary: 'Keeps what the user has chosen',
+    security: 'token',
+    body: named('CopilotPreferences', Preferences),
+    answers: { 200: { description: 'They are kept', schema: SavedPreferences }, ...errors(400, 401) },
+  },
+  {
+    method: 'get',
+    path: '/api/knowledge/resolve',
+    summary: 'What is known of a site: nothing, there is no knowledge base',
+    security: 'token',
+    query: KnowledgeQuery,
+    answers: { 200: { description: 'Empty lists', schema: Knowledge }, ...errors(400, 401) },
+  },
+];
+
+export const copilot: Section = {
+  tag: 'copilot',
+  description: 'The Browser Copilot and its side panel. Pushes go to the channel private-session-<id>.',
+  endpoints: [...tasks, ...sessions, ...accounts],
+};

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { named, type Section } from '../endpoint.ts';
+
+const Health = named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }));
+const SummaryRequest = named(
+  'SummaryRequest',
+  z.looseObject({ content: z.string().regex(/\S/), title: z.string().nullish() }),
+);
+const Summary = named(
+  'Summary',
+  z.object({ summary: z.string(), title: z.string(), timestamp: z.iso.datetime() }),
+);
+const ExtensionError = named(
+  'ExtensionError',
+  z.object({ error: z.string(), details: z.string().optional() }),
+);
+
+export const extension: Section = {
+  tag: 'extension',
+  description: 'Browser extensions. The conversation itself goes over a WebSocket at / or /extension.',
+  endpoints: [
+    {
+      method: 'get',
+      path: '/health',
+      summary: 'Whether the server is up',
+      security: 'nobody',
+      answers: { 200: { description: 'It is', schema: Health } },
+    },
+    {
+      method: 'post',
+      path: '/api/summarize',
+      summary: 'Summarises a document; nothing of it is kept',
+      security: 'caller',
+      body: SummaryRequest,
+      answers: {
+        200: { description: 'The summary', schema: Summary },
+        400: { description: 'Not JSON, no content, or a title that is no text', schema: ExtensionError },
+        401: { description: 'No token, or a bad one', schema: ExtensionError },
+        500: { description: 'The model could not summarise it', schema: ExtensionError },
+      },
+    },
+  ],
+};

@@ -1,0 +1,119 @@
+import { Command } from '@parlance/protocol';
+import { z } from 'zod';
+import { Answer, EventsQuery, PageQuery } from '../../dialects/native/schemas.ts';
+import {
+  ApprovalList,
+  ApprovalReceipt,
+  CommandReceipt,
+  EventPage,
+  GrantList,
+  GrantRevoked,
+  NativeError,
+  SessionList,
+  SessionView,
+} from '../answers/native.ts';
+import { type Answers, named, type Section } from '../endpoint.ts';
+
+const ERRORS = {
+  400: 'What was sent does not fit; the message names the field',
+  401: 'No token, or a bad one',
+  403: 'The role lacks the permission',
+  404: 'There is no such thing, or it is someone else’s',
+  409: 'It cannot be done at this moment',
+} as const;
+
+const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
+  Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: NativeError }]));
+
+export const native: Section = {
+  tag: 'native',
+  description: 'The core’s own words: sessions, events, commands, approvals.',
+  endpoints: [
+    {
+      method: 'get',
+      path: '/v1/sessions',
+      summary: 'Sessions, the one that changed last first',
+      security: 'caller',
+      query: PageQuery,
+      answers: { 200: { description: 'A page of them', schema: SessionList }, ...errors(400, 401, 403) },
+    },
+    {
+      method: 'get',
+      path: '/v1/sessions/{id}',
+      summary: 'A session, and what goes on in it',
+      security: 'caller',
+      answers: { 200: { description: 'The session', schema: SessionView }, ...errors(401, 403, 404) },
+    },
+    {
+      method: 'get',
+      path: '/v1/sessions/{id}/events',
+      summary: 'What has happened after a position; as a stream, also what happens',
+      security: 'caller',
+      query: EventsQuery,
+      headers: z.object({
+        'last-event-id': z.string().optional().describe('counts more than `after`'),
+      }),
+      answers: {
+        200: [
+          { description: 'A page of facts, or a stream of server-sent events', schema: EventPage },
+          {
+            description: '',
+            type: 'text/event-stream',
+            schema: z
+              .string()
+              .describe(
+                'facts, then `snapshot`, then everything live; `reset` first where the position is gone',
+              ),
+          },
+        ],
+        ...errors(400, 401, 403, 404),
+      },
+    },
+    {
+      method: 'post',
+      path: '/v1/sessions/{id}/commands',
+      summary: 'Asks something of a session; `session.create` and `input.submit` begin one that is not there',
+      security: 'caller',
+      headers: z.object({
+        'idempotency-key': z.string().max(200).optional().describe('the same key is carried out once'),
+      }),
+      body: named('Command', Command),
+      answers: {
+        200: { description: 'It is done and durable', schema: CommandReceipt },
+        ...errors(400, 401, 403, 404, 409),
+      },
+    },
+    {
+      method: 'get',
+      path: '/v1/sessions/{id}/grants',
+      summary: 'What “always” has allowed in a session',
+      security: 'caller',
+      answers: { 200: { description: 'The grants', schema: GrantList }, ...errors(401, 403, 404) },
+    },
+    {
+      method: 'delete',
+      path: '/v1/sessions/{id}/grants/{grant}',
+      summary: 'Takes back what “always” has allowed',
+      security: 'caller',
+      answers: { 200: { description: 'It is taken back', schema: GrantRevoked }, ...errors(401, 403, 404) },
+    },
+    {
+      method: 'get',
+      path: '/v1/approvals',
+      summary: 'Everything that waits for an answer of the caller',
+      security: 'caller',
+      answers: { 200: { description: 'What waits', schema: ApprovalList }, ...errors(401, 403) },
+    },
+    {
+      method: 'post',
+      path: '/v1/approvals/{id}',
+      summary: 'Answers an approval; the first answer wins',
+      security: 'caller',
+      body: named('ApprovalAnswer', Answer),
+      answers: {
+        200: { description: 'It is answered', schema: ApprovalReceipt },
+        ...errors(400, 401, 403, 404, 409),
+      },
+    },
+  ],
+};

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { ChannelRequest, eventSchemas, UserRequest } from '../../dialects/pusher/schemas.ts';
+import { type Answers, named, type Section } from '../endpoint.ts';
+
+const { Trigger, Batch } = eventSchemas();
+const info = z
+  .string()
+  .optional()
+  .describe('`user_count`, `subscription_count`, or both with a comma between');
+
+const Attributes = named(
+  'ChannelAttributes',
+  z.object({
+    user_count: z.number().int().optional(),
+    subscription_count: z.number().int().optional(),
+  }),
+);
+const ChannelMap = z.record(z.string(), Attributes);
+const ChannelPermit = named(
+  'ChannelPermit',
+  z.object({ auth: z.string(), channel_data: z.string().optional() }),
+);
+const UserPermit = named('UserPermit', z.object({ auth: z.string(), user_data: z.string() }));
+const Triggered = named('Triggered', z.object({ channels: ChannelMap.optional() }));
+const BatchTriggered = named('BatchTriggered', z.object({ batch: z.array(Attributes).optional() }));
+const ChannelList = named('ChannelList', z.object({ channels: ChannelMap }));
+const Channel = named('Channel', Attributes.extend({ occupied: z.boolean() }));
+const ChannelUsers = named('ChannelUsers', z.object({ users: z.array(z.object({ id: z.string() })) }));
+const Nothing = named('Nothing', z.object({}));
+
+const ERRORS = {
+  400: 'What was sent does not fit',
+  401: 'No token or signature, or a bad one',
+  403: 'The channel is not the caller’s',
+  404: 'Unknown application',
+  413: 'The event or the request is too large',
+  503: 'Channels are off',
+} as const;
+
+const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
+  Object.fromEntries(
+    codes.map((code) => [code, { description: ERRORS[code], type: 'text/plain', schema: z.string() }]),
+  );
+
+const FORM_OR_JSON = ['application/x-www-form-urlencoded', 'application/json'];
+
+export const pusher: Section = {
+  tag: 'pusher',
+  description:
+    'Pusher Channels, protocol 7. Sockets are opened at /app/{key}. Absent where channels are off, but for the permits.',
+  endpoints: [
+    {
+      method: 'post',
+      path: '/api/pusher/auth',
+      summary: 'Permits a private or presence channel to a socket',
+      security: 'caller',
+      body: named('ChannelRequest', ChannelRequest),
+      bodyTypes: FORM_OR_JSON,
+      answers: {
+        200: { description: 'The signature', schema: ChannelPermit },
+        ...errors(400, 401, 403, 503),
+      },
+    },
+    {
+      method: 'post',
+      path: '/api/pusher/user-auth',
+      summary: 'Signs a socket in as the caller',
+      security: 'caller',
+      body: named('UserRequest', UserRequest),
+      bodyTypes: FORM_OR_JSON,
+      answers: { 200: { description: 'The signature', schema: UserPermit }, ...errors(400, 401, 503) },
+    },
+    {
+      method: 'post',
+      path: '/apps/{app}/events',
+      summary: 'Publishes an event on one or more channels',
+      security: 'signed',
+      body: named('TriggerRequest', Trigger),
+      answers: {
+        200: { description: 'It is published', schema: Triggered },
+        ...errors(400, 401, 403, 404, 413),
+      },
+    },
+    {
+      method: 'post',
+      path: '/apps/{app}/batch_events',
+      summary: 'Publishes several events',
+      security: 'signed',
+      body: named('BatchRequest', Batch),
+      answers: {
+        200: { description: 'They are published', schema: BatchTriggered },
+        ...errors(400, 401, 403, 404, 413),
+      },
+    },
+    {
+      method: 'get',
+      path: '/apps/{app}/channels',
+      summary: 'The channels that somebody is subscribed to',
+      security: 'signed',
+      query: z.object({ filter_by_prefix: z.string().optional(), info }),
+      answers: { 200: { description: 'The channels', schema: ChannelList }, ...errors(400, 401, 404) },
+    },
+    {
+      method: 'get',
+      path: '/apps/{app}/channels/{name}',
+      summary: 'One channel',
+      security: 'signed',
+      query: z.object({ info }),
+      answers: { 200: { description: 'The channel', schema: Channel }, ...errors(400, 401, 403, 404) },
+    },
+    {
+      method: 'get',
+      path: '/apps/{app}/channels/{name}/users',
+      summary: 'Who is in a presence channel',
+      security: 'signed',
+      answers: { 200: { description: 'The users', schema: ChannelUsers }, ...errors(400, 401, 403, 404) },
+    },
+    {
+      method: 'post',
+      path: '/apps/{app}/users/{user}/terminate_connections',
+      summary: 'Closes the sockets on which a user has signed in',
+      security: 'signed',
+      answers: { 200: { description: 'They are closed', schema: Nothing }, ...errors(401, 403, 404) },
+    },
+  ],
+};

@@ -1,0 +1,36 @@
+/** What a caller shows, and where. */
+import type { Security } from './endpoint.ts';
+
+export type Requirement = Readonly<Record<string, readonly string[]>>;
+
+const TOKEN: readonly Requirement[] = [{ bearer: [] }, { token: [] }];
+
+export const SECURITY: Record<Security, readonly Requirement[]> = {
+  nobody: [],
+  caller: [...TOKEN, {}],
+  token: TOKEN,
+  signed: [{ signature: [] }],
+};
+
+export const SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A token from a login endpoint. Where it may be left out, that is so in open mode alone: the caller is then `local`.',
+  },
+  token: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'The same token, for what cannot set headers.',
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'auth_signature',
+    description:
+      'HMAC-SHA256 over method, path and query, with auth_key, auth_timestamp, auth_version and body_md5 beside it, as Pusher signs.',
+  },
+};
