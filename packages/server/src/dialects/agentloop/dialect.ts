@@ -8,6 +8,7 @@ import type { Connection, Now, SessionRef, Socket } from '../../core/engine.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../calls.ts';
 import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { HTTP_STATUS } from '../http-status.ts';
 import { nthId } from '../ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
@@ -295,29 +296,7 @@ const FAILED: Record<ClientFrame['type'], string> = {
 };
 
 /** The number that stands in `details.code`: what the same failure would be over HTTP. */
-const FAULTS = {
-  invalid: 400,
-  empty: 400,
-  too_large: 413,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  no_turn: 409,
-  no_approval: 409,
-  tool_invalid: 422,
-  tool_failed: 500,
-  busy: 409,
-  nothing_to_compact: 409,
-  cancelled: 499,
-  too_many_steps: 500,
-  provider_unavailable: 502,
-  provider_limited: 429,
-  provider_rejected: 502,
-  context_too_long: 413,
-  overloaded: 503,
-  shutting_down: 503,
-  internal: 500,
-} satisfies Record<FaultCode, number>;
+const FAULTS: Record<FaultCode, number> = HTTP_STATUS;
 
 function refusal(type: ClientFrame['type'], fault: Fault): [string, Details] {
   const details = { error: fault.message, code: FAULTS[fault.code] };

@@ -22,6 +22,7 @@ import {
   type SessionRef,
 } from '../../core/engine.ts';
 import { defineDialect, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { HTTP_STATUS } from '../http-status.ts';
 import { eventStream } from './event-stream.ts';
 import { Answer, EventsQuery, PageQuery } from './schemas.ts';
 
@@ -194,26 +195,4 @@ const approvalView = ({ ref }: Now, pending: NonNullable<Now['approval']>) => ({
 
 // Faults
 
-const FAULTS = {
-  invalid: 400,
-  empty: 400,
-  too_large: 413,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  no_turn: 409,
-  no_approval: 409,
-  tool_invalid: 422,
-  tool_failed: 500,
-  busy: 409,
-  nothing_to_compact: 409,
-  cancelled: 409,
-  too_many_steps: 500,
-  provider_unavailable: 502,
-  provider_limited: 429,
-  provider_rejected: 502,
-  context_too_long: 413,
-  overloaded: 503,
-  shutting_down: 503,
-  internal: 500,
-} satisfies Record<FaultCode, ContentfulStatusCode>;
+const FAULTS: Record<FaultCode, ContentfulStatusCode> = HTTP_STATUS;

@@ -1,0 +1,27 @@
+/** Faults as HTTP has them, for wires that speak in its numbers. */
+import type { FaultCode } from '@parlance/protocol';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+export const HTTP_STATUS = {
+  invalid: 400,
+  empty: 400,
+  too_large: 413,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  no_turn: 409,
+  no_approval: 409,
+  tool_invalid: 422,
+  tool_failed: 500,
+  busy: 409,
+  nothing_to_compact: 409,
+  cancelled: 409,
+  too_many_steps: 500,
+  provider_unavailable: 502,
+  provider_limited: 429,
+  provider_rejected: 502,
+  context_too_long: 413,
+  overloaded: 503,
+  shutting_down: 503,
+  internal: 500,
+} satisfies Record<FaultCode, ContentfulStatusCode>;
