@@ -196,8 +196,8 @@ function toolContext(
         prefer: turn.via,
         request,
         signal,
-        report: (progress) =>
-          session.publish({ type: 'call.progress', call: call.call, execution, ...progress }),
+        report: (progress, at) =>
+          session.publish({ type: 'call.progress', call: call.call, execution: at, ...progress }),
       }),
   };
 }

@@ -52,7 +52,8 @@ export type Dispatch = {
   readonly prefer: ConnectionId | undefined;
   readonly request: ClientRequest;
   readonly signal: AbortSignal;
-  readonly report: (progress: ClientProgress) => void;
+  /** `execution` is the one that the client was given: a call that is tried again has another */
+  readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
 export class ClientDesk {
@@ -81,13 +82,15 @@ export class ClientDesk {
 
   /** Runs one call at one client: the one that `prefer` names if it offers the tool, else the least busy. */
   async dispatch(job: Dispatch): Promise<Json> {
-    const { request, report } = job;
+    const { request } = job;
     for (let attempt = 1; ; attempt++) {
       const client = this.#choose(job.owner, request.tool, job.prefer);
       if (!client) {
         throw new Fault('tool_failed', `No browser extension client available for tool: ${request.tool}`);
       }
-      const answer = await this.#lease(job, client, attempt);
+      const execution = attempt === 1 ? job.execution : `${job.execution}_${attempt}`;
+      const report = (progress: ClientProgress) => job.report(progress, execution);
+      const answer = await this.#lease(job, client, execution, report);
       if (answer.ok) {
         report({ status: 'completed', progress: 100 });
         return answer.result;
@@ -133,10 +136,14 @@ export class ClientDesk {
     );
   }
 
-  #lease(job: Dispatch, client: ToolClient, attempt: number): Promise<ClientAnswer> {
-    const { request, report, signal } = job;
+  #lease(
+    job: Dispatch,
+    client: ToolClient,
+    execution: string,
+    report: (progress: ClientProgress) => void,
+  ): Promise<ClientAnswer> {
+    const { request, signal } = job;
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
-    const execution = attempt === 1 ? job.execution : `${job.execution}_${attempt}`;
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
     const settle = (answer: ClientAnswer | Fault) =>
       answer instanceof Fault ? reject(answer) : resolve(answer);
