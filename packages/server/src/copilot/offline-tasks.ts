@@ -18,6 +18,7 @@ export type PlannedTask =
   | { readonly question: string; readonly missing: readonly string[] };
 
 const MOST_STEPS = 10;
+const FIRST_PARTS = 3;
 
 /**
  * One to ten steps; or a question where something is not understood, not on the page, or not said. What comes after a step that
@@ -56,10 +57,17 @@ const understood = (clause: string, page: Page): boolean => recognise(bare(claus
  * three words that name a thing on the page, so that "cats and dogs" stays together.
  */
 const begins = (text: string, page: Page): boolean =>
-  [text, ...cutsOf(text).map(({ left }) => left)].map(bare).some((clause) => {
-    if (byWords(clause, page)) return true;
-    return clause.split(' ').length > 2 && byName(clause, page) !== null;
-  });
+  [
+    text,
+    ...cutsOf(text)
+      .slice(0, FIRST_PARTS)
+      .map(({ left }) => left),
+  ]
+    .map(bare)
+    .some((clause) => {
+      if (byWords(clause, page)) return true;
+      return clause.split(' ').length > 2 && byName(clause, page) !== null;
+    });
 
 /** A list that shows its choices only when it is open is opened first. */
 function opened(intents: readonly Intent[], page: Page): Intent[] {

@@ -90,8 +90,9 @@ function passage(page: Page, asked: string): string | null {
   const wanted = [...new Set(wordsOf(asked))].filter((word) => !EMPTY.has(word));
   const subject = shape ? wanted.filter((word) => !shape[2].includes(word)) : wanted;
   const lines = page.text.split('\n').slice(0, MOST_LINES);
+  const words = lines.map(wordsOf);
   const windows = lines.flatMap((_, index) =>
-    [1, 2, 3].map((size) => windowOf(lines, index, size, shape?.[1])),
+    [1, 2, 3].map((size) => windowOf(lines, words, index, size, shape?.[1])),
   );
   if (shape && subject.length === 0)
     return shaped(
@@ -99,12 +100,12 @@ function passage(page: Page, asked: string): string | null {
       wanted,
     );
   let best: { score: number; text: string } | null = null;
-  for (const { text, words, shaped: fits, size } of windows) {
+  for (const { text, words: held, shaped: fits, size } of windows) {
     if (shape && !fits) continue;
-    const shared = subject.filter((word) => words.has(word)).length;
+    const shared = subject.filter((word) => held.has(word)).length;
     if (shared === 0 || shared < Math.min(2, Math.ceil(subject.length / 2))) continue;
     // Few words around what is asked for, and few lines.
-    const score = shared / subject.length - size * 0.05 - Math.min(words.size, 40) * 0.001;
+    const score = shared / subject.length - size * 0.05 - Math.min(held.size, 40) * 0.001;
     if (!best || score > best.score) best = { score, text };
   }
   return best && `The page says: “${line(best.text, LONGEST_ANSWER)}”`;
@@ -112,12 +113,14 @@ function passage(page: Page, asked: string): string | null {
 
 function windowOf(
   lines: readonly string[],
+  words: readonly (readonly string[])[],
   start: number,
   size: number,
   shape: RegExp | undefined,
 ): Window & { size: number } {
   const text = lines.slice(start, start + size).join(' – ');
-  return { text, words: new Set(wordsOf(text)), shaped: shape?.test(text) ?? true, size };
+  const held = new Set(words.slice(start, start + size).flat());
+  return { text, words: held, shaped: shape?.test(text) ?? true, size };
 }
 
 /** "What is the price?": all lines that show one, the ones that say so first; a bare figure with the line before it. */

@@ -168,9 +168,12 @@ export function byWords(clause: string, page: Page): Recognised {
   return isQuestion(clause) ? one({ kind: 'answer', question: clause }) : null;
 }
 
+/** Nobody needs more words to name a button. */
+const MOST_WORDS = 12;
+
 /** "add the blue lamp to the cart": no verb that is known, but a button that is called so. */
 export function byName(clause: string, page: Page): Recognised {
-  if (clause.length > LONGEST_CLAUSE) return null;
+  if (clause.split(' ').length > MOST_WORDS) return null;
   const [best] = findElements(page, clause, ['button', 'link', 'menuitem', 'tab']);
   return best && best.score >= 0.5 ? one({ kind: 'click', target: clause }) : null;
 }

@@ -12,10 +12,16 @@ export function bare(said: string): string {
     text = text.replace(/\s*\?+$/, '');
   for (;;) {
     const rest = text.replace(BEFORE, '').replace(STOPS, '').trim();
-    const polite = /[?]$/.test(rest) ? rest : rest.replace(AFTER, '');
+    const polite = /[?]$/.test(rest) ? rest : withoutEnding(rest);
     if (polite === text || polite === '') return text;
     text = polite;
   }
+}
+
+/** Only the end is looked at: a long run of commas is no reason to look at all of it. */
+function withoutEnding(text: string): string {
+  const at = Math.max(0, text.length - 40);
+  return text.slice(0, at) + text.slice(at).replace(AFTER, '');
 }
 
 /** Quotes around the whole of a text are the writer's. */
@@ -28,7 +34,7 @@ const CONNECTOR =
   /(?:\s*[,;]\s*|\s+)(?:and\s+then|after\s+that|afterwards|and\s+also|and\s+finally|and|then|finally)\s+|\s*[;,]\s+|[.!]\s+(?=\S)|\s*\n\s*/gi;
 
 /** Nobody asks for more in one go; a text that is longer is one request. */
-const MOST_CUTS = 30;
+const MOST_CUTS = 20;
 const LONGEST_REQUEST = 2_000;
 
 export type Cut = { readonly left: string; readonly rest: string };

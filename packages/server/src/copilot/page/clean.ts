@@ -5,7 +5,10 @@ const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
   /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-export const visible = (text: string): string => text.toWellFormed().replace(INVISIBLE, '');
+const ASCII = /^[\t\n\r -~]*$/;
+
+export const visible = (text: string): string =>
+  ASCII.test(text) ? text : text.toWellFormed().replace(INVISIBLE, '');
 
 /** Most text is plain: then there is nothing to do. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;

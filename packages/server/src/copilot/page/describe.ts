@@ -6,6 +6,8 @@ export type Description = {
   readonly all: readonly string[];
   /** its words without those that only say what kind of thing it is */
   readonly words: readonly string[];
+  /** the word that says what kind of thing it is */
+  readonly kind: string | null;
   /** the roles it may have; null where nothing is said of that */
   readonly roles: Roles | null;
   /** the first is 1, the last is -1 */
@@ -77,7 +79,7 @@ export function describe(description: string): Description {
   // The last word of a kind is what the thing is; the words before it may be part of its name.
   const last = kinds.at(-1);
   const words = said.filter((word) => word !== last);
-  return { all: said, words, roles: ROLE_WORDS.get(last ?? '') ?? null, place };
+  return { all: said, words, kind: last ?? null, roles: ROLE_WORDS.get(last ?? '') ?? null, place };
 }
 
 const isPlace = (word: string): boolean =>

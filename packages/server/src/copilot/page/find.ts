@@ -42,7 +42,8 @@ function scoreOf(element: PageElement, wanted: Description, exact: string, restr
   if (fit === 0) return 0;
   const score = Math.max(
     wanted.words.length > 0 ? nameScore(element, wanted.words) : kindScore(element, wanted, fit, restricted),
-    wanted.roles ? nameScore(element, wanted.all) : 0,
+    // A thing may be called by its kind: “Shopping list”.
+    wanted.kind !== null && ownWords(element).includes(wanted.kind) ? nameScore(element, wanted.all) : 0,
   );
   return score * fit * (element.state.disabled ? 0.97 : 1);
 }
@@ -59,34 +60,51 @@ function kindScore(element: PageElement, wanted: Description, fit: number, restr
 }
 
 function nameScore(element: PageElement, wanted: readonly string[]): number {
-  const { own, around } = wordingOf(element);
+  const own = ownWords(element);
   const inName = share(wanted, own);
   if (inName === 1) return own.length === wanted.length ? 0.98 : 0.8 + 0.15 * (wanted.length / own.length);
-  const inAll = share(wanted, around);
+  const inAll = share(wanted, wordsAround(element));
   if (inAll === 1) return 0.5 + 0.25 * inName;
   // Half of the words, and at least one in the name itself: better than nothing, and never taken for certain.
   return inAll > 0.5 && inName > 0 ? 0.45 * inAll : 0;
 }
 
-type Wording = { readonly name: string; readonly own: readonly string[]; readonly around: readonly string[] };
+type Wording = { readonly name: string; own?: readonly string[]; around?: readonly string[] };
 
-/** A page is searched many times for one request: its words are taken apart once. */
+/** A page is searched many times for one request: its words are taken apart once, and only as far as they are needed. */
 const wordings = new WeakMap<PageElement, Wording>();
 
+/** Where nothing is named, what stands beside it is what people call it. */
+const calledBy = (element: PageElement): string => element.name || (element.label ?? '');
+
 function wordingOf(element: PageElement): Wording {
-  const known = wordings.get(element);
-  if (known) return known;
-  // Where nothing is named, what stands beside it is what people call it.
-  const called = element.name || (element.label ?? '');
-  const own = wordsOf(called);
-  const wording = { name: folded(called), own, around: [...own, ...aroundOf(element)] };
-  wordings.set(element, wording);
+  let wording = wordings.get(element);
+  if (!wording) {
+    wording = { name: folded(calledBy(element)) };
+    wordings.set(element, wording);
+  }
   return wording;
 }
 
+function ownWords(element: PageElement): readonly string[] {
+  const wording = wordingOf(element);
+  wording.own ??= wordsOf(wording.name);
+  return wording.own;
+}
+
+function wordsAround(element: PageElement): readonly string[] {
+  const wording = wordingOf(element);
+  wording.around ??= [...ownWords(element), ...aroundOf(element)];
+  return wording.around;
+}
+
 function share(wanted: readonly string[], words: readonly string[]): number {
-  const found = wanted.filter((word) => words.some((own) => own === word || startsAlike(own, word)));
-  return found.length / wanted.length;
+  let found = 0;
+  for (const word of wanted) {
+    const there = words.includes(word) || (word.length > 4 && words.some((own) => startsAlike(own, word)));
+    if (there) found++;
+  }
+  return found / wanted.length;
 }
 
 /** "subscribe" and "subscription" stay apart; "search" and "searching" do not. */

@@ -47,24 +47,35 @@ const SAME = new Map(
   }),
 );
 
+/** Few texts hold any of the phrases: only for those they are looked for one by one. */
+const TRIGGER = /\b(?:logg?|sign|e-?\s?mail|user|pass|check|tick|drop|text|radio|combo|zip|post)/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ASCII = /^[\u0000-\u007f]*$/;
+
 /** Lower case, no accents, the phrases of two words made one. */
 export function folded(text: string): string {
-  let plain = text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-    .replace(/[’‘`]/g, "'");
-  for (const [phrase, word] of PHRASES) plain = plain.replace(phrase, word);
+  let plain = (ASCII.test(text) ? text : unaccented(text)).toLowerCase();
+  if (TRIGGER.test(plain)) for (const [phrase, word] of PHRASES) plain = plain.replace(phrase, word);
   return plain.replace(/\s+/g, ' ').trim();
 }
 
-const WORD = /[\p{L}\p{N}]+(?:[.@'][\p{L}\p{N}]+)*/gu;
+const unaccented = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[’‘`]/g, "'");
 
-export const wordsOf = (text: string): string[] =>
-  [...folded(text).matchAll(WORD)].map(([word]) => oneWord(word));
+const WORD = /[\p{L}\p{N}]+(?:[.@'][\p{L}\p{N}]+)*/gu;
+const PLAIN_WORD = /[a-z0-9]+(?:[.@'][a-z0-9]+)*/g;
+
+export function wordsOf(text: string): string[] {
+  const plain = folded(text);
+  const words = plain.match(ASCII.test(plain) ? PLAIN_WORD : WORD);
+  return words ? words.map(oneWord) : [];
+}
 
 function oneWord(word: string): string {
-  const single = singular(word.replace(/'s?$/, ''));
+  const single = singular(word.includes("'") ? word.replace(/'s?$/, '') : word);
   return SAME.get(single) ?? single;
 }
 
