@@ -201,6 +201,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   ),
 
+  'final-failure': played([calls('errand-end', { why: 'It cannot be done.' })], ({ engine }) =>
+    say(engine, 'Do it'),
+  ),
+
   handoff: played(
     [calls('handoff', { agent: 'tester', reason: 'It needs tests' }), says('I am the tester.')],
     ({ engine }) => say(engine, 'Test it'),

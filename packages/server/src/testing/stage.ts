@@ -146,6 +146,13 @@ const TOOLS: readonly Tool[] = [
     },
   }),
   defineTool({
+    name: 'errand-end',
+    description: 'Gives up.',
+    input: z.object({ why: z.string() }),
+    approval: () => null,
+    run: async ({ why }) => ({ parts: [textPart(why)], failed: true, final: true }),
+  }),
+  defineTool({
     name: 'handoff',
     description: 'Hands over.',
     input: z.object({ agent: z.string(), reason: z.string() }),

@@ -16,7 +16,7 @@ import { InteractRequest } from './request.ts';
 import { interactBody, interactPush } from './response.ts';
 import { sessionRoutes } from './sessions.ts';
 
-export const copilot = defineDialect<MessageState>({
+export const copilot = defineDialect<State>({
   name: 'copilot',
   projection: { start, step, attach },
   routes,
@@ -58,19 +58,32 @@ type Body =
       readonly status: string;
     };
 
-function start(now: Now): MessageState {
-  return startMessages(now.saidAtRest);
+type State = {
+  readonly messages: MessageState;
+  /** the agent itself said that the task cannot be done */
+  readonly failed: boolean;
+};
+
+function start(now: Now): State {
+  return { messages: startMessages(now.saidAtRest), failed: false };
 }
 
-function step(state: MessageState, event: SessionEvent): Stepped<MessageState, Body> {
-  if (!isFact(event)) return [state, NONE];
-  const [next, message] = stepMessages(state, event);
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  if (!isFact(event)) return [before, NONE];
+  const [messages, message] = stepMessages(before.messages, event);
+  const failed = failedAfter(before.failed, event);
+  const state = messages === before.messages && failed === before.failed ? before : { messages, failed };
   const bodies: Body[] = message ? [{ type: 'new_message', sessionId: event.session, message }] : [];
-  return [next, [...bodies, ...progress(event)].map((body): Frame<Body> => ({ body }))];
+  return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
+}
+
+function failedAfter(failed: boolean, fact: Fact): boolean {
+  if (fact.type === 'turn.started') return false;
+  return fact.type === 'tool.ended' && fact.final ? fact.outcome !== 'ok' : failed;
 }
 
 /** For other devices of the same user: the plan and how the task stands. */
-function progress(fact: Fact): Body[] {
+function progress(fact: Fact, failed: boolean): Body[] {
   const sessionId = fact.session;
   switch (fact.type) {
     case 'call.requested':
@@ -79,7 +92,7 @@ function progress(fact: Fact): Body[] {
     case 'turn.started':
       return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'running' }];
     case 'turn.ended':
-      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'completed' }];
+      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: failed ? 'failed' : 'completed' }];
     case 'turn.failed':
       return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'failed' }];
     case 'turn.cancelled':
