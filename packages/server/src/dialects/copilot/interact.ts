@@ -125,7 +125,8 @@ async function reportOf(
   const verification = action
     ? verifyAction({ action, expectedOutcome }, reportIn(request, after), before, after)
     : { success: false, confidence: 1, reason: 'The action could not be read.' };
-  const correction = action && !verification.success ? suggestCorrection(action, verification, after, before) : null;
+  const correction =
+    action && !verification.success ? suggestCorrection(action, verification, after, before) : null;
   const words = [
     `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
     ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
