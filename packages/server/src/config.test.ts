@@ -60,6 +60,7 @@ describe('defaults', () => {
       offlineDelay: 15,
       maxSteps: 50,
       grace: 5000,
+      requestsPerMinute: 6_000,
       maxFrame: 1_048_576,
       channels: true,
       channelsAppId: 'app-id',

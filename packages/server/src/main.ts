@@ -91,6 +91,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     now: Date.now,
     newId: () => crypto.randomUUID(),
     preferences: store.preferences,
+    requestsPerMinute: config.requestsPerMinute,
     toolOrigins: config.allowedToolOrigins,
   };
   const speak = (name: DialectName, socket: Socket): Connection => {

@@ -332,6 +332,14 @@ export const SETTINGS = {
     schema: wholeNumber(0, 600_000),
     description: 'how long running turns may go on when the server is told to stop',
   },
+  requestsPerMinute: {
+    env: ['PARLANCE_REQUESTS_PER_MINUTE'],
+    flag: '--requests-per-minute',
+    argument: 'COUNT',
+    fallback: 6_000,
+    schema: wholeNumber(1, 1_000_000),
+    description: 'how often one caller of the copilot endpoints may ask',
+  },
   maxFrame: {
     env: ['PARLANCE_MAX_FRAME'],
     flag: '--max-frame',

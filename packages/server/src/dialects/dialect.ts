@@ -58,6 +58,8 @@ export type Surroundings = {
   readonly follow: (ref: SessionRef) => Promise<void>;
   /** what users have chosen for themselves */
   readonly preferences: PreferenceStore;
+  /** how often one caller may ask over HTTP, where the contract has limits */
+  readonly requestsPerMinute: number;
   /** the origins that browser tools may touch */
   readonly toolOrigins: readonly string[];
 };

@@ -24,7 +24,7 @@ function registered(): string[] {
     warn: () => undefined,
     error: () => undefined,
   };
-  const around = { log } as unknown as Surroundings;
+  const around = { log, requestsPerMinute: 1 } as unknown as Surroundings;
   const { routes } = app(around, openChannels(loadConfig([], {}, import.meta.dir), log));
   return routes
     .filter(({ method }) => method !== 'ALL')

@@ -12,6 +12,7 @@ import { sessionChannel } from './channel-watch.ts';
 import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
 import { interact } from './interact.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
+import { rateLimit } from './rate-limit.ts';
 import { InteractRequest } from './request.ts';
 import { interactBody, interactPush } from './response.ts';
 import { sessionRoutes } from './sessions.ts';
@@ -24,7 +25,11 @@ export const copilot = defineDialect<State>({
 
 // In
 
+const LIMITED = ['/api/agent/*', '/api/session', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
+
 function routes(app: Hono, around: Surroundings): void {
+  const limited = rateLimit(around);
+  for (const path of LIMITED) app.use(path, limited);
   const api = new Hono();
   api.post('/api/agent/interact', async (c) => {
     const began = around.now();

@@ -213,3 +213,23 @@ test('a page of 1,000,000 characters is taken', async () => {
   expect(status).toBe(200);
   expect(body.data.action).toBe('click(4)');
 });
+
+test('who asks too often is told when to come back, and everyone how much is left', async () => {
+  const narrow = await startTestServer({ PARLANCE_REQUESTS_PER_MINUTE: '2' });
+  const bearer = { authorization: `Bearer ${await narrow.login('dev', 'dev-password')}` };
+  const ask = () => fetch(`${narrow.http}/api/session/latest`, { headers: bearer });
+  const [one, two, three] = [await ask(), await ask(), await ask()];
+  expect(one.headers.get('x-ratelimit-limit')).toBe('2');
+  expect([one, two].map((response) => response.headers.get('x-ratelimit-remaining'))).toEqual(['1', '0']);
+  expect(three.status).toBe(429);
+  const wait = Number(three.headers.get('retry-after'));
+  expect(wait).toBeGreaterThan(0);
+  expect(Number(three.headers.get('x-ratelimit-reset'))).toBeGreaterThan(0);
+  expect(await three.json()).toMatchObject({
+    success: false,
+    code: 'RATE_LIMIT',
+    details: { retryAfter: wait },
+  });
+  expect((await fetch(`${narrow.http}/api/session/latest`)).status).toBe(401);
+  await narrow.stop();
+});
