@@ -13,7 +13,7 @@ test('cuts are the same for the same seed, and some are inside characters and li
   expect(starts).toContain(0x0a);
 });
 
-test('pieces arrive in pieces', async () => {
+test('pieces arrive whole, however the network joins them', async () => {
   const vendor = upstream();
   const pieces = byteByByte(BYTES.subarray(0, 40));
   vendor.answer = { status: 200, type: 'text/event-stream', pieces };
@@ -21,7 +21,6 @@ test('pieces arrive in pieces', async () => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body ?? []) chunks.push(chunk);
   await vendor.stop();
+  // How many there are is up to the network; `event-batches.test.ts` cuts where nobody can join again.
   expect(Buffer.concat(chunks)).toEqual(Buffer.from(BYTES.subarray(0, 40)));
-  // How many is up to the network. `event-batches.test.ts` cuts where nobody can join again.
-  expect(chunks.length).toBeGreaterThan(1);
 });
