@@ -87,7 +87,8 @@ export const MIGRATIONS: readonly string[] = [
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */
 export function migrate(database: Database, path: string): void {
-  if (versionOf(database, path) === MIGRATIONS.length) return;
+  // in one transaction: another process may be making the database at this moment
+  if (database.transaction(() => versionOf(database, path))() === MIGRATIONS.length) return;
   database.run('BEGIN IMMEDIATE');
   try {
     // asked again: another process may have been here before the lock was ours
