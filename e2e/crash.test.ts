@@ -190,11 +190,11 @@ describe('killed while a tool runs', () => {
     const folder = newFolder();
     await using first = await startProcess(folder);
     const client = await first.connect('/agentloop?session=lost');
-    client.send(userInput(`run sh -c "echo once >> effect.txt; sleep 30"`));
+    client.send(userInput(`run sh -c "echo once >> effect.txt; touch done.txt; sleep 30"`));
     await client.next('approval_request');
     client.send({ id: crypto.randomUUID(), type: 'approval_response', payload: { review: 'yes' } });
     await client.next((frame) => (frame.payload as { type?: string }).type === 'function_call');
-    await appears(folder, 'effect.txt');
+    await appears(folder, 'done.txt');
     await first.kill();
 
     await using second = await startProcess(folder);
