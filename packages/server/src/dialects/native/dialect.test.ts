@@ -240,6 +240,17 @@ describe('approvals', () => {
     });
   });
 
+  test('answered with always are listed as grants, and can be taken back', async () => {
+    const { id } = await waiting('n-always');
+    await call(`/v1/approvals/${id}`, { answer: 'always' });
+    const { body } = await call('/v1/sessions/n-always/grants');
+    expect(body).toEqual({ grants: ['shell:touch'] });
+    const path = `${server.http}/v1/sessions/n-always/grants/${encodeURIComponent('shell:touch')}`;
+    expect((await fetch(path, { method: 'DELETE' })).status).toBe(200);
+    expect((await call('/v1/sessions/n-always/grants')).body).toEqual({ grants: [] });
+    expect((await fetch(path, { method: 'DELETE' })).status).toBe(404);
+  });
+
   test('that are unknown, or of others, are refused', async () => {
     expect((await call('/v1/approvals/nothing', { answer: 'once' })).status).toBe(404);
     expect((await call('/v1/approvals/nothing', { answer: 'perhaps' })).status).toBe(400);
