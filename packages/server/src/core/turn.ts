@@ -230,8 +230,9 @@ async function end(session: LiveSession, tools: TurnTools, turn: Turn, facts: Fa
 
 async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: unknown): Promise<void> {
   const fault = asFault(thrown);
-  if (fault.code === 'internal')
-    tools.log.error({ err: fault.cause, session: session.ref.id }, 'turn failed');
+  const { id } = session.ref;
+  if (fault.code === 'internal') tools.log.error({ err: fault.cause, session: id }, 'turn failed');
+  else tools.log.warn({ session: id, code: fault.code, reason: fault.message }, 'turn failed');
   const durationMs = tools.now() - turn.startedAt;
   await session.transact((state) =>
     state.turn?.id !== turn.id
