@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
+import { HTTP_STATUS } from '../http-status.ts';
 import { latestMessages } from './messages.ts';
 import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
 import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation } from './schemas.ts';
@@ -113,26 +114,11 @@ function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
 
 // Faults
 
-const STATUSES = {
+/** The contract's servers answer what does not fit with 422. */
+const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
+  ...HTTP_STATUS,
   invalid: 422,
   empty: 422,
-  too_large: 413,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
   no_turn: 404,
-  no_approval: 409,
-  tool_invalid: 422,
-  tool_failed: 500,
-  busy: 409,
-  nothing_to_compact: 409,
-  cancelled: 409,
-  too_many_steps: 500,
-  provider_unavailable: 502,
   provider_limited: 503,
-  provider_rejected: 502,
-  context_too_long: 413,
-  overloaded: 503,
-  shutting_down: 503,
-  internal: 500,
-} satisfies Record<FaultCode, ContentfulStatusCode>;
+};

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import type { Log } from '../../core/engine.ts';
+import { HTTP_STATUS } from '../http-status.ts';
 import { isOurs } from './application.ts';
 import { isChannelName, kindOf } from './names.ts';
 import { CODES, encodedData } from './protocol.ts';
@@ -151,26 +152,4 @@ function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
 // Faults
 
 /** Most of them cannot come from here: nothing but requests is judged. */
-export const STATUSES = {
-  invalid: 400,
-  empty: 400,
-  too_large: 413,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  no_turn: 409,
-  no_approval: 409,
-  tool_invalid: 400,
-  tool_failed: 500,
-  busy: 409,
-  nothing_to_compact: 409,
-  cancelled: 409,
-  too_many_steps: 500,
-  provider_unavailable: 502,
-  provider_limited: 503,
-  provider_rejected: 502,
-  context_too_long: 413,
-  overloaded: 503,
-  shutting_down: 503,
-  internal: 500,
-} satisfies Record<FaultCode, ContentfulStatusCode>;
+export const STATUSES: Record<FaultCode, ContentfulStatusCode> = { ...HTTP_STATUS, tool_invalid: 400 };
