@@ -23,7 +23,7 @@ export type Now = {
   readonly turn: TurnId | null;
   /** the number of the fact with which the turn began */
   readonly began: number | null;
-  readonly finished: readonly TurnId[];
+  readonly finished: SessionState['finished'];
   readonly title: string;
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;

@@ -47,6 +47,8 @@ export type Turn = {
   readonly calls: readonly OpenCall[];
   /** words of strangers have come in: standing grants do not count any more */
   readonly tainted: boolean;
+  /** the agent itself has said that it cannot be done */
+  readonly gaveUp: boolean;
   /** nothing more is wanted of the model */
   readonly answered: boolean;
 };
@@ -76,8 +78,8 @@ export type SessionState = {
   readonly labels: Readonly<Record<string, string>>;
   /** how many things either side has said: inputs, texts, calls handed to a client, and calls that were the end */
   readonly said: number;
-  /** turns that are over, the latest last */
-  readonly finished: readonly TurnId[];
+  /** turns that are over, and whether they did what was wanted; the latest last */
+  readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
   /** what "always" has allowed in this session */
   readonly grants: readonly string[];
   /** approvals that have their answer, the latest last, so that a late answer is told apart from an unknown one */
@@ -91,7 +93,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 6;
+export const STATE_VERSION = 7;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -171,16 +173,18 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         usage: NO_USAGE,
         steps: 0,
         tainted: false,
+        gaveUp: false,
         calls: [],
         answered: input?.call !== undefined,
       };
       return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
     }
     case 'turn.ended':
+      return finish(state, fact.turn, !state.turn?.gaveUp);
     case 'turn.cancelled':
-      return finish(state, fact.turn);
+      return finish(state, fact.turn, false);
     case 'turn.failed':
-      return { ...finish(state, fact.turn), failed: true };
+      return { ...finish(state, fact.turn, false), failed: true };
     case 'agent.changed':
       return inTurn({ ...state, agent: fact.to }, (turn) => ({ ...turn, agent: fact.to }));
     case 'step.ended':
@@ -228,6 +232,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       return inTurn({ ...state, answered, said }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,
+        gaveUp: fact.final === true && fact.outcome !== 'ok',
         tainted: turn.tainted || fact.untrusted === true,
         calls: turn.calls.filter((call) => call.call !== fact.call),
       }));
@@ -250,10 +255,10 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
   }
 }
 
-const finish = (state: SessionState, turn: TurnId): SessionState => ({
+const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState => ({
   ...state,
   turn: null,
-  finished: [...state.finished, turn].slice(-REMEMBERED),
+  finished: [...state.finished, { turn, ok }].slice(-REMEMBERED),
 });
 
 const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });

@@ -109,6 +109,10 @@ const RULES: readonly Rule[] = [
     ([text, target]) => one({ kind: 'fill', target: name(target), text: name(text) }),
   ],
   [
+    /^(?:type|enter|write|put|input|paste)\s+(.+?)\s+as\s+((?:the|my|your|our)\s+.+)$/i,
+    ([text, target]) => one({ kind: 'fill', target: name(target), text: name(text) }),
+  ],
+  [
     /^(?:type|enter|write|input|paste)\s+(?!in\b)(.+)$/i,
     ([text]) => one({ kind: 'fill', target: null, text: name(text) }),
   ],

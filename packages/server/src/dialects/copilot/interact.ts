@@ -44,7 +44,14 @@ export async function interact(
   const now = await engine.now(ref);
   const known = request.taskId as TurnId | null | undefined;
   if (known && now.turn !== known)
-    return { sessionId, page: null, task: overTask(known, now.finished.includes(known)) };
+    return {
+      sessionId,
+      page: null,
+      task: overTask(
+        known,
+        now.finished.find(({ turn }) => turn === known),
+      ),
+    };
 
   const page = pageOf(request);
   const caller = { principal, dialect: 'copilot' };
@@ -208,9 +215,9 @@ function withApproval(task: Task, { approval, turn }: Now): Task {
 }
 
 /** A task that is over, or that we never knew: clients stop on it, and do not back off as they would on a 404. */
-function overTask(taskId: TurnId, finished: boolean): Task {
-  const nothing = taskOf([], taskId);
-  const status = finished ? 'completed' : 'failed';
-  const thought = finished ? 'This task has been finished already.' : 'There is no such task.';
-  return { ...nothing, status, thought, action: 'finish()' };
+function overTask(taskId: TurnId, over: Now['finished'][number] | undefined): Task {
+  const thought = over
+    ? `This task is finished already${over.ok ? '' : ': it failed'}.`
+    : 'There is no such task.';
+  return { ...taskOf([], taskId), status: over?.ok ? 'completed' : 'failed', thought, action: 'finish()' };
 }
