@@ -15,6 +15,7 @@ import { cappedData, cappedParts } from './output.ts';
 import type { Tool, ToolContext, ToolResult } from './ports/tool.ts';
 import { offeredTo } from './prompt.ts';
 import type { OpenCall, Turn } from './session.ts';
+import { stampedId } from './stamped-id.ts';
 import { possibleCall } from './tool-input.ts';
 import { recordIn, type TurnTools } from './turn.ts';
 
@@ -181,7 +182,7 @@ function toolContext(
   signal: AbortSignal,
 ): ToolContext {
   const { owner, id } = session.ref;
-  const execution = executionId(tools.now(), tools.newId());
+  const execution = stampedId('exec', tools.now(), tools.newId());
   return {
     session: id,
     owner,
@@ -201,13 +202,6 @@ function toolContext(
       }),
   };
 }
-
-/** The form that clients of the extension contract expect: exec_<ms>_<9 base36>. */
-const executionId = (now: number, id: string): string =>
-  `exec_${now}_${BigInt(`0x${id.replaceAll('-', '').slice(-16)}`)
-    .toString(36)
-    .padStart(9, '0')
-    .slice(-9)}`;
 
 /** The process died while it ran. It is run again only where that cannot matter. */
 async function lost(session: LiveSession, tools: TurnTools, turn: Turn, call: OpenCall): Promise<void> {

@@ -55,6 +55,7 @@ export {
   sessionKey,
 } from './ports/store.ts';
 export { requirePermission } from './rights.ts';
+export { stampedId } from './stamped-id.ts';
 
 /** Who sends a command, and through what. */
 export type Caller = {

@@ -12,6 +12,7 @@ import {
 import { parseAction } from '../../copilot/action/parse.ts';
 import { suggestCorrection } from '../../copilot/correction.ts';
 import type { ActionReport } from '../../copilot/evidence.ts';
+import { lastPage } from '../../copilot/last-page.ts';
 import type { Page } from '../../copilot/page/page.ts';
 import { renderPage } from '../../copilot/page/render.ts';
 import { understandPage } from '../../copilot/page/understand.ts';
@@ -125,7 +126,7 @@ async function reportOf(
   page: Page | null,
   engine: Surroundings['engine'],
 ): Promise<{ failed: boolean; parts: Part[]; data: JsonObject }> {
-  const before = pageBefore(await engine.facts(ref, Math.max(0, (now.began ?? 1) - 2), PAGE));
+  const before = lastPage(await engine.facts(ref, Math.max(0, (now.began ?? 1) - 2), PAGE));
   const action = parseAction(typeof input.action === 'string' ? input.action : '');
   const after = page ?? before ?? EMPTY_PAGE;
   const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
@@ -166,14 +167,6 @@ const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '',
 const shown = (page: Page | null): Part[] => (page ? [textPart(renderPage(page))] : []);
 const pageData = (page: Page | null): JsonObject | undefined =>
   page ? { page: page as unknown as JsonObject } : undefined;
-
-function pageBefore(facts: readonly Fact[]): Page | null {
-  for (const fact of facts.toReversed()) {
-    const page = (fact.type === 'tool.ended' || fact.type === 'input.accepted') && fact.data?.page;
-    if (page) return page as unknown as Page;
-  }
-  return null;
-}
 
 /** Of a page with thousands of elements, those a model is shown are stored, and some buttons that did not fit. */
 function kept(page: Page): Page {

@@ -1,15 +1,5 @@
 /** What the log tells of the task so far. */
 import type { Fact } from '@parlance/protocol';
-import type { Page } from '../../copilot/page/page.ts';
-
-/** The page as the client last sent it; null where it sent none. */
-export function lastPage(facts: readonly Fact[]): Page | null {
-  for (const fact of facts.toReversed()) {
-    const page = (fact.type === 'tool.ended' || fact.type === 'input.accepted') && fact.data?.page;
-    if (page) return page as unknown as Page;
-  }
-  return null;
-}
 
 /** How many actions were carried out, and how many of the last ones came to nothing. */
 export function actsSoFar(facts: readonly Fact[]): { readonly count: number; readonly failedInARow: number } {

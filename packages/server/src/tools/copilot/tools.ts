@@ -6,8 +6,9 @@ import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { fitsPage } from '../../copilot/action/fits.ts';
 import { parseAction } from '../../copilot/action/parse.ts';
+import { lastPage } from '../../copilot/last-page.ts';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
-import { actsSoFar, lastPage } from './recall.ts';
+import { actsSoFar } from './recall.ts';
 
 export const MOST_ACTIONS = 50;
 const MOST_WITHOUT_PROGRESS = 5;
