@@ -1,0 +1,51 @@
+/** What the server counts about itself. Cheap enough to be called anywhere but on the path of a token. */
+
+export type CounterName =
+  /** label: ended, failed, cancelled */
+  | 'turns'
+  /** label: input, output */
+  | 'tokens'
+  /** label: the outcome of the call */
+  | 'tool_calls'
+  /** label: once, always, deny */
+  | 'approvals_answered'
+  /** frames that were joined for a reader that was behind; label: dialect */
+  | 'frames_coalesced'
+  /** readers that were told to read again from the log; label: dialect */
+  | 'resyncs'
+  /** readers that were let go because they did not read; label: dialect */
+  | 'slow_readers_closed'
+  /** label: the limit that was reached */
+  | 'refusals'
+  /** label: accepted, refused, limited */
+  | 'logins';
+
+export type HistogramName =
+  /** from append to durable, in seconds */
+  | 'append_seconds'
+  | 'turn_seconds'
+  /** how long a reader was behind before it had caught up, in seconds; label: dialect */
+  | 'reader_lag_seconds';
+
+export type GaugeName =
+  /** by dialect */
+  | 'sockets'
+  /** sockets whose reader is behind, by dialect */
+  | 'sockets_behind'
+  /** by queue: turns, appends, resting */
+  | 'queue_depth'
+  | 'approvals_waiting'
+  | 'turns_running'
+  | 'sessions_in_memory';
+
+export interface Meter {
+  add(name: CounterName, label?: string, amount?: number): void;
+  observe(name: HistogramName, value: number, label?: string): void;
+  /** `read` is called when someone asks for the figures. A record has a value per label. */
+  gauge(name: GaugeName, read: () => number | Readonly<Record<string, number>>): void;
+}
+
+const nothing = () => undefined;
+
+/** For tests and tools that count nothing. */
+export const NO_METER: Meter = { add: nothing, observe: nothing, gauge: nothing };
