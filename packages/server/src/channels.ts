@@ -41,7 +41,11 @@ export function openChannels(config: Config, log: Log): OpenChannels {
     push: trigger ?? server.channels,
     accept(url) {
       const knock = knockOf(url);
-      return knock && ((socket) => openPusher(socket, knock, server));
+      if (!knock) return null;
+      return (socket) => {
+        socket.speaks('pusher');
+        return openPusher(socket, knock, server);
+      };
     },
     routes(app, around) {
       permitRoutes(app, around, server);

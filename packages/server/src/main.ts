@@ -97,6 +97,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const speak = (name: DialectName, socket: Socket): Connection => {
     const dialect = DIALECTS.find((d) => d.name === name);
     if (!dialect?.open) throw new Fault('not_found', `There is no dialect ${name}.`);
+    socket.speaks(name);
     return dialect.open(socket, around, audienceOf(audiences, name));
   };
 
@@ -122,7 +123,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
     }
   }
 
-  const sockets = socketTransport({ frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024 }, log);
+  const sockets = socketTransport(
+    { frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024, heldCharacters: 256 * 1024 },
+    log,
+  );
   const routes = app(around, channels);
   const open = (port: number, door: DialectName | null) => {
     const server = listen({

@@ -38,6 +38,7 @@ async function measure(tokens: number, dialects: typeof DIALECTS) {
         principal: LOCAL,
         session: SESSION.id,
         open: true,
+        speaks: ignore,
         send: ignore,
         sendText(text) {
           sent.frames++;

@@ -20,6 +20,7 @@ const fakeSocket = (id: string): FakeSocket => {
     open: true,
     sent,
     send: (frame) => void sent.push(JSON.stringify(frame)),
+    speaks: () => undefined,
     sendText: (text) => void sent.push(text),
     close: ignore,
   };

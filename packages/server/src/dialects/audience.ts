@@ -3,6 +3,7 @@ import type { ConnectionId, PrincipalId, SessionEvent } from '@parlance/protocol
 import {
   type Engine,
   type Glance,
+  type Join,
   type Log,
   type SessionRef,
   type Socket,
@@ -21,11 +22,17 @@ export class Audience<State> {
   /** what to undo when a socket is gone */
   readonly #seats = new Map<ConnectionId, Map<string, () => void>>();
 
+  readonly #join: Join | undefined;
+
   constructor(
     private readonly engine: Engine,
     private readonly projection: Projection<State>,
     private readonly log: Log,
-  ) {}
+  ) {
+    // One function for all sockets: frames of one dialect are joined, and with no others.
+    const { join } = projection;
+    this.#join = join && ((held, next) => join(held, next));
+  }
 
   /** The socket sees what happens in the session from now on; first of all, what is under way. Twice is once. */
   async join(ref: SessionRef, socket: Socket): Promise<void> {
@@ -147,7 +154,7 @@ export class Audience<State> {
     for (const frame of frames) {
       const text = JSON.stringify(frame.body);
       for (const socket of members.values()) {
-        if (socket.id !== frame.except) socket.sendText(text);
+        if (socket.id !== frame.except) socket.sendText(text, frame.body, this.#join);
       }
     }
     return next;

@@ -41,6 +41,8 @@ export interface Projection<State, Body extends object = object> {
   start(now: Now): State;
   /** On the path of a token: hands the same state back where an event does not change it, and copies no text. */
   step(state: State, event: SessionEvent): Stepped<State, Body>;
+  /** Two frames of text that follow each other as one, for a reader that is behind; null where they are not such. */
+  join?(held: Body, next: Body): Body | null;
   /** What a socket that joins at this moment is shown: an approval that waits, a block that is being streamed. */
   attach(state: State, now: Now): readonly Body[];
 }

@@ -131,7 +131,10 @@ export function servePusher(
   const server = pusherServer(application, QUIET, { limits, clock });
   const app = new Hono();
   signedRoutes(app, server, QUIET);
-  const sockets = socketTransport({ frameBytes: 100_000, unsentBytes: 1_000_000 }, QUIET);
+  const sockets = socketTransport(
+    { frameBytes: 100_000, unsentBytes: 1_000_000, heldCharacters: 262_144 },
+    QUIET,
+  );
   let count = 0;
   const listening = listen({
     hostname: '127.0.0.1',

@@ -5,7 +5,7 @@ import { TestClient } from '../testing/client.ts';
 import { listen } from './http.ts';
 import { type Opening, socketTransport } from './websocket.ts';
 
-const LIMITS = { frameBytes: 1_000, unsentBytes: 1_000_000 };
+const LIMITS = { frameBytes: 1_000, unsentBytes: 1_000_000, heldCharacters: 100_000 };
 const ignore = () => undefined;
 const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 

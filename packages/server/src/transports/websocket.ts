@@ -3,13 +3,17 @@ import type { ConnectionId, Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
 import type { Connection, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
+import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { Inbox } from './inbox.ts';
+import { type Lag, Outbox } from './outbox.ts';
 
 export type SocketLimits = {
   /** a larger frame is answered with the dialect's error; one of four times the size closes the socket */
   readonly frameBytes: number;
-  /** what may be waiting for a reader that does not read; then the socket is closed */
+  /** what may be on its way to a reader that does not read; then the socket is closed */
   readonly unsentBytes: number;
+  /** what may be held for such a reader beside it, in characters; then it is let go with 1013 */
+  readonly heldCharacters: number;
 };
 
 /** What is known of a socket when it is opened. */
@@ -21,7 +25,14 @@ export type Opening = {
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
 };
 
-type Data = { readonly opening: Opening; connection: Connection | null; inbox: Inbox | null; open: boolean };
+type Data = {
+  readonly opening: Opening;
+  connection: Connection | null;
+  inbox: Inbox | null;
+  outbox: Outbox | null;
+  dialect: string;
+  open: boolean;
+};
 
 export type SocketTransport = {
   readonly handler: WebSocketHandler<Data>;
@@ -31,8 +42,22 @@ export type SocketTransport = {
   readonly size: number;
 };
 
-export function socketTransport(limits: SocketLimits, log: Log): SocketTransport {
+export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = NO_METER): SocketTransport {
   const sockets = new Set<ServerWebSocket<Data>>();
+  const perDialect = (counts: (data: Data) => boolean) => () => {
+    const figures: Record<string, number> = {};
+    for (const { data } of sockets)
+      figures[data.dialect] = (figures[data.dialect] ?? 0) + (counts(data) ? 1 : 0);
+    return figures;
+  };
+  meter.gauge(
+    'sockets',
+    perDialect(() => true),
+  );
+  meter.gauge(
+    'sockets_behind',
+    perDialect((data) => data.outbox?.behind ?? false),
+  );
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const inboxLimits = { frames: 1_000, bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024) };
   const failed = (thrown: unknown) => log.error({ err: thrown }, 'a frame could not be handled');
@@ -52,7 +77,9 @@ export function socketTransport(limits: SocketLimits, log: Log): SocketTransport
         return;
       }
       try {
-        const connection = accept(socketOf(ws));
+        const outbox = outboxOf(ws, limits.heldCharacters, meter);
+        ws.data.outbox = outbox;
+        const connection = accept(socketOf(ws, outbox));
         const inbox = new Inbox(failed, inboxLimits);
         sockets.add(ws);
         ws.data.connection = connection;
@@ -75,6 +102,10 @@ export function socketTransport(limits: SocketLimits, log: Log): SocketTransport
       if (!taken) ws.close(1013, 'Too many frames at once');
     },
 
+    drain(ws) {
+      ws.data.outbox?.drained();
+    },
+
     close(ws) {
       ws.data.open = false;
       sockets.delete(ws);
@@ -84,7 +115,14 @@ export function socketTransport(limits: SocketLimits, log: Log): SocketTransport
 
   return {
     handler,
-    data: (opening) => ({ opening, connection: null, inbox: null, open: true }),
+    data: (opening) => ({
+      opening,
+      connection: null,
+      inbox: null,
+      outbox: null,
+      dialect: 'unknown',
+      open: true,
+    }),
     drain() {
       for (const ws of sockets) {
         ws.data.connection?.draining();
@@ -97,7 +135,20 @@ export function socketTransport(limits: SocketLimits, log: Log): SocketTransport
   };
 }
 
-function socketOf(ws: ServerWebSocket<Data>): Socket {
+function outboxOf(ws: ServerWebSocket<Data>, limit: number, meter: Meter): Outbox {
+  const lag: Lag = {
+    coalesced: () => meter.add('frames_coalesced', ws.data.dialect),
+    caughtUp: (ms) => meter.observe('reader_lag_seconds', ms / 1000, ws.data.dialect),
+    letGo: () => meter.add('slow_readers_closed', ws.data.dialect),
+  };
+  const wire = {
+    sendText: (text: string) => ws.sendText(text),
+    letGo: () => ws.close(1013, 'Too slow a reader: connect again to go on'),
+  };
+  return new Outbox(wire, lag, limit);
+}
+
+function socketOf(ws: ServerWebSocket<Data>, outbox: Outbox): Socket {
   const { id, principal, session } = ws.data.opening;
   return {
     id,
@@ -106,8 +157,11 @@ function socketOf(ws: ServerWebSocket<Data>): Socket {
     get open() {
       return ws.data.open;
     },
-    send: (frame) => void (ws.data.open && ws.sendText(JSON.stringify(frame))),
-    sendText: (text) => void (ws.data.open && ws.sendText(text)),
+    speaks(dialect) {
+      ws.data.dialect = dialect;
+    },
+    send: (frame) => void (ws.data.open && outbox.send(JSON.stringify(frame))),
+    sendText: (text, body, join) => void (ws.data.open && outbox.send(text, body, join)),
     close: (code, reason) => ws.close(code, reason),
   };
 }

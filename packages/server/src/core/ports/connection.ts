@@ -1,6 +1,9 @@
 /** The seam between transports (bytes) and dialects (meaning): one socket, seen from either side. */
 import type { ConnectionId, Principal } from '@parlance/protocol';
 
+/** Two frames that follow each other as one that says the same; null where they cannot be one. Changes neither. */
+export type Join = (held: object, next: object) => object | null;
+
 /** What a dialect holds of a socket. After the socket is closed, sending does nothing. */
 export interface Socket {
   readonly id: ConnectionId;
@@ -9,9 +12,14 @@ export interface Socket {
   /** the `?session=` it was opened with */
   readonly session: string | null;
   readonly open: boolean;
+  /** the dialect that is spoken on it, as soon as that is known: it is counted under that name */
+  speaks(dialect: string): void;
   send(frame: object): void;
-  /** sends a frame that is already encoded; it may be shared by many sockets */
-  sendText(text: string): void;
+  /**
+   * Sends a frame that is already encoded; it may be shared by many sockets. Where the reader is behind, frames wait:
+   * with what `text` encodes and how such frames are joined, many become one.
+   */
+  sendText(text: string, body?: object, join?: Join): void;
   close(code: number, reason: string): void;
 }
 

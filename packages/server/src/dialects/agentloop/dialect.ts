@@ -18,6 +18,7 @@ import {
   contextCompacted,
   contextInfo,
   type Item,
+  joinedItems,
   outputItems,
   reasoningItem,
   systemItem,
@@ -26,7 +27,7 @@ import {
 
 export const agentloop = defineDialect<State>({
   name: 'agentloop',
-  projection: { start, step, attach },
+  projection: { start, step, join, attach },
   open,
 });
 
@@ -163,6 +164,13 @@ const piece = (id: string, block: string, text: string): Body => ({
   type: 'response_item',
   payload: assistantItem(block, text),
 });
+
+/** Pieces of one answer have its id, and clients append them. */
+function join(held: Body, next: Body): Body | null {
+  if (held.type !== 'response_item' || next.type !== 'response_item') return null;
+  const item = joinedItems(held.payload, next.payload);
+  return item && { ...held, payload: item };
+}
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];

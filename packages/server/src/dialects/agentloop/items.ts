@@ -19,6 +19,14 @@ export const assistantItem = (id: string, text: string): Item => ({
   content: [{ type: 'output_text', text }],
 });
 
+/** Two pieces of one answer as one piece; null where they are not such. */
+export function joinedItems(held: Item, next: Item): Item | null {
+  if (held.type !== 'message' || next.type !== 'message') return null;
+  if (held.role !== 'assistant' || next.role !== 'assistant' || held.id !== next.id) return null;
+  const text = [...held.content, ...next.content].map((part) => part.text).join('');
+  return assistantItem(held.id, text);
+}
+
 export const userItem = (id: string, parts: readonly Part[]): Item => ({
   id,
   type: 'message',

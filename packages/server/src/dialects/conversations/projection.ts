@@ -21,7 +21,7 @@ import {
 
 export const REJECTED = 'Tool rejected';
 
-export const projection: Projection<State, Body> = { start, step, attach };
+export const projection: Projection<State, Body> = { start, step, join, attach };
 
 /** What was spent since a moment. */
 type Meter = { readonly since: number; readonly tokens: number };
@@ -124,6 +124,13 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.progress':
       return [state, NONE];
   }
+}
+
+/** Chunks of one message. */
+function join(held: Body, next: Body): Body | null {
+  if (held.type !== 'message_chunk' || next.type !== 'message_chunk') return null;
+  if (held.payload.messageId !== next.payload.messageId) return null;
+  return { ...held, payload: { ...held.payload, chunk: held.payload.chunk + next.payload.chunk } };
 }
 
 /** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */

@@ -89,8 +89,12 @@ class ChannelSocket implements Socket {
     if (this.open && typeof type === 'string') this.push.publish(this.channel, type, frame);
   }
 
-  sendText(text: string): void {
-    this.send(JSON.parse(text));
+  sendText(text: string, body?: object): void {
+    this.send(body ?? JSON.parse(text));
+  }
+
+  speaks(): void {
+    // It is nobody's socket, so it is not counted.
   }
 
   close(): void {

@@ -221,6 +221,7 @@ test('a client that left while its token was checked is not asked for tools', as
       return open;
     },
     send: (frame) => void (open && sent.push(frame)),
+    speaks: () => undefined,
     sendText: () => undefined,
     close: () => undefined,
   };

@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test';
+import type { Join } from '../core/ports/connection.ts';
+import { Outbox } from './outbox.ts';
+
+type Piece = { block: string; text: string };
+const join: Join = (held, next) => {
+  const [one, two] = [held as Piece, next as Piece];
+  return one.block === two.block ? { block: one.block, text: one.text + two.text } : null;
+};
+
+/** A wire whose reader reads when it is told to; `room` is how many frames fit until then. */
+function stage(limit = 1_000) {
+  const sent: string[] = [];
+  const seen = { room: 1, coalesced: 0, caughtUp: 0, letGo: 0, closed: 0 };
+  const outbox = new Outbox(
+    {
+      sendText(text) {
+        sent.push(text);
+        return seen.room-- > 0 ? text.length : -1;
+      },
+      letGo: () => void seen.closed++,
+    },
+    {
+      coalesced: () => void seen.coalesced++,
+      caughtUp: () => void seen.caughtUp++,
+      letGo: () => void seen.letGo++,
+    },
+    limit,
+  );
+  const send = (block: string, text: string) =>
+    outbox.send(JSON.stringify({ block, text }), { block, text }, join);
+  const drain = (room: number) => {
+    seen.room = room;
+    outbox.drained();
+  };
+  const texts = () => sent.map((text) => JSON.parse(text) as Piece);
+  return { outbox, sent, seen, send, drain, texts };
+}
+
+test('frames of a reader that is behind are joined, and go out in order when it has caught up', () => {
+  const { outbox, seen, send, drain, texts } = stage();
+  send('a', '1');
+  expect(outbox.behind).toBe(false);
+  for (const text of ['2', '3', '4']) send('a', text);
+  send('b', '5');
+  send('b', '6');
+  send('a', '7');
+  expect(outbox.behind).toBe(true);
+  expect(texts().length).toBe(2);
+  drain(10);
+  expect(texts().map(({ block, text }) => block + text)).toEqual(['a1', 'a2', 'a34', 'b56', 'a7']);
+  expect(seen).toMatchObject({ coalesced: 2, caughtUp: 1, letGo: 0 });
+  expect(outbox.behind).toBe(false);
+});
+
+test('a reader that falls behind again while it catches up loses nothing', () => {
+  const { outbox, seen, send, drain, texts } = stage();
+  for (const block of ['a', 'b', 'c', 'd', 'e']) send(block, '.');
+  drain(0);
+  expect(outbox.behind).toBe(true);
+  send('e', '!');
+  drain(0);
+  drain(5);
+  expect(texts().map(({ block, text }) => block + text)).toEqual(['a.', 'b.', 'c.', 'd.', 'e.!']);
+  expect(seen.caughtUp).toBe(1);
+});
+
+test('frames without a way to join them wait one by one, between those that have one', () => {
+  const { outbox, send, drain, sent } = stage();
+  send('a', '1');
+  send('a', '2');
+  send('a', '3');
+  outbox.send('"own"');
+  send('a', '4');
+  drain(10);
+  expect(sent.slice(2)).toEqual(['{"block":"a","text":"3"}', '"own"', '{"block":"a","text":"4"}']);
+});
+
+test('what joined frames weigh is what they are, not what they were made of', () => {
+  const { seen, send, drain, texts } = stage(1_000);
+  for (let index = 0; index < 900; index++) send('a', 'x');
+  expect(seen.letGo).toBe(0);
+  drain(10);
+  expect(texts().at(-1)?.text.length).toBe(898);
+});
+
+test('a reader that is too far behind is let go once, and sent nothing more', () => {
+  const { outbox, seen, send, drain, sent } = stage(1_000);
+  for (let index = 0; index < 200; index++) send(`block-${index}`, 'some text');
+  expect(seen).toMatchObject({ letGo: 1, closed: 1 });
+  const before = sent.length;
+  send('late', 'text');
+  drain(10);
+  expect(sent.length).toBe(before);
+  expect(outbox.behind).toBe(false);
+});
+
+test('one large frame alone does not cost a reader its socket', () => {
+  const { seen, outbox, drain, sent } = stage(1_000);
+  outbox.send('1');
+  outbox.send('2');
+  outbox.send('x'.repeat(5_000));
+  expect(seen.letGo).toBe(0);
+  drain(10);
+  expect(sent.at(-1)?.length).toBe(5_000);
+});
