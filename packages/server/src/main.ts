@@ -2,8 +2,8 @@
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { admission } from './auth/admission.ts';
 import { openGate } from './auth/gate.ts';
-import { type Bound, checkHost, checkOrigin } from './auth/origins.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
@@ -24,8 +24,12 @@ import { openLog } from './telemetry/log.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
+import { eventStreams } from './transports/event-stream.ts';
 import { listen } from './transports/http.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
+
+/** What is held for a reader that is behind, before it is let go or told to read the log again. */
+const HELD_CHARACTERS = 256 * 1024;
 
 export type RunningServer = {
   readonly host: string;
@@ -90,6 +94,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
+    stream: eventStreams({ heldCharacters: HELD_CHARACTERS }, log),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
     toolOrigins: config.allowedToolOrigins,
@@ -124,16 +129,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 
   const sockets = socketTransport(
-    { frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024, heldCharacters: 256 * 1024 },
+    { frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024, heldCharacters: HELD_CHARACTERS },
     log,
   );
   const routes = app(around, channels);
+  const admit = admission({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
   const open = (port: number, door: DialectName | null) => {
     const server = listen({
       hostname: config.host,
       port,
       sockets,
-      admit: (request) => refusal(request, { host: config.host, allowedOrigins: config.allowedOrigins }),
+      admit,
       opening: (request) => opening(request, door),
       routes: (request) => routes.fetch(request),
     });
@@ -199,13 +205,4 @@ export function app(around: Surroundings, channels: OpenChannels): Hono {
     return c.json({ error: 'Something went wrong.', detail: 'Something went wrong.' }, 500);
   });
   return routes;
-}
-
-/** Host and Origin, on every door and every method. */
-function refusal(request: Request, bound: Bound): string | null {
-  const host = request.headers.get('host');
-  const hostVerdict = checkHost(host, bound);
-  if (!hostVerdict.ok) return hostVerdict.reason;
-  const originVerdict = checkOrigin(request.headers.get('origin'), host, bound);
-  return originVerdict.ok ? null : originVerdict.reason;
 }

@@ -42,7 +42,7 @@ export { spokenAnswer } from './approvals.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
-export type { Connection, Join, Socket } from './ports/connection.ts';
+export type { Connection, Join, OpenStream, Reader, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
 export type { PreferenceStore } from './ports/preferences.ts';

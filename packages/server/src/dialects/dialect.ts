@@ -7,6 +7,7 @@ import type {
   Gate,
   Log,
   Now,
+  OpenStream,
   PreferenceStore,
   SessionRef,
   Socket,
@@ -54,6 +55,8 @@ export type Surroundings = {
   readonly log: Log;
   readonly now: () => number;
   readonly newId: () => string;
+  /** answers with server-sent events */
+  readonly stream: OpenStream;
   /** pushes to the clients of a channel */
   readonly push: Push;
   /** from now on what is said in the session is published on its channel */
@@ -83,6 +86,7 @@ export const defineDialect = <State>(dialect: Dialect<State>): Dialect => dialec
 /** Anything thrown, as a fault that may be shown. A bug is logged with its cause; the client sees nothing of it. */
 export function reported(thrown: unknown, { log }: Surroundings): Fault {
   const fault = asFault(thrown);
-  if (fault.code === 'internal') log.error({ err: fault.cause }, 'a message could not be handled');
+  if (fault.code === 'internal' || fault.code === 'storage_unavailable')
+    log.error({ err: fault.cause }, 'a message could not be handled');
   return fault;
 }

@@ -8,8 +8,10 @@ import type { Join } from '../core/ports/connection.ts';
 export type Wire = {
   /** -1 where the reader is behind; the frame is on its way all the same */
   sendText(text: string): number;
-  /** the reader does not come along: the socket is closed */
-  letGo(): void;
+  /** The reader does not come along: `dropped` is what it is not sent. Nothing more is taken. */
+  letGo(dropped: readonly (object | undefined)[]): void;
+  /** what joined frames become; as JSON where it is absent */
+  encode?(body: object): string;
 };
 
 /** Told what becomes of readers that are behind. */
@@ -39,14 +41,17 @@ export class Outbox {
     return this.#held !== null;
   }
 
-  /** On the path of a token. `text` is `body` encoded; without `join` frames are held one by one. */
-  send(text: string, body?: object, join?: Join): void {
-    if (this.#gone) return;
+  /**
+   * On the path of a token. `text` is `body` encoded; without `join` frames are held one by one. False where the
+   * reader has been let go.
+   */
+  send(text: string, body?: object, join?: Join): boolean {
     if (this.#held) this.#hold(this.#held, text, body, join);
-    else if (this.wire.sendText(text) === -1) {
+    else if (!this.#gone && this.wire.sendText(text) === -1) {
       this.#held = [];
       this.#since = performance.now();
     }
+    return !this.#gone;
   }
 
   /** The reader has read what was sent: it is sent what was held. */
@@ -57,7 +62,7 @@ export class Outbox {
     this.#size = 0;
     const since = this.#since;
     for (let index = 0; index < held.length; index++) {
-      if (this.wire.sendText(encoded(held[index] as Held)) !== -1) continue;
+      if (this.wire.sendText(this.#encoded(held[index] as Held)) !== -1) continue;
       // Behind again: what is left is held as before, and the reader has been behind all the time.
       this.#held = held.slice(index + 1);
       this.#size = this.#held.reduce((sum, { size }) => sum + size, 0);
@@ -80,25 +85,25 @@ export class Outbox {
     if (this.#size <= this.limit) return;
     this.#measure(held);
     // One large frame is not the reader's fault.
-    if (this.#size > this.limit && held.length > 1) this.#letGo();
+    if (this.#size > this.limit && held.length > 1) this.#letGo(held);
   }
 
   /** Joined frames are smaller than the sum of what they were joined from: only their encoding tells how much. */
   #measure(held: readonly Held[]): void {
-    for (const one of held) one.size = encoded(one).length;
+    for (const one of held) one.size = this.#encoded(one).length;
     this.#size = held.reduce((sum, { size }) => sum + size, 0);
   }
 
-  #letGo(): void {
+  #letGo(held: readonly Held[]): void {
     this.#gone = true;
     this.#held = null;
     this.#size = 0;
     this.lag.letGo();
-    this.wire.letGo();
+    this.wire.letGo(held.map(({ body }) => body));
   }
-}
 
-function encoded(held: Held): string {
-  held.text ??= JSON.stringify(held.body);
-  return held.text;
+  #encoded(held: Held): string {
+    held.text ??= this.wire.encode?.(held.body as object) ?? JSON.stringify(held.body);
+    return held.text;
+  }
 }

@@ -1,5 +1,5 @@
 /** The seam between transports (bytes) and dialects (meaning): one socket, seen from either side. */
-import type { ConnectionId, Principal } from '@parlance/protocol';
+import type { ConnectionId, Fault, Principal } from '@parlance/protocol';
 
 /** Two frames that follow each other as one that says the same; null where they cannot be one. Changes neither. */
 export type Join = (held: object, next: object) => object | null;
@@ -31,8 +31,37 @@ export interface Connection {
   receive(frame: unknown): void | Promise<void>;
   /** A frame that could not be read: not JSON, not UTF-8, too large. `reason` says which. */
   garbled(reason: string): void | Promise<void>;
+  /** A frame was not read, because the socket has sent too many: say so and when to try again. Out of turn. */
+  limited?(fault: Fault): void;
+  /** Who has said who they are since the socket was opened; absent where that cannot be said on a socket. */
+  readonly identified?: Principal | null;
   /** The socket is gone. Turns go on. */
   closed(): void;
   /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */
   draining(): void;
 }
+
+/** A reader of server-sent events, as a dialect sees it. */
+export interface Reader {
+  /** aborted when the reader is gone */
+  readonly signal: AbortSignal;
+  /** Resolves when the reader has been sent everything; at once where it keeps up, or is gone. */
+  ready(): Promise<void>;
+  /** As `Socket.sendText`. False where the reader is too far behind, or gone: the event was not taken. */
+  send(text: string, body?: object, join?: Join): boolean;
+  /**
+   * Resolves with what was dropped when the reader was too far behind; with null when it is gone. After that events
+   * are taken again, when it is `ready`.
+   */
+  lost(): Promise<readonly (object | undefined)[] | null>;
+}
+
+/** Answers a request with server-sent events: `tell` sends them, and when it is done the answer ends. */
+export type OpenStream = (
+  request: Request,
+  stream: {
+    readonly dialect: string;
+    readonly encode: (body: object) => string;
+    readonly tell: (reader: Reader) => Promise<void>;
+  },
+) => Response;

@@ -23,7 +23,8 @@ import {
 } from '../../core/engine.ts';
 import { defineDialect, reported, type Stepped, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
-import { eventStream } from './event-stream.ts';
+import { retryWords, sayRetryAfter } from '../retry.ts';
+import { encode, follow } from './event-stream.ts';
 import { Answer, EventsQuery, PageQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
@@ -65,8 +66,10 @@ function routes(app: Hono, around: Surroundings): void {
     const reset = after > head; // a position that is not ours: another database, or a restored one
     const from = reset ? 0 : after;
     if (c.req.header('accept')?.includes('text/event-stream')) {
-      return new Response(eventStream(engine, ref, from, reset, c.req.raw.signal), {
-        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+      return around.stream(c.req.raw, {
+        dialect: 'native',
+        encode: (event) => encode(event as SessionEvent),
+        tell: (reader) => follow(reader, engine, ref, from, reset),
       });
     }
     const events = await engine.facts(ref, from, limit);
@@ -114,7 +117,8 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.onError((thrown, c) => {
     const fault = reported(thrown, around);
-    return c.json({ error: fault.data(), detail: fault.message }, FAULTS[fault.code]);
+    sayRetryAfter(c, fault);
+    return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
   });
   app.route('/', api);
 }

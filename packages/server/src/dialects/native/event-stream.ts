@@ -1,94 +1,76 @@
 /** A session as server-sent events: the past at the reader's pace, then what happens. */
-import type { SessionEvent } from '@parlance/protocol';
-import { isFact } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/engine.ts';
+import { isFact, type SessionEvent } from '@parlance/protocol';
+import type { Engine, Reader, SessionRef } from '../../core/engine.ts';
 
 const PAGE = 200;
-/** A reader that is further behind than this is let go: it comes back with Last-Event-ID and has lost nothing. */
-const MOST_WAITING = 10_000;
-const KEEP_ALIVE_MS = 15_000;
 
-/** The fact's number is the event's id; live events have none, so a reader resumes after the last fact it saw. */
-export const encode = (event: SessionEvent): string =>
-  `${isFact(event) ? `id: ${event.seq}\n` : ''}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+let latest: { readonly event: SessionEvent; readonly text: string } | null = null;
+
+/**
+ * The fact's number is the event's id; live events have none, so a reader resumes after the last fact it saw. All who
+ * watch a session are told an event one after another: it is encoded for the first of them.
+ */
+export function encode(event: SessionEvent): string {
+  if (latest?.event === event) return latest.text;
+  const id = isFact(event) ? `id: ${event.seq}\n` : '';
+  const text = `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  latest = { event, text };
+  return text;
+}
 
 const named = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/**
- * Facts after `after`, then `snapshot` (the block that is being streamed and the approval that waits, at that
- * moment), then everything live. `reset` comes first where the reader's own position is gone.
- */
-export function eventStream(
-  engine: Engine,
-  ref: SessionRef,
-  after: number,
-  reset: boolean,
-  signal: AbortSignal,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const events = follow(engine, ref, after, reset, signal);
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await events.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await events.return(undefined);
-    },
-  });
+/** Pieces of one block. */
+function join(held: object, next: object): SessionEvent | null {
+  const [one, two] = [held as SessionEvent, next as SessionEvent];
+  if (one.type !== 'text.delta' && one.type !== 'reasoning.delta') return null;
+  if (two.type !== one.type || two.block !== one.block) return null;
+  return { ...one, text: one.text + two.text };
 }
 
-async function* follow(
+/**
+ * Facts after `after`, then `snapshot` (the block that is being streamed and the approval that waits, at that
+ * moment), then everything live. `reset` comes first where the reader's own position is gone. A reader that is too far
+ * behind is told the same again from where it is: the facts it missed, a snapshot, and what happens.
+ */
+export async function follow(
+  reader: Reader,
   engine: Engine,
   ref: SessionRef,
   after: number,
   reset: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<string, void> {
-  if (reset) yield named('reset', { after: 0 });
+): Promise<void> {
+  if (reset) reader.send(named('reset', { after: 0 }));
   let seen = after;
-  for (
-    let page = await engine.facts(ref, seen, PAGE);
-    page.length > 0;
-    page = await engine.facts(ref, seen, PAGE)
-  ) {
-    for (const fact of page) yield encode(fact);
-    seen = page.at(-1)?.seq ?? seen;
+  while (!reader.signal.aborted) {
+    seen = await tellPast(reader, engine, ref, seen);
+    const watch = await engine.watch(
+      ref,
+      seen,
+      (event) => {
+        const taken = reader.send(encode(event), event, join);
+        if (taken && isFact(event)) seen = event.seq;
+      },
+      ({ now }) => {
+        const { seq, turn, open, approval } = now();
+        reader.send(named('snapshot', { seq, turn, open, approval }));
+      },
+    );
+    const dropped = await reader.lost().finally(() => watch.stop());
+    const missed = (dropped as (SessionEvent | undefined)[] | null)?.find((event) => event && isFact(event));
+    if (missed && isFact(missed)) seen = missed.seq - 1;
   }
-  const waiting: string[] = [];
-  let wake: () => void = () => undefined;
-  const watch = await engine.watch(
-    ref,
-    seen,
-    (event) => {
-      waiting.push(encode(event));
-      wake();
-    },
-    ({ now }) => {
-      const { seq, turn, open, approval } = now();
-      waiting.push(named('snapshot', { seq, turn, open, approval }));
-    },
-  );
-  const stop = () => wake();
-  signal.addEventListener('abort', stop);
-  try {
-    while (!signal.aborted && waiting.length <= MOST_WAITING) {
-      const next = waiting.splice(0).join('');
-      if (next !== '') yield next;
-      if (waiting.length > 0) continue;
-      const slept = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(true), KEEP_ALIVE_MS);
-        wake = () => {
-          clearTimeout(timer);
-          resolve(false);
-        };
-        if (waiting.length > 0 || signal.aborted) wake();
-      });
-      if (slept) yield ': still here\n\n';
+}
+
+/** The facts after `seen`, page by page as they are read. Returns the number of the last one. */
+async function tellPast(reader: Reader, engine: Engine, ref: SessionRef, seen: number): Promise<number> {
+  for (;;) {
+    const page = await engine.facts(ref, seen, PAGE);
+    for (const fact of page) {
+      await reader.ready();
+      reader.send(encode(fact), fact);
     }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    watch.stop();
+    seen = page.at(-1)?.seq ?? seen;
+    if (page.length < PAGE || reader.signal.aborted) return seen;
   }
 }

@@ -1,0 +1,124 @@
+/** Server-sent events: one answer that goes on, to a reader that may be slower than what it is told. */
+import type { Join, OpenStream, Reader } from '../core/ports/connection.ts';
+import type { Log } from '../core/ports/log.ts';
+import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { Outbox } from './outbox.ts';
+
+const KEEP_ALIVE_MS = 15_000;
+const KEEP_ALIVE = ': still here\n\n';
+
+/** What Bun hands to a stream of type `direct`: a write that returns a promise says that the reader is behind. */
+type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
+
+export function eventStreams(limits: { heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
+  const open: OpenStream = (request, { dialect, encode, tell }) => {
+    const reader = new StreamReader(request.signal, limits.heldCharacters, encode, {
+      coalesced: () => meter.add('frames_coalesced', dialect),
+      caughtUp: (ms) => meter.observe('reader_lag_seconds', ms / 1000, dialect),
+      letGo: () => meter.add('resyncs', dialect),
+    });
+    const source = {
+      type: 'direct',
+      async pull(direct: Direct) {
+        reader.begin(direct);
+        try {
+          await tell(reader);
+        } catch (thrown) {
+          log.error({ err: thrown, dialect }, 'a stream could not go on');
+        } finally {
+          reader.end();
+          direct.close();
+        }
+      },
+      cancel: () => reader.end(),
+    };
+    // The types know only standard streams.
+    return new Response(new ReadableStream(source as unknown as UnderlyingDefaultSource), {
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    });
+  };
+  return open;
+}
+
+class StreamReader implements Reader {
+  readonly #gone = new AbortController();
+  readonly signal = this.#gone.signal;
+  #direct: Direct | null = null;
+  #outbox: Outbox;
+  #lost = Promise.withResolvers<readonly (object | undefined)[] | null>();
+  /** pending while the reader is behind */
+  #written: Promise<unknown> | null = null;
+  #quiet = true;
+  #keepAlive: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    request: AbortSignal,
+    private readonly limit: number,
+    private readonly encode: (body: object) => string,
+    private readonly lag: ConstructorParameters<typeof Outbox>[1],
+  ) {
+    this.#outbox = this.#newOutbox();
+    if (request.aborted) this.end();
+    else request.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  begin(direct: Direct): void {
+    this.#direct = direct;
+    this.#keepAlive = setInterval(() => {
+      if (this.#quiet && !this.#outbox.behind) this.send(KEEP_ALIVE);
+      this.#quiet = true;
+    }, KEEP_ALIVE_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#keepAlive);
+    this.#gone.abort();
+    this.#lost.resolve(null);
+  }
+
+  send(text: string, body?: object, join?: Join): boolean {
+    this.#quiet = false;
+    return !this.signal.aborted && this.#outbox.send(text, body, join);
+  }
+
+  async ready(): Promise<void> {
+    while (this.#written && !this.signal.aborted) {
+      await Promise.race([this.#written, this.#lost.promise]);
+    }
+  }
+
+  async lost(): Promise<readonly (object | undefined)[] | null> {
+    const dropped = await this.#lost.promise;
+    if (dropped && !this.signal.aborted) {
+      this.#lost = Promise.withResolvers();
+      this.#outbox = this.#newOutbox();
+    }
+    return this.signal.aborted ? null : dropped;
+  }
+
+  #newOutbox(): Outbox {
+    return new Outbox(
+      {
+        sendText: (text) => this.#write(text),
+        letGo: (dropped) => this.#lost.resolve(dropped),
+        encode: this.encode,
+      },
+      this.lag,
+      this.limit,
+    );
+  }
+
+  #write(text: string): number {
+    const direct = this.#direct;
+    if (!direct || this.signal.aborted) return 0;
+    const written = direct.write(text);
+    direct.flush();
+    if (typeof written === 'number') return written;
+    const settled = () => {
+      this.#written = null;
+      this.#outbox.drained();
+    };
+    this.#written = written.then(settled, settled);
+    return -1;
+  }
+}
