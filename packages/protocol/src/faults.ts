@@ -38,6 +38,8 @@ export const FaultCode = z.enum([
   'provider_rejected',
   /** the prompt is longer than the model takes */
   'context_too_long',
+  /** the caller has reached a limit of its own: too many messages, sockets or sessions */
+  'limited',
   /** the server has more to do than it takes on */
   'overloaded',
   /** the server is draining */
@@ -47,7 +49,12 @@ export const FaultCode = z.enum([
 ]);
 export type FaultCode = z.infer<typeof FaultCode>;
 
-export const FaultData = z.object({ code: FaultCode, message: z.string() });
+export const FaultData = z.object({
+  code: FaultCode,
+  message: z.string(),
+  /** when it may be worth to try again */
+  retryAfterMs: z.number().int().positive().optional(),
+});
 export type FaultData = z.infer<typeof FaultData>;
 
 /** The only error we throw on purpose. `message` is one sentence that a client may be shown. */
@@ -55,14 +62,19 @@ export class Fault extends Error {
   override readonly name = 'Fault';
   constructor(
     readonly code: FaultCode,
+  /** when it may be worth to try again */
+  readonly retryAfterMs: number | undefined;
+
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
   ) {
     super(message, options);
   }
 
+    this.retryAfterMs = options.retryAfterMs;
   data(): FaultData {
-    return { code: this.code, message: this.message };
+    const { code, message, retryAfterMs } = this;
+    return retryAfterMs === undefined ? { code, message } : { code, message, retryAfterMs };
   }
 }
 

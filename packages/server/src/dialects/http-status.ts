@@ -21,6 +21,7 @@ export const HTTP_STATUS = {
   provider_limited: 429,
   provider_rejected: 502,
   context_too_long: 413,
+  limited: 429,
   overloaded: 503,
   shutting_down: 503,
   internal: 500,

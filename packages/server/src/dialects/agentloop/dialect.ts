@@ -11,6 +11,7 @@ import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundi
 import { HTTP_STATUS } from '../http-status.ts';
 import { nthId } from '../ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
+import { retryField, retryWords } from '../retry.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
 import {
   assistantItem,
@@ -109,6 +110,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       }
     },
     garbled: (reason) => fail('Invalid message format', { error: reason, code: 400 }),
+    limited: (fault) => fail('Rate limit exceeded', detailsOf(fault)),
     closed: () => audience.leave(socket),
     draining: () => fail('The server is shutting down', null),
   };
@@ -145,7 +147,8 @@ type Body =
       payload: { message: string; details: Details };
     };
 
-type Details = { error: string; code: number } | null;
+/** `retryAfter` is in seconds. */
+type Details = { error: string; code: number; retryAfter?: number } | null;
 
 type State = {
   readonly calls: Calls;
@@ -306,7 +309,12 @@ const FAILED: Record<ClientFrame['type'], string> = {
 /** The number that stands in `details.code`: what the same failure would be over HTTP. */
 const FAULTS: Record<FaultCode, number> = HTTP_STATUS;
 
+const detailsOf = (fault: Fault): Details => ({
+  error: retryWords(fault),
+  code: FAULTS[fault.code],
+  ...retryField('retryAfter', fault),
+});
+
 function refusal(type: ClientFrame['type'], fault: Fault): [string, Details] {
-  const details = { error: fault.message, code: FAULTS[fault.code] };
-  return [fault.code === 'no_approval' ? 'No pending approval request' : FAILED[type], details];
+  return [fault.code === 'no_approval' ? 'No pending approval request' : FAILED[type], detailsOf(fault)];
 }

@@ -11,6 +11,7 @@ import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
 import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
+import { retryField, retryWords } from '../retry.ts';
 
 export const broadcast = defineDialect<State>({
   name: 'broadcast',
@@ -68,6 +69,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       }
     },
     garbled: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
+    limited: (fault) => socket.send(faultFrame(fault)),
     closed: () => audience.leave(socket),
     draining: () => socket.send(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
   };
@@ -93,7 +95,7 @@ type Body =
   | { type: 'agent_thinking'; reasoning: string; session_id?: string }
   | { type: 'tool_call'; tool_name: string; tool_args: string; session_id?: string }
   | { type: 'tool_result'; tool_name: string; result: string; success: boolean; session_id?: string }
-  | { type: 'error'; error: string; session_id?: string };
+  | { type: 'error'; error: string; retry_after?: number; session_id?: string };
 
 type State = {
   /** undefined where the session has no name that a client could use */
@@ -223,10 +225,14 @@ const FAULTS = {
   provider_limited: asIs,
   provider_rejected: asIs,
   context_too_long: asIs,
+  limited: asIs,
   overloaded: asIs,
   shutting_down: asIs,
 } satisfies Record<FaultCode, (message: string) => string>;
 
 const error = (text: string): Body => ({ type: 'error', error: text });
 
-const faultFrame = (fault: Fault): Body => error(FAULTS[fault.code](fault.message));
+const faultFrame = (fault: Fault): Body => ({
+  ...error(FAULTS[fault.code](retryWords(fault))),
+  ...retryField('retry_after', fault),
+});

@@ -50,7 +50,8 @@ export type Body =
       type: 'error';
       conversationId?: string;
       error: string;
-      payload: { code: ErrorCode; message: string; error: string };
+      /** `retryAfter` is in seconds */
+      payload: { code: ErrorCode; message: string; error: string; retryAfter?: number };
     };
 
 export type Measures = { tokenCount: number; durationMs: number };
@@ -135,9 +136,14 @@ export const toolExecuted = (
   payload: Extract<Body, { type: 'tool_executed' }>['payload'],
 ): Body => ({ type: 'tool_executed', conversationId, payload });
 
-export const errorBody = (code: ErrorCode, message: string, conversationId?: string): Body => ({
+export const errorBody = (
+  code: ErrorCode,
+  message: string,
+  conversationId?: string,
+  retry: { readonly retryAfter?: number } = {},
+): Body => ({
   type: 'error',
   ...(conversationId === undefined ? {} : { conversationId }),
   error: message,
-  payload: { code, message, error: message },
+  payload: { code, message, error: message, ...retry },
 });

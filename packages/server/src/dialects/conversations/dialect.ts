@@ -8,6 +8,7 @@ import { Fault, type FaultCode, isObject, LOCAL, type Principal, textPart } from
 import { type Connection, requirePermission, type SessionRef, type Socket } from '../../core/engine.ts';
 import type { Audience } from '../audience.ts';
 import { defineDialect, reported, type Surroundings } from '../dialect.ts';
+import { retryField, retryWords } from '../retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
 import { projection, REJECTED, type State } from './projection.ts';
 import { ApproveTool, CancelStream, directCall, read, SendMessage, StartConversation } from './requests.ts';
@@ -48,8 +49,8 @@ function spoken(
   const caller = { principal, dialect: 'conversations', via: socket.id };
   const say = (body: Body) => socket.send(body);
   const complain = (thrown: unknown, conversationId?: string) => {
-    const { code, message } = reported(thrown, around);
-    say(errorBody(FAULTS[code], message, conversationId));
+    const fault = reported(thrown, around);
+    say(errorBody(FAULTS[fault.code], retryWords(fault), conversationId, retryField('retryAfter', fault)));
   };
 
   async function take(frame: Record<string, unknown>): Promise<void> {
@@ -151,6 +152,7 @@ function spoken(
       }
     },
     garbled: (reason) => complain(new Fault('invalid', `Invalid message: ${reason}`)),
+    limited: (fault) => complain(fault),
     closed: () => audience.leave(socket),
     // The contract has no words for it. An `error` would end a stream that goes on after the reconnect.
     draining: () => undefined,
@@ -189,6 +191,7 @@ const FAULTS = {
   provider_limited: 'stream_error',
   provider_rejected: 'stream_error',
   context_too_long: 'stream_error',
+  limited: 'bad_request',
   overloaded: 'stream_error',
   shutting_down: 'stream_error',
   internal: 'stream_error',

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
+import { retryWords, sayRetryAfter } from '../retry.ts';
 import { latestMessages } from './messages.ts';
 import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
 import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation } from './schemas.ts';
@@ -18,7 +19,8 @@ export function routes(app: Hono, around: Surroundings): void {
   api.onError((thrown, c) => {
     const fault = reported(thrown, around);
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    return c.json({ detail: fault.message }, STATUSES[fault.code]);
+    sayRetryAfter(c, fault);
+    return c.json({ detail: retryWords(fault) }, STATUSES[fault.code]);
   });
 
   api.post('/auth/login', async (c) => {

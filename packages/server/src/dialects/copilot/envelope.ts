@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { type Gate, principalOf as principalOrLocal, tokenOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
+import { retryField, retryWords, sayRetryAfter } from '../retry.ts';
 
 export type ErrorCode =
   | 'UNAUTHORIZED'
@@ -93,8 +94,12 @@ export const errorAnswer =
     const fault = reported(thrown, around);
     const { status, code } = FAULTS[fault.code];
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    const details = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
-    return c.json(errorBody(code, fault.message, { details }), status);
+    sayRetryAfter(c, fault);
+    const retry = retryField('retryAfter', fault);
+    const errors = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
+    const details: JsonObject | undefined =
+      errors ?? (retry.retryAfter === undefined ? undefined : { ...retry });
+    return c.json(errorBody(code, retryWords(fault), { details, ...retry }), status);
   };
 
 // Faults
@@ -119,6 +124,7 @@ export const FAULTS = {
   provider_limited: { status: 503, code: 'QUOTA_EXCEEDED' },
   provider_rejected: { status: 502, code: 'LLM_ERROR' },
   context_too_long: { status: 413, code: 'LLM_ERROR' },
+  limited: { status: 429, code: 'RATE_LIMIT' },
   overloaded: { status: 503, code: 'INTERNAL_ERROR' },
   shutting_down: { status: 503, code: 'INTERNAL_ERROR' },
   internal: { status: 500, code: 'INTERNAL_ERROR' },

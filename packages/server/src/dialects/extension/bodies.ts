@@ -47,7 +47,15 @@ export type Content =
       statusMessage: string;
       sessionId: string;
     }
-  | { type: 'error'; message: string; code: ErrorCode; details?: string; sessionId?: string }
+  | {
+      type: 'error';
+      message: string;
+      code: ErrorCode;
+      details?: string;
+      /** in milliseconds, as in the errors that clients send */
+      retryAfter?: number;
+      sessionId?: string;
+    }
   | { type: 'server_shutdown'; message: string };
 
 export type Body = { id: string; timestamp: number } & Content;

@@ -21,6 +21,7 @@ import type { Audience } from '../audience.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
 import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
 import { nthId, stampedId } from '../ids.ts';
+import { retryWords } from '../retry.ts';
 import {
   type Body,
   type Content,
@@ -203,6 +204,10 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
         code: 'INVALID_JSON',
         details: reason,
       }),
+    limited: (fault) => reply(refusal(undefined, fault)),
+    get identified() {
+      return principal;
+    },
     closed() {
       engine.clients.unregister(socket.id);
       audience.leave(socket);
@@ -362,6 +367,7 @@ const FAULTS = {
   provider_limited: refused,
   provider_rejected: refused,
   context_too_long: refused,
+  limited: refused,
   overloaded: refused,
   shutting_down: refused,
   internal: refused,
@@ -369,9 +375,12 @@ const FAULTS = {
 
 /** What the sender of a frame is told. */
 function refusal(frame: unknown, fault: Fault): Content {
-  const answered = FAULTS[fault.code](fault.message);
+  const answered = {
+    ...FAULTS[fault.code](retryWords(fault)),
+    ...(fault.retryAfterMs === undefined ? {} : { retryAfter: fault.retryAfterMs }),
+  };
   const { type, sessionId } = isObject(frame) ? frame : {};
   if (type === 'client_registration')
-    return { type: 'error', ...answered, message: 'Registration failed', details: fault.message };
+    return { type: 'error', ...answered, message: 'Registration failed', details: retryWords(fault) };
   return { type: 'error', ...answered, sessionId: SessionId.safeParse(sessionId).data };
 }

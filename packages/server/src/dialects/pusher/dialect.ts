@@ -4,6 +4,7 @@
  * counts, filters by tag and delta compression; a frame that asks for one is answered with an error.
  */
 import type { Connection, Socket } from '../../core/engine.ts';
+import { retryWords } from '../retry.ts';
 import type { Member } from './channels.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Client } from './connected.ts';
@@ -151,6 +152,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
     garbled(reason) {
       if (here) complain(CODES.malformed, reason);
     },
+    limited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
     closed: gone,
     draining: () => complain(CODES.goingAway, 'The server is shutting down.'),
   };

@@ -1,0 +1,39 @@
+/** When a refused caller may try again: in words, and in the numbers that a wire has for it. */
+import type { Fault, FaultCode } from '@parlance/protocol';
+import type { Context } from 'hono';
+
+/** For faults that pass by themselves and do not say when. */
+const PASSES_MS: Partial<Record<FaultCode, number>> = {
+  limited: 1_000,
+  overloaded: 5_000,
+  shutting_down: 5_000,
+  provider_limited: 10_000,
+};
+
+const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? PASSES_MS[code];
+
+/** In whole seconds; undefined where trying again does not help. */
+export function retrySeconds(fault: Fault): number | undefined {
+  const milliseconds = retryMs(fault);
+  return milliseconds === undefined ? undefined : Math.max(1, Math.ceil(milliseconds / 1_000));
+}
+
+/** The message, and when to try again where the fault says so. */
+export function retryWords(fault: Fault): string {
+  const seconds = fault.retryAfterMs === undefined ? undefined : retrySeconds(fault);
+  if (seconds === undefined) return fault.message;
+  return `${fault.message} Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+}
+
+/** `{[field]: seconds}` for wires that have a field for it; nothing where the fault does not say when. */
+export const retryField = <Field extends string>(
+  field: Field,
+  fault: Fault,
+): { readonly [Key in Field]?: number } =>
+  fault.retryAfterMs === undefined ? {} : ({ [field]: retrySeconds(fault) } as { [Key in Field]?: number });
+
+/** Every 429 and 503 says when to come back. */
+export function sayRetryAfter(c: Context, fault: Fault): void {
+  const seconds = retrySeconds(fault);
+  if (seconds !== undefined) c.header('Retry-After', String(seconds));
+}
