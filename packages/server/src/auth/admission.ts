@@ -1,0 +1,28 @@
+/** Whether a request comes in: Host and Origin, on every door and every method. */
+import type { Log } from '../core/ports/log.ts';
+import { type Bound, checkHost, checkOrigin } from './origins.ts';
+
+/** Origins that the operator was told of. Past this many nothing more is said: somebody is making them up. */
+const MOST_TOLD = 1_000;
+
+/** Gives null where the request comes in, otherwise why not. The operator is told once of each origin that is refused. */
+export function admission(bound: Bound, log: Log): (request: Request) => string | null {
+  const told = new Set<string>();
+
+  function tell(origin: string, reason: string): void {
+    if (told.has(origin) || told.size >= MOST_TOLD) return;
+    told.add(origin);
+    log.warn({ origin: origin.slice(0, 200) }, reason);
+  }
+
+  return (request) => {
+    const host = request.headers.get('host');
+    const hostVerdict = checkHost(host, bound);
+    if (!hostVerdict.ok) return hostVerdict.reason;
+    const origin = request.headers.get('origin');
+    const originVerdict = checkOrigin(origin, host, bound);
+    if (originVerdict.ok) return null;
+    if (origin !== null) tell(origin, originVerdict.reason);
+    return originVerdict.reason;
+  };
+}
