@@ -60,18 +60,18 @@ export type FaultData = z.infer<typeof FaultData>;
 /** The only error we throw on purpose. `message` is one sentence that a client may be shown. */
 export class Fault extends Error {
   override readonly name = 'Fault';
-  constructor(
-    readonly code: FaultCode,
   /** when it may be worth to try again */
   readonly retryAfterMs: number | undefined;
 
+  constructor(
+    readonly code: FaultCode,
     message: string,
     options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
   ) {
     super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
   }
 
-    this.retryAfterMs = options.retryAfterMs;
   data(): FaultData {
     const { code, message, retryAfterMs } = this;
     return retryAfterMs === undefined ? { code, message } : { code, message, retryAfterMs };
