@@ -6,15 +6,25 @@ import { TestClient } from '../packages/server/src/testing/client.ts';
 
 export type ServerProcess = AsyncDisposable & {
   readonly http: string;
+  readonly pid: number;
   connect(path: string): Promise<TestClient>;
   /** As a power cut would: no signal handler runs. Resolves when the process is gone. */
   kill(): Promise<void>;
+  /** all it has written there; resolves when the process is gone */
+  stderr(): Promise<string>;
 };
 
 const LISTENING = 'parlance listening on ';
 
-/** Resolves when the server listens. Data and working directory are in `folder`, so that it can be started again. */
-export async function startProcess(folder: string): Promise<ServerProcess> {
+/** A server that has been started and may not listen yet. */
+export type StartingProcess = {
+  /** rejects where the process ends before it listens */
+  readonly listening: Promise<ServerProcess>;
+  kill(): Promise<void>;
+};
+
+/** Data and working directory are in `folder`, so that it can be started again; `settings` are environment variables. */
+export function spawnProcess(folder: string, settings: Record<string, string> = {}): StartingProcess {
   const child = spawnParlance(['serve'], {
     cwd: folder,
     env: {
@@ -24,25 +34,35 @@ export async function startProcess(folder: string): Promise<ServerProcess> {
       AUTH_USERS: 'dev:dev-password:developer',
       PARLANCE_OFFLINE_DELAY: '5',
       LOG_LEVEL: 'silent',
+      ...settings,
     },
   });
   const kill = async () => {
     child.kill('SIGKILL');
     await child.exited;
   };
-  const line = await firstLine(child.stdout);
-  if (!line?.startsWith(LISTENING)) {
-    await kill();
-    throw new Error(`the server did not start: ${line ?? ''}${await child.stderr.text()}`);
+  async function listening(): Promise<ServerProcess> {
+    const line = await firstLine(child.stdout);
+    if (!line?.startsWith(LISTENING)) {
+      await kill();
+      throw new Error(`the server did not start: ${line ?? ''}${await child.stderr.text()}`);
+    }
+    const http = line.slice(LISTENING.length);
+    return {
+      http,
+      pid: child.pid,
+      stderr: () => child.stderr.text(),
+      connect: (path) => TestClient.connect(http.replace('http', 'ws') + path),
+      kill,
+      [Symbol.asyncDispose]: kill,
+    };
   }
-  const http = line.slice(LISTENING.length);
-  return {
-    http,
-    connect: (path) => TestClient.connect(http.replace('http', 'ws') + path),
-    kill,
-    [Symbol.asyncDispose]: kill,
-  };
+  return { listening: listening(), kill };
 }
+
+/** Resolves when the server listens. */
+export const startProcess = (folder: string, settings?: Record<string, string>): Promise<ServerProcess> =>
+  spawnProcess(folder, settings).listening;
 
 /** The stream stays open: a closed one would fail the child's next write. Null where it ends before a line. */
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {

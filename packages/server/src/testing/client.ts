@@ -9,6 +9,7 @@ export class TestClient {
   readonly closed: Promise<{ code: number; reason: string }>;
   #read = 0;
   #waiter: (Waiter & { reject: (error: Error) => void }) | null = null;
+  #ended: string | null = null;
 
   private constructor(readonly socket: WebSocket) {
     const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
@@ -19,7 +20,8 @@ export class TestClient {
     };
     socket.onclose = ({ code, reason }) => {
       resolve({ code, reason });
-      this.#waiter?.reject(new Error(`closed with ${code} ${reason}; last frames: ${this.#tail()}`));
+      this.#ended = `closed with ${code} ${reason}`;
+      this.#look();
     };
   }
 
@@ -37,7 +39,7 @@ export class TestClient {
     this.socket.send(JSON.stringify(frame));
   }
 
-  /** The next frame not yet taken that is wanted; those before it count as taken. */
+  /** The next frame not yet taken that is wanted; those before it count as taken. Rejects when none can come any more. */
   next(wanted: string | ((frame: AnyFrame) => boolean)): Promise<AnyFrame> {
     const test = typeof wanted === 'string' ? (frame: AnyFrame) => frame.type === wanted : wanted;
     const { promise, resolve, reject } = Promise.withResolvers<AnyFrame>();
@@ -70,6 +72,7 @@ export class TestClient {
       this.#waiter = null;
       take(frame);
     }
+    if (this.#ended !== null) this.#waiter?.reject(new Error(`${this.#ended}; last frames: ${this.#tail()}`));
   }
 
   #tail(): string {
