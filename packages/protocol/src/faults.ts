@@ -44,6 +44,8 @@ export const FaultCode = z.enum([
   'overloaded',
   /** the server is draining */
   'shutting_down',
+  /** nothing can be stored just now, or what was stored cannot be read */
+  'storage_unavailable',
   /** a bug or a broken machine; the cause is in the log, not in the message */
   'internal',
 ]);

@@ -24,5 +24,6 @@ export const HTTP_STATUS = {
   limited: 429,
   overloaded: 503,
   shutting_down: 503,
+  storage_unavailable: 503,
   internal: 500,
 } satisfies Record<FaultCode, ContentfulStatusCode>;

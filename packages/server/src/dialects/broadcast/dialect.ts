@@ -228,6 +228,7 @@ const FAULTS = {
   limited: asIs,
   overloaded: asIs,
   shutting_down: asIs,
+  storage_unavailable: asIs,
 } satisfies Record<FaultCode, (message: string) => string>;
 
 const error = (text: string): Body => ({ type: 'error', error: text });

@@ -194,5 +194,6 @@ const FAULTS = {
   limited: 'bad_request',
   overloaded: 'stream_error',
   shutting_down: 'stream_error',
+  storage_unavailable: 'stream_error',
   internal: 'stream_error',
 } satisfies Record<FaultCode, ErrorCode>;

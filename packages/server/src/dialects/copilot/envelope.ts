@@ -127,5 +127,6 @@ export const FAULTS = {
   limited: { status: 429, code: 'RATE_LIMIT' },
   overloaded: { status: 503, code: 'INTERNAL_ERROR' },
   shutting_down: { status: 503, code: 'INTERNAL_ERROR' },
+  storage_unavailable: { status: 503, code: 'INTERNAL_ERROR' },
   internal: { status: 500, code: 'INTERNAL_ERROR' },
 } satisfies Record<FaultCode, { status: ContentfulStatusCode; code: ErrorCode }>;

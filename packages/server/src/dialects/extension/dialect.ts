@@ -370,6 +370,7 @@ const FAULTS = {
   limited: refused,
   overloaded: refused,
   shutting_down: refused,
+  storage_unavailable: refused,
   internal: refused,
 } satisfies Record<FaultCode, (message: string) => Answered>;
 
