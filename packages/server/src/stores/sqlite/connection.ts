@@ -1,8 +1,9 @@
 /** The database file: opened so that a commit is on disk when it returns, and no one else can read it. */
 import { Database, SQLiteError } from 'bun:sqlite';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from './migrations.ts';
+import { migrate, versionOf } from './migrations.ts';
+import { isFull } from './trouble.ts';
 
 export const DATABASE_FILE = 'parlance.db';
 
@@ -12,6 +13,35 @@ const BUSY_TIMEOUT_MS = 10_000;
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
+
+/**
+ * Throws one clear error where there is a database that we cannot use and that was not closed. Asked without the right
+ * to write: the last to close a database that it may write to moves what is in the file beside it, and it is not ours.
+ */
+export function checkDatabase(folder: string): void {
+  const path = join(folder, DATABASE_FILE);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${path} is not a file`);
+  if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
+  let database: Database | null = null;
+  try {
+    database = new Database(path, { readonly: true });
+    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    versionOf(database, path);
+  } catch (error) {
+    // a process that died has left something to do first, which a reader may not: who may write is asked again
+    if (!isReaderRefused(error)) throw notOurs(error, path);
+  } finally {
+    database?.close(true);
+  }
+}
+
+const isReaderRefused = (error: unknown): boolean =>
+  error instanceof SQLiteError && /^SQLITE_(READONLY|CANTOPEN)/.test(error.code ?? '');
+
+const notOurs = (error: unknown, path: string): unknown =>
+  error instanceof SQLiteError && error.code === 'SQLITE_NOTADB'
+    ? new Error(`${path} is not a Parlance database`, { cause: error })
+    : error;
 
 /** Throws one clear error, and has changed nothing, where the file is not a database that we can use. */
 export function openConnection(folder: string): Database {
@@ -28,15 +58,19 @@ export function openConnection(folder: string): Database {
     return database;
   } catch (error) {
     database.close(true);
-    if (!(error instanceof SQLiteError) || error.code !== 'SQLITE_NOTADB') throw error;
-    throw new Error(`${path} is not a Parlance database`, { cause: error });
+    throw notOurs(error, path);
   }
 }
 
-/** Leaves one file behind that can be copied, unless another process still has the database open. */
+/**
+ * Leaves one file behind that can be copied, unless another process still has the database open or the disk is full:
+ * then what was written stays in the file beside it, and is found there at the next start.
+ */
 export function closeConnection(database: Database): void {
   try {
     database.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    if (!isFull(error)) throw error;
   } finally {
     database.close(true);
   }

@@ -102,7 +102,8 @@ export function migrate(database: Database, path: string): void {
   }
 }
 
-function versionOf(database: Database, path: string): number {
+/** How many steps were taken. Throws where the database is another program's or from a newer version. */
+export function versionOf(database: Database, path: string): number {
   const application = numberFrom(database, 'SELECT application_id AS value FROM pragma_application_id');
   if (application !== APPLICATION_ID) {
     const isEmpty = numberFrom(database, 'SELECT count(*) AS value FROM sqlite_schema') === 0;

@@ -45,7 +45,7 @@ test('a fact that was damaged on disk is reported by its number and not skipped'
   await begin(store, ref, { head: 3 });
   using database = new Database(join(scratch.path, 'parlance.db'));
   database.run(`UPDATE facts SET body = '{"type":"text.ended"}' WHERE seq = 2`);
-  await expect(store.read(ref, 0, 10)).rejects.toThrow('fact 2 of session ["ada","first"] is damaged');
+  await expect(store.read(ref, 0, 10)).rejects.toThrow('Fact 2 of the session is damaged.');
   expect((await store.read(ref, 2, 10)).length).toBe(1);
   await store.close();
 });

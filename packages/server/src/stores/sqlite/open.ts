@@ -6,7 +6,7 @@ import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../rules/joined.ts';
 import { openness } from '../rules/openness.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
-import { closeConnection, makeFolder, openConnection } from './connection.ts';
+import { checkDatabase, closeConnection, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { groupCommit } from './group-commit.ts';
@@ -17,6 +17,8 @@ import { preparePreferences } from './preferences.ts';
 import { prepareRead } from './read.ts';
 import { prepareUsers } from './users.ts';
 
+import { prepareRevocations } from './revocations.ts';
+import { storageError, withFaults } from './trouble.ts';
 export type SqliteOptions = {
   /** for servers: no other exclusive opener may use the folder at the same time */
   readonly exclusive?: boolean;
@@ -29,9 +31,26 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
   makeFolder(folder);
   const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
   try {
-    return storeOn(openConnection(folder), unlock, options.onCommit ?? (() => undefined));
+    makeFolder(folder);
+    checkDatabase(folder);
+    const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
+    try {
+      return opened(folder, unlock, options.onCommit ?? (() => undefined));
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   } catch (error) {
-    unlock();
+    throw storageError(error, folder);
+  }
+}
+
+function opened(folder: string, unlock: () => void, onCommit: (appends: number) => void): Store {
+  const database = openConnection(folder);
+  try {
+    return storeOn(database, unlock, onCommit);
+  } catch (error) {
+    database.close(false);
     throw error;
   }
 }
@@ -40,7 +59,11 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
   const appends = groupCommit<Append>(database, prepareAppend(database), onCommit);
   const users = prepareUsers(database);
   const preferences = preparePreferences(database);
-  const { whileOpen, close } = openness();
+  const revocations = prepareRevocations(database);
+  const writes = watchForeignWrites(database);
+  const { whileOpen: unlessClosed, close } = openness();
+  const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
+    unlessClosed(withFaults(operation));
 
   const eventStore: EventStore = {
     append: whileOpen((expected, facts, record) => {

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { type Fact, parseFact } from '@parlance/protocol';
+import { type Fact, Fault, parseFact } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/ports/store.ts';
 import { rowLimit } from '../rules/limit.ts';
 import { storable } from '../rules/text.ts';
@@ -21,6 +21,7 @@ function factOf(ref: SessionRef, { seq, body }: Row): Fact {
   try {
     return parseFact(JSON.parse(body));
   } catch (error) {
-    throw new Error(`fact ${seq} of session ${sessionKey(ref)} is damaged`, { cause: error });
+    const cause = new Error(`fact ${seq} of session ${sessionKey(ref)} is damaged`, { cause: error });
+    throw new Fault('storage_unavailable', `Fact ${seq} of the session is damaged.`, { cause });
   }
 }
