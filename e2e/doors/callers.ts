@@ -1,0 +1,132 @@
+/**
+ * Who may call, in one table: what a request says of its Host and Origin, and whether it is let in. The verdict is the
+ * same on every door, for every method, path and socket.
+ */
+
+export type Verdict = 'in' | 'out';
+export type Lines = readonly (readonly [name: string, value: string])[];
+
+export type Caller = {
+  readonly what: string;
+  readonly verdict: Verdict;
+  readonly headers: Lines;
+  /** what stands before the path in the request line */
+  readonly authority?: string;
+  readonly version?: '1.0';
+};
+
+export const EXTENSION = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
+export const STRANGE_EXTENSION = 'chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba';
+export const ALLOWED = ['https://chat.example', 'https://panel.example:8443', EXTENSION];
+
+const host = (verdict: Verdict, what: string, ...hosts: string[]): Caller => ({
+  what: `Host ${what}`,
+  verdict,
+  headers: hosts.map((value) => ['Host', value] as const),
+});
+
+/** `port` is the door's own. */
+export const hostCallers = (port: number): readonly Caller[] => [
+  host('in', 'our own', `127.0.0.1:${port}`),
+  host('in', 'localhost', `localhost:${port}`),
+  host('in', 'in capitals', `LOCALHOST:${port}`),
+  host('in', 'another loopback address', '127.8.9.10'),
+  host('in', 'IPv6 loopback', `[::1]:${port}`),
+  host('in', 'with another port', '127.0.0.1:1'),
+  host('in', 'without a port', 'localhost'),
+  host('in', 'with blanks around it', `  127.0.0.1:${port}\t`),
+  host('in', 'of an allowed origin', 'chat.example'),
+  host('out', 'of a stranger', 'evil.example'),
+  host('out', 'of a stranger, with our port', `evil.example:${port}`),
+  host('out', 'of a stranger that begins like us', `localhost.evil.example:${port}`),
+  host('out', 'of a stranger that begins like our address', `127.0.0.1.evil.example:${port}`),
+  host('out', 'of a stranger that ends like us', `evil-localhost:${port}`),
+  host('out', 'below localhost', `evil.localhost:${port}`),
+  host('out', 'below an allowed origin', 'sub.chat.example'),
+  host('out', 'with a trailing dot', `localhost.:${port}`),
+  host('out', 'of a stranger with a trailing dot', 'evil.example.'),
+  host('out', 'with a user in it', `127.0.0.1@evil.example:${port}`),
+  host('out', 'behind a user', `evil.example@127.0.0.1:${port}`),
+  host('out', 'with a path', `localhost:${port}/evil.example`),
+  host('out', 'with a query', `localhost:${port}?evil.example`),
+  host('out', 'with a backslash', `localhost:${port}\\evil.example`),
+  host('out', 'of another machine', `192.168.1.2:${port}`),
+  host('out', 'of every address', `0.0.0.0:${port}`),
+  host('out', 'IPv6 of another machine', `[fe80::1]:${port}`),
+  host('out', 'IPv6 of every address', `[::]:${port}`),
+  host('out', 'IPv6 that is not closed', `[::1:${port}`),
+  host('out', 'in other letters that look alike', `lоcalhost:${port}`),
+  host('out', 'of a port that is none', 'localhost:port'),
+  host('out', 'of a port that is too large', 'localhost:99999'),
+  host('out', 'that is empty', ''),
+  host('out', 'that is absent'),
+  { ...host('out', 'that is absent, in HTTP/1.0'), version: '1.0' },
+  { ...host('in', 'our own, in HTTP/1.0', `127.0.0.1:${port}`), version: '1.0' },
+  { ...host('out', 'of a stranger, in HTTP/1.0', 'evil.example'), version: '1.0' },
+  host('out', 'twice, ours first', `127.0.0.1:${port}`, 'evil.example'),
+  host('out', 'twice, ours last', 'evil.example', `127.0.0.1:${port}`),
+  host('out', 'twice, both ours', `127.0.0.1:${port}`, `127.0.0.1:${port}`),
+  host('out', 'as a list', `127.0.0.1:${port}, evil.example`),
+  {
+    ...host('in', 'our own, and the request line names it, too', `127.0.0.1:${port}`),
+    authority: `http://127.0.0.1:${port}`,
+  },
+  // Only a proxy is sent such a line, and Bun drops what it names: Host is what we go by, in everything.
+  {
+    ...host('in', 'our own, but the request line names a stranger', `127.0.0.1:${port}`),
+    authority: 'http://evil.example',
+  },
+  {
+    ...host('out', 'of a stranger, though the request line names us', 'evil.example'),
+    authority: `http://127.0.0.1:${port}`,
+  },
+  { ...host('out', 'absent, though the request line names us'), authority: `http://127.0.0.1:${port}` },
+];
+
+const origin = (verdict: Verdict, what: string, port: number, ...origins: string[]): Caller => ({
+  what: `Origin ${what}`,
+  verdict,
+  headers: [['Host', `127.0.0.1:${port}`], ...origins.map((value) => ['Origin', value] as const)],
+});
+
+export const originCallers = (port: number): readonly Caller[] => [
+  origin('in', 'absent', port),
+  origin('in', 'the same', port, `http://127.0.0.1:${port}`),
+  origin('in', 'the same by its other name', port, `http://localhost:${port}`),
+  origin('in', 'loopback with another port', port, 'http://localhost:5173'),
+  origin('in', 'loopback over TLS', port, 'https://127.0.0.1:5173'),
+  origin('in', 'loopback over IPv6', port, 'http://[::1]:5173'),
+  origin('in', 'allowed', port, 'https://chat.example'),
+  origin('in', 'allowed with its port', port, 'https://panel.example:8443'),
+  origin('in', 'of an extension that is allowed', port, EXTENSION),
+  origin('out', 'null', port, 'null'),
+  origin('out', 'null in capitals', port, 'NULL'),
+  origin('out', 'empty', port, ''),
+  origin('out', 'foreign', port, 'http://evil.example'),
+  origin('out', 'foreign with our port', port, `http://evil.example:${port}`),
+  origin('out', 'foreign that begins like us', port, 'http://localhost.evil.example'),
+  origin('out', 'foreign that begins like our address', port, 'http://127.0.0.1.evil.example'),
+  origin('out', 'foreign that ends like us', port, 'http://evil-localhost'),
+  origin('out', 'below localhost', port, 'http://evil.localhost'),
+  origin('out', 'foreign that begins like an allowed one', port, 'https://chat.example.evil.example'),
+  origin('out', 'foreign that ends like an allowed one', port, 'https://evilchat.example'),
+  origin('out', 'below an allowed one', port, 'https://sub.chat.example'),
+  origin('out', 'allowed but for its scheme', port, 'http://chat.example'),
+  origin('out', 'allowed but for its port', port, 'https://chat.example:444'),
+  origin('out', 'allowed but for the port it lacks', port, 'https://panel.example'),
+  origin('out', 'allowed in capitals', port, 'HTTPS://CHAT.EXAMPLE'),
+  origin('out', 'allowed with a slash', port, 'https://chat.example/'),
+  origin('out', 'allowed with a trailing dot', port, 'https://chat.example.'),
+  origin('out', 'allowed with its default port', port, 'https://chat.example:443'),
+  origin('out', 'allowed behind a user', port, 'https://evil@chat.example'),
+  origin('out', 'ours behind a user', port, `http://evil.example@127.0.0.1:${port}`),
+  origin('out', 'of an extension that nobody named', port, STRANGE_EXTENSION),
+  origin('out', 'of an extension of another browser', port, EXTENSION.replace('chrome', 'moz')),
+  origin('out', 'of an allowed extension, with a path', port, `${EXTENSION}/panel.html`),
+  origin('out', 'a file', port, 'file://'),
+  origin('out', 'of another machine', port, `http://192.168.1.2:${port}`),
+  origin('out', 'no address at all', port, 'localhost'),
+  origin('out', 'twice, ours first', port, `http://127.0.0.1:${port}`, 'http://evil.example'),
+  origin('out', 'twice, ours last', port, 'http://evil.example', `http://127.0.0.1:${port}`),
+  origin('out', 'as a list', port, `http://127.0.0.1:${port} http://evil.example`),
+];
