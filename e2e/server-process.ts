@@ -21,8 +21,6 @@ export type StartingProcess = {
   /** rejects where the process ends before it listens */
   readonly listening: Promise<ServerProcess>;
   kill(): Promise<void>;
-  /** all it has written there; resolves when the process is gone */
-  stderr(): Promise<string>;
 };
 
 /** Data and working directory are in `folder`, so that it can be started again; `settings` are environment variables. */
