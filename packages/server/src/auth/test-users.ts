@@ -1,8 +1,11 @@
-/** A user store for the tests of this folder. */
-import type { User, UserStore } from '../core/ports/users.ts';
+/** Users and revocations for the tests of this folder. */
+import type { RevocationStore } from '../core/ports/revocations.ts';
+import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+
+const kept = (user: User): KeptUser => ({ ...user, generation: crypto.randomUUID() });
 
 export function usersInMemory(...given: User[]): UserStore & { readonly writes: User[] } {
-  const byName = new Map(given.map((user) => [user.name, user]));
+  const byName = new Map(given.map((user) => [user.name, kept(user)]));
   const writes: User[] = [];
   return {
     writes,
@@ -10,8 +13,25 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
     everyone: async () => [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1)),
     put: async (user) => {
       writes.push(user);
-      byName.set(user.name, user);
+      byName.set(user.name, kept(user));
     },
     remove: async (name) => byName.delete(name),
+  };
+}
+
+/** `tell` is word of a change that another process has made. */
+export function revocationsInMemory(): RevocationStore & { tell(): void } {
+  const ids = new Set<string>();
+  const followers = new Set<() => void>();
+  return {
+    add: async (id) => void ids.add(id),
+    has: async (id) => ids.has(id),
+    follow: (changed) => {
+      followers.add(changed);
+      return () => void followers.delete(changed);
+    },
+    tell: () => {
+      for (const changed of followers) changed();
+    },
   };
 }

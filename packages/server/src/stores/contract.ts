@@ -7,6 +7,7 @@ import { listingContract } from './contract/listing.ts';
 import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
+import { revocationsContract } from './contract/revocations.ts';
 import { usersContract } from './contract/users.ts';
 
 export function storeContract(name: string, implementation: Implementation): void {
@@ -16,6 +17,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('listing', () => listingContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
+    describe('revocations', () => revocationsContract(implementation));
     describe('preferences', () => preferencesContract(implementation));
     describe('durability', () => durabilityContract(implementation));
   });

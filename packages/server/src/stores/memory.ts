@@ -1,6 +1,7 @@
 /** Keeps everything in this process, for tests and for servers that may forget. */
 import { type Fact, type JsonObject, type PrincipalId, parseFact, type SessionId } from '@parlance/protocol';
 import type { PreferenceStore } from '../core/ports/preferences.ts';
+import type { RevocationStore } from '../core/ports/revocations.ts';
 import {
   AppendConflict,
   type EventStore,
@@ -9,8 +10,9 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../core/ports/store.ts';
-import type { User, UserStore } from '../core/ports/users.ts';
+import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
 import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
+import { Followers } from './rules/followers.ts';
 import { joined, type Store } from './rules/joined.ts';
 import { rowLimit } from './rules/limit.ts';
 import { checkNumbering } from './rules/numbering.ts';
@@ -23,7 +25,9 @@ type Session = { readonly row: number; record: SessionRecord; readonly facts: st
 export function openMemoryStore(): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions();
-  const users = memoryUsers();
+  const followers = new Followers();
+  const users = memoryUsers(() => followers.tell());
+  const revoked = new Map<string, number>();
   const preferences = memoryPreferences();
 
   const eventStore: EventStore = {
@@ -33,8 +37,10 @@ export function openMemoryStore(): Store {
     findById: whileOpen(sessions.findById),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
+    size: whileOpen(sessions.size),
     close: async () => {
       close();
+      followers.clear();
     },
   };
   const userStore: UserStore = {
@@ -47,11 +53,20 @@ export function openMemoryStore(): Store {
     get: whileOpen(preferences.get),
     put: whileOpen(preferences.put),
   };
-  return joined(eventStore, userStore, preferenceStore);
+  const revocations: RevocationStore = {
+    add: whileOpen((id, until) => {
+      for (const [other, end] of revoked) if (end < Date.now()) revoked.delete(other);
+      revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
+    }),
+    has: whileOpen((id) => revoked.has(storable(id))),
+    follow: (changed) => followers.add(changed),
+  };
+  return joined(eventStore, userStore, { preferences: preferenceStore, revocations });
 }
 
 function memorySessions() {
   const sessions = new Map<string, Session>();
+  let bytes = 0;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const select = (wanted: (record: SessionRecord) => boolean) =>
     [...sessions.values()].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
@@ -67,6 +82,7 @@ function memorySessions() {
       }
       session.record = storableRecord(record);
       session.facts.push(...bodies);
+      for (const body of bodies) bytes += Buffer.byteLength(body);
       sessions.set(key, session);
     },
 
@@ -99,6 +115,8 @@ function memorySessions() {
     },
 
     count: (filter: SessionFilter) => select((record) => matches(filter, record)).length,
+
+    size: () => bytes,
   };
 }
 
@@ -116,15 +134,21 @@ function memoryPreferences() {
   };
 }
 
-function memoryUsers() {
-  const users = new Map<string, User>();
+function memoryUsers(changed: () => void) {
+  const users = new Map<string, KeptUser>();
   return {
     find: (name: string) => users.get(storable(name)) ?? null,
     everyone: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
     put: (user: User) => {
-      users.set(storable(user.name), { ...user, name: storable(user.name) });
+      const name = storable(user.name);
+      users.set(name, { ...user, name, generation: crypto.randomUUID() });
+      changed();
     },
-    remove: (name: string) => users.delete(storable(name)),
+    remove: (name: string) => {
+      const removed = users.delete(storable(name));
+      if (removed) changed();
+      return removed;
+    },
   };
 }
 

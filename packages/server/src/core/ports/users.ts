@@ -8,10 +8,13 @@ export type User = {
   readonly createdAt: number;
 };
 
+/** `generation` is the store's own: every `put` begins another, and no two users of one name ever share one. */
+export type KeptUser = User & { readonly generation: string };
+
 export interface UserStore {
-  find(name: string): Promise<User | null>;
+  find(name: string): Promise<KeptUser | null>;
   /** By name. */
-  everyone(): Promise<User[]>;
+  everyone(): Promise<KeptUser[]>;
   /** Adds the user, or replaces the one of that name. Durable when it resolves. */
   put(user: User): Promise<void>;
   /** False where there was none. */

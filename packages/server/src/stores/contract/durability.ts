@@ -25,6 +25,8 @@ export function durabilityContract(implementation: Implementation): void {
         store.count({}),
         store.preferences.get(ref.owner),
         store.preferences.put(ref.owner, {}),
+        store.revocations.add('token', 1),
+        store.revocations.has('token'),
         store.everyone(),
         store.find('ada'),
         store.put({ name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 }),
@@ -51,6 +53,9 @@ export function durabilityContract(implementation: Implementation): void {
       const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 7 } as const;
       await store.append(0, textFacts(ref, 0, 3), record);
       await store.put(user);
+      const kept = await store.find('ada');
+      expect(kept).toMatchObject(user);
+      await store.revocations.add('token', Date.now() + 3_600_000);
       await store.preferences.put(ref.owner, { theme: 'dark' });
       const unawaited = store.append(3, textFacts(ref, 3, 1), { ...record, head: 4 });
       await store.close();
@@ -59,7 +64,8 @@ export function durabilityContract(implementation: Implementation): void {
       const again = await place.open();
       expect(await again.read(ref, 0, 10)).toEqual(textFacts(ref, 0, 4));
       expect(await again.load(ref)).toEqual({ ...record, head: 4 });
-      expect(await again.find('ada')).toEqual(user);
+      expect(await again.find('ada')).toEqual(kept);
+      expect(await again.revocations.has('token')).toBe(true);
       expect(await again.preferences.get(ref.owner)).toEqual({ theme: 'dark' });
       await again.append(4, textFacts(ref, 4, 1), { ...record, head: 5 });
       await again.close();

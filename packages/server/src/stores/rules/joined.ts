@@ -1,12 +1,14 @@
-/** Sessions, users and preferences of one place as one object. */
+/** Sessions, users, revocations and preferences of one place as one object. */
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { EventStore } from '../../core/ports/store.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
-export type Store = EventStore & UserStore & { readonly preferences: PreferenceStore };
+type Beside = { readonly preferences: PreferenceStore; readonly revocations: RevocationStore };
+export type Store = EventStore & UserStore & Beside;
 
-export const joined = (events: EventStore, users: UserStore, preferences: PreferenceStore): Store => ({
+export const joined = (events: EventStore, users: UserStore, beside: Beside): Store => ({
   ...users,
   ...events,
-  preferences,
+  ...beside,
 });

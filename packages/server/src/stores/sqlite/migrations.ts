@@ -83,6 +83,16 @@ export const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE users ADD COLUMN generation TEXT NOT NULL DEFAULT '';
+  UPDATE users SET generation = lower(hex(randomblob(16)));
+
+  CREATE TABLE revocations (
+    id TEXT PRIMARY KEY,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX revocations_by_end ON revocations (until);
+  `,
 ];
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */

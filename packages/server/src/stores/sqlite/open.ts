@@ -1,6 +1,7 @@
 /** The embedded store: one SQLite file in the data folder. Every promise of the ports, and group commit. */
 import type { Database } from 'bun:sqlite';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { EventStore } from '../../core/ports/store.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../rules/joined.ts';
@@ -9,16 +10,18 @@ import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { checkDatabase, closeConnection, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
 import { prepareFindById } from './find-by-id.ts';
+import { watchForeignWrites } from './foreign-writes.ts';
 import { groupCommit } from './group-commit.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareRead } from './read.ts';
+import { prepareRevocations } from './revocations.ts';
+import { prepareSize } from './size.ts';
+import { storageError, withFaults } from './trouble.ts';
 import { prepareUsers } from './users.ts';
 
-import { prepareRevocations } from './revocations.ts';
-import { storageError, withFaults } from './trouble.ts';
 export type SqliteOptions = {
   /** for servers: no other exclusive opener may use the folder at the same time */
   readonly exclusive?: boolean;
@@ -26,10 +29,11 @@ export type SqliteOptions = {
   readonly onCommit?: (appends: number) => void;
 };
 
-/** Throws one clear error where the folder is in use by another server, or its database is not ours or too new. */
+/**
+ * Throws one clear error where the folder is in use by another server or cannot be used, or its database is not ours,
+ * too new or damaged. Nothing that was there has changed then.
+ */
 export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
-  makeFolder(folder);
-  const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
   try {
     makeFolder(folder);
     checkDatabase(folder);
@@ -76,9 +80,11 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
     findById: whileOpen(prepareFindById(database)),
     list: whileOpen(prepareList(database)),
     count: whileOpen(prepareCount(database)),
+    size: whileOpen(prepareSize(database)),
     /** What is waiting is written first. Closing again does nothing. */
     async close() {
       if (!close()) return;
+      writes.stop();
       try {
         appends.flush();
         closeConnection(database);
@@ -90,12 +96,24 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
   const userStore: UserStore = {
     find: whileOpen(users.find),
     everyone: whileOpen(users.everyone),
-    put: whileOpen(users.put),
-    remove: whileOpen(users.remove),
+    put: whileOpen((user) => {
+      users.put(user);
+      writes.tell();
+    }),
+    remove: whileOpen((name) => {
+      const removed = users.remove(name);
+      if (removed) writes.tell();
+      return removed;
+    }),
   };
   const preferenceStore: PreferenceStore = {
     get: whileOpen(preferences.get),
     put: whileOpen(preferences.put),
   };
-  return joined(eventStore, userStore, preferenceStore);
+  const revocationStore: RevocationStore = {
+    add: whileOpen(revocations.add),
+    has: whileOpen(revocations.has),
+    follow: writes.follow,
+  };
+  return joined(eventStore, userStore, { preferences: preferenceStore, revocations: revocationStore });
 }

@@ -1,27 +1,36 @@
 import type { Database } from 'bun:sqlite';
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
-import type { User } from '../../core/ports/users.ts';
+import type { KeptUser, User } from '../../core/ports/users.ts';
 import { storable } from '../rules/text.ts';
 
-const UserRow = z.object({ name: z.string(), role: Role, passwordHash: z.string(), createdAt: z.number() });
+const UserRow = z.object({
+  name: z.string(),
+  role: Role,
+  passwordHash: z.string(),
+  createdAt: z.number(),
+  generation: z.string(),
+});
 
-const SELECT_USER = 'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt FROM users';
+const SELECT_USER =
+  'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt, generation FROM users';
 
 export function prepareUsers(database: Database) {
   const select = database.prepare<unknown, [string]>(`${SELECT_USER} WHERE name = ?`);
   const selectAll = database.prepare<unknown, []>(`${SELECT_USER} ORDER BY name`);
   const upsert = database.prepare(`
-    INSERT INTO users (name, role, password_hash, created_at) VALUES ($name, $role, $passwordHash, $createdAt)
-    ON CONFLICT (name) DO UPDATE SET role = $role, password_hash = $passwordHash, created_at = $createdAt`);
+    INSERT INTO users (name, role, password_hash, created_at, generation)
+    VALUES ($name, $role, $passwordHash, $createdAt, lower(hex(randomblob(16))))
+    ON CONFLICT (name) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash,
+      created_at = excluded.created_at, generation = excluded.generation`);
   const remove = database.prepare<unknown, [string]>('DELETE FROM users WHERE name = ?');
 
   return {
-    find(name: string): User | null {
+    find(name: string): KeptUser | null {
       const found = select.get(storable(name));
       return found ? UserRow.parse(found) : null;
     },
-    everyone: (): User[] => selectAll.all().map((found) => UserRow.parse(found)),
+    everyone: (): KeptUser[] => selectAll.all().map((found) => UserRow.parse(found)),
     put({ name, role, passwordHash, createdAt }: User): void {
       upsert.run({ name: storable(name), role, passwordHash, createdAt });
     },

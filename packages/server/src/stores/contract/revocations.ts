@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import { type Implementation, withStore } from './place.ts';
+
+const HOUR = 3_600_000;
+const ada = { name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 } as const;
+
+export function revocationsContract(implementation: Implementation): void {
+  const { forgets } = implementation;
+  const sharedTest = (title: string, run: () => Promise<void>) =>
+    test.skipIf(forgets !== undefined)(
+      forgets === undefined ? title : `${title} (not here: ${forgets})`,
+      run,
+    );
+
+  test('what was revoked is, and nothing else; revoking again changes nothing', () =>
+    withStore(implementation, async ({ revocations }) => {
+      await revocations.add('one', Date.now() + HOUR);
+      await revocations.add('one', Date.now() - HOUR);
+      await revocations.add('two', Date.now() + HOUR);
+      expect(await Promise.all(['one', 'two', 'One', ''].map((id) => revocations.has(id)))).toEqual([
+        true,
+        true,
+        false,
+        false,
+      ]);
+    }));
+
+  test('a revocation that no longer matters is forgotten when another comes', () =>
+    withStore(implementation, async ({ revocations }) => {
+      await revocations.add('old', Date.now() - HOUR);
+      await revocations.add('new', Date.now() + HOUR);
+      expect([await revocations.has('old'), await revocations.has('new')]).toEqual([false, true]);
+    }));
+
+  test('who follows is told of a user that was changed or removed here, until it is enough', () =>
+    withStore(implementation, async (store) => {
+      let told = 0;
+      const end = store.revocations.follow(() => void told++);
+      await store.put(ada);
+      await store.remove('nobody');
+      await store.remove('ada');
+      expect(told).toBe(2);
+      end();
+      await store.put(ada);
+      expect(told).toBe(2);
+    }));
+
+  sharedTest('who follows is told of what another process did, and sees it', () =>
+    withStore(implementation, async (store, place) => {
+      const other = await place.open();
+      try {
+        for (const change of [
+          () => other.put(ada),
+          () => other.revocations.add('one', Date.now() + HOUR),
+          () => other.remove('ada'),
+        ]) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          const end = store.revocations.follow(resolve);
+          await change();
+          await promise;
+          end();
+        }
+        expect(await store.revocations.has('one')).toBe(true);
+        expect(await store.find('ada')).toBeNull();
+      } finally {
+        await other.close();
+      }
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+import type { Database } from 'bun:sqlite';
+import { storable } from '../rules/text.ts';
+
+export function prepareRevocations(database: Database) {
+  const insert = database.prepare<unknown, [string, number]>(
+    'INSERT INTO revocations (id, until) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET until = max(until, excluded.until)',
+  );
+  const prune = database.prepare<unknown, [number]>('DELETE FROM revocations WHERE until < ?');
+  const select = database.prepare<unknown, [string]>('SELECT 1 FROM revocations WHERE id = ?');
+  const keep = database.transaction((id: string, until: number) => {
+    prune.run(Date.now());
+    insert.run(id, until);
+  });
+
+  return {
+    add: (id: string, until: number): void => keep(storable(id), until),
+    has: (id: string): boolean => select.get(storable(id)) !== null,
+  };
+}
