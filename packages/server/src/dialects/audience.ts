@@ -3,8 +3,8 @@ import type { ConnectionId, PrincipalId, SessionEvent } from '@parlance/protocol
 import {
   type Engine,
   type Glance,
-  type Join,
   type Log,
+  type Pieces,
   type SessionRef,
   type Socket,
   sessionKey,
@@ -22,16 +22,14 @@ export class Audience<State> {
   /** what to undo when a socket is gone */
   readonly #seats = new Map<ConnectionId, Map<string, () => void>>();
 
-  readonly #join: Join | undefined;
+  readonly #pieces: Pieces | undefined;
 
   constructor(
     private readonly engine: Engine,
     private readonly projection: Projection<State>,
     private readonly log: Log,
   ) {
-    // One function for all sockets: frames of one dialect are joined, and with no others.
-    const { join } = projection;
-    this.#join = join && ((held, next) => join(held, next));
+    this.#pieces = projection.pieces;
   }
 
   /** The socket sees what happens in the session from now on; first of all, what is under way. Twice is once. */
@@ -154,7 +152,7 @@ export class Audience<State> {
     for (const frame of frames) {
       const text = JSON.stringify(frame.body);
       for (const socket of members.values()) {
-        if (socket.id !== frame.except) socket.sendText(text, frame.body, this.#join);
+        if (socket.id !== frame.except) socket.sendText(text, frame.body, this.#pieces);
       }
     }
     return next;

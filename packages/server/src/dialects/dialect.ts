@@ -8,6 +8,7 @@ import type {
   Log,
   Now,
   OpenStream,
+  Pieces,
   PreferenceStore,
   SessionRef,
   Socket,
@@ -42,8 +43,8 @@ export interface Projection<State, Body extends object = object> {
   start(now: Now): State;
   /** On the path of a token: hands the same state back where an event does not change it, and copies no text. */
   step(state: State, event: SessionEvent): Stepped<State, Body>;
-  /** Two frames of text that follow each other as one, for a reader that is behind; null where they are not such. */
-  join?(held: Body, next: Body): Body | null;
+  /** which frames carry a text piece by piece: a reader that is behind is sent them as one */
+  readonly pieces?: Pieces<Body>;
   /** What a socket that joins at this moment is shown: an approval that waits, a block that is being streamed. */
   attach(state: State, now: Now): readonly Body[];
 }
@@ -53,6 +54,8 @@ export type Surroundings = {
   readonly engine: Engine;
   readonly gate: Gate;
   readonly log: Log;
+  /** where a request comes from */
+  readonly addressOf: (request: Request) => string;
   readonly now: () => number;
   readonly newId: () => string;
   /** answers with server-sent events */

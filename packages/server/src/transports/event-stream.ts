@@ -1,5 +1,5 @@
 /** Server-sent events: one answer that goes on, to a reader that may be slower than what it is told. */
-import type { Join, OpenStream, Reader } from '../core/ports/connection.ts';
+import type { OpenStream, Pieces, Reader } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { Outbox } from './outbox.ts';
@@ -11,8 +11,9 @@ const KEEP_ALIVE = ': still here\n\n';
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
 export function eventStreams(limits: { heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
-  const open: OpenStream = (request, { dialect, encode, tell }) => {
-    const reader = new StreamReader(request.signal, limits.heldCharacters, encode, {
+  const open: OpenStream = (request, { dialect, encode, tell, until }) => {
+    const gone = until ? AbortSignal.any([request.signal, until]) : request.signal;
+    const reader = new StreamReader(gone, limits.heldCharacters, encode, {
       coalesced: () => meter.add('frames_coalesced', dialect),
       caughtUp: (ms) => meter.observe('reader_lag_seconds', ms / 1000, dialect),
       letGo: () => meter.add('resyncs', dialect),
@@ -33,7 +34,7 @@ export function eventStreams(limits: { heldCharacters: number }, log: Log, meter
       cancel: () => reader.end(),
     };
     // The types know only standard streams.
-    return new Response(new ReadableStream(source as unknown as UnderlyingDefaultSource), {
+    return new Response(new ReadableStream(source as never), {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     });
   };
@@ -54,7 +55,7 @@ class StreamReader implements Reader {
   constructor(
     request: AbortSignal,
     private readonly limit: number,
-    private readonly encode: (body: object) => string,
+    private readonly encode: (frame: object) => string,
     private readonly lag: ConstructorParameters<typeof Outbox>[1],
   ) {
     this.#outbox = this.#newOutbox();
@@ -76,9 +77,9 @@ class StreamReader implements Reader {
     this.#lost.resolve(null);
   }
 
-  send(text: string, body?: object, join?: Join): boolean {
+  send(text: string, frame?: object, pieces?: Pieces): boolean {
     this.#quiet = false;
-    return !this.signal.aborted && this.#outbox.send(text, body, join);
+    return !this.signal.aborted && this.#outbox.send(text, frame, pieces);
   }
 
   async ready(): Promise<void> {

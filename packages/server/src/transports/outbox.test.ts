@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
-import type { Join } from '../core/ports/connection.ts';
+import type { Pieces } from '../core/ports/connection.ts';
 import { Outbox } from './outbox.ts';
 
 type Piece = { block: string; text: string };
-const join: Join = (held, next) => {
-  const [one, two] = [held as Piece, next as Piece];
-  return one.block === two.block ? { block: one.block, text: one.text + two.text } : null;
+const PIECES: Pieces = {
+  key: (frame) => (frame as Piece).block,
+  text: (frame) => (frame as Piece).text,
+  with: (frame, text) => ({ ...frame, text }),
 };
 
 /** A wire whose reader reads when it is told to; `room` is how many frames fit until then. */
@@ -28,7 +29,7 @@ function stage(limit = 1_000) {
     limit,
   );
   const send = (block: string, text: string) =>
-    outbox.send(JSON.stringify({ block, text }), { block, text }, join);
+    outbox.send(JSON.stringify({ block, text }), { block, text }, PIECES);
   const drain = (room: number) => {
     seen.room = room;
     outbox.drained();
@@ -65,7 +66,7 @@ test('a reader that falls behind again while it catches up loses nothing', () =>
   expect(seen.caughtUp).toBe(1);
 });
 
-test('frames without a way to join them wait one by one, between those that have one', () => {
+test('frames that are no pieces wait one by one, between those that are', () => {
   const { outbox, send, drain, sent } = stage();
   send('a', '1');
   send('a', '2');
@@ -76,12 +77,19 @@ test('frames without a way to join them wait one by one, between those that have
   expect(sent.slice(2)).toEqual(['{"block":"a","text":"3"}', '"own"', '{"block":"a","text":"4"}']);
 });
 
-test('what joined frames weigh is what they are, not what they were made of', () => {
-  const { seen, send, drain, texts } = stage(1_000);
-  for (let index = 0; index < 900; index++) send('a', 'x');
+test('pieces weigh what their text weighs, however many they are', () => {
+  const { seen, send, drain, texts } = stage(5_000);
+  const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
+  for (const text of numbers) send('a', text);
   expect(seen.letGo).toBe(0);
   drain(10);
-  expect(texts().at(-1)?.text.length).toBe(898);
+  expect(
+    texts()
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe(numbers.join(''));
+  for (const text of numbers) send('a', text.repeat(10));
+  expect(seen.letGo).toBe(1);
 });
 
 test('a reader that is too far behind is let go once, and sent nothing more', () => {

@@ -1,17 +1,17 @@
 /**
  * What one socket is sent. While its reader keeps up, frames go straight out and this costs nothing. A reader that is
- * behind has its frames held here, joined with their like where the dialect allows it, up to a limit; beyond it the
- * socket is let go, and whoever comes back reads what is missing from the log.
+ * behind has its frames held here, pieces of one text as one frame, up to a limit; beyond it the reader is let go, and
+ * reads what is missing from the log when it comes back.
  */
-import type { Join } from '../core/ports/connection.ts';
+import type { Pieces } from '../core/ports/connection.ts';
 
 export type Wire = {
   /** -1 where the reader is behind; the frame is on its way all the same */
   sendText(text: string): number;
   /** The reader does not come along: `dropped` is what it is not sent. Nothing more is taken. */
   letGo(dropped: readonly (object | undefined)[]): void;
-  /** what joined frames become; as JSON where it is absent */
-  encode?(body: object): string;
+  /** what a frame made of pieces becomes; as JSON where it is absent */
+  encode?(frame: object): string;
 };
 
 /** Told what becomes of readers that are behind. */
@@ -22,7 +22,18 @@ export type Lag = {
   letGo(): void;
 };
 
-type Held = { text: string | null; body: object | undefined; readonly join: Join | undefined; size: number };
+type Held = {
+  /** the frame encoded, as long as nothing was added to it */
+  readonly text: string;
+  readonly frame: object | undefined;
+  readonly pieces: Pieces | undefined;
+  readonly key: string | null;
+  /** what follows the frame's own text */
+  readonly more: string[];
+};
+
+/** So many pieces are made one string: a piece costs more than its characters. */
+const MOST_PIECES = 1_000;
 
 export class Outbox {
   #held: Held[] | null = null;
@@ -42,11 +53,11 @@ export class Outbox {
   }
 
   /**
-   * On the path of a token. `text` is `body` encoded; without `join` frames are held one by one. False where the
+   * On the path of a token. `text` is `frame` encoded; without `pieces` frames are held one by one. False where the
    * reader has been let go.
    */
-  send(text: string, body?: object, join?: Join): boolean {
-    if (this.#held) this.#hold(this.#held, text, body, join);
+  send(text: string, frame?: object, pieces?: Pieces): boolean {
+    if (this.#held) this.#hold(this.#held, text, frame, pieces);
     else if (!this.#gone && this.wire.sendText(text) === -1) {
       this.#held = [];
       this.#since = performance.now();
@@ -57,53 +68,48 @@ export class Outbox {
   /** The reader has read what was sent: it is sent what was held. */
   drained(): void {
     const held = this.#held;
-    if (!held || this.#gone) return;
+    if (!held) return;
     this.#held = null;
-    this.#size = 0;
-    const since = this.#since;
     for (let index = 0; index < held.length; index++) {
-      if (this.wire.sendText(this.#encoded(held[index] as Held)) !== -1) continue;
+      const one = held[index] as Held;
+      this.#size -= sizeOf(one);
+      if (this.wire.sendText(this.#encoded(one)) !== -1) continue;
       // Behind again: what is left is held as before, and the reader has been behind all the time.
       this.#held = held.slice(index + 1);
-      this.#size = this.#held.reduce((sum, { size }) => sum + size, 0);
-      this.#since = since;
       return;
     }
-    this.lag.caughtUp(performance.now() - since);
+    this.lag.caughtUp(performance.now() - this.#since);
   }
 
-  #hold(held: Held[], text: string, body: object | undefined, join: Join | undefined): void {
+  #hold(held: Held[], text: string, frame: object | undefined, pieces: Pieces | undefined): void {
     const last = held.at(-1);
-    const joined = last?.body && body && join && join === last.join ? join(last.body, body) : null;
-    if (last && joined) {
-      last.body = joined;
-      last.text = null;
-      last.size += text.length;
+    const key = (frame && pieces?.key(frame)) ?? null;
+    if (last && frame && pieces && key !== null && key === last.key && pieces === last.pieces) {
+      const piece = pieces.text(frame);
+      last.more.push(piece);
+      if (last.more.length >= MOST_PIECES) last.more.splice(0, MOST_PIECES, last.more.join(''));
+      this.#size += piece.length;
       this.lag.coalesced();
-    } else held.push({ text, body, join, size: text.length });
-    this.#size += text.length;
-    if (this.#size <= this.limit) return;
-    this.#measure(held);
+    } else {
+      held.push({ text, frame, pieces, key, more: [] });
+      this.#size += text.length;
+    }
     // One large frame is not the reader's fault.
-    if (this.#size > this.limit && held.length > 1) this.#letGo(held);
-  }
-
-  /** Joined frames are smaller than the sum of what they were joined from: only their encoding tells how much. */
-  #measure(held: readonly Held[]): void {
-    for (const one of held) one.size = this.#encoded(one).length;
-    this.#size = held.reduce((sum, { size }) => sum + size, 0);
+    if (this.#size > this.limit && this.#size > text.length) this.#letGo(held);
   }
 
   #letGo(held: readonly Held[]): void {
     this.#gone = true;
     this.#held = null;
-    this.#size = 0;
     this.lag.letGo();
-    this.wire.letGo(held.map(({ body }) => body));
+    this.wire.letGo(held.map(({ frame }) => frame));
   }
 
-  #encoded(held: Held): string {
-    held.text ??= this.wire.encode?.(held.body as object) ?? JSON.stringify(held.body);
-    return held.text;
+  #encoded({ text, frame, pieces, more }: Held): string {
+    if (more.length === 0 || !frame || !pieces) return text;
+    const whole = pieces.with(frame, pieces.text(frame) + more.join(''));
+    return this.wire.encode?.(whole) ?? JSON.stringify(whole);
   }
 }
+
+const sizeOf = ({ text, more }: Held): number => more.reduce((sum, piece) => sum + piece.length, text.length);

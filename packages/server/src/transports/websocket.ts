@@ -21,6 +21,8 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  /** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
+  readonly guard?: (ended: (reason: string) => void) => () => void;
   /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
 };
@@ -32,6 +34,9 @@ type Data = {
   outbox: Outbox | null;
   dialect: string;
   open: boolean;
+  /** what is read after the right to be here was lost is not handled */
+  dismissed: boolean;
+  endGuard: (() => void) | null;
 };
 
 export type SocketTransport = {
@@ -85,6 +90,7 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
         ws.data.connection = connection;
         ws.data.inbox = inbox;
         if (connection.opened) inbox.put(() => connection.opened?.());
+        ws.data.endGuard = ws.data.opening.guard?.((reason) => dismiss(ws, reason)) ?? null;
       } catch (thrown) {
         log.error({ err: thrown }, 'a socket could not be opened');
         ws.close(1011, 'Something went wrong.');
@@ -97,7 +103,7 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       const read = readFrame(raw, limits.frameBytes, decoder);
       const taken =
         'frame' in read
-          ? inbox.put(() => connection.receive(read.frame), raw.length)
+          ? inbox.put(() => (ws.data.dismissed ? undefined : connection.receive(read.frame)), raw.length)
           : inbox.put(() => connection.garbled(read.reason));
       if (!taken) ws.close(1013, 'Too many frames at once');
     },
@@ -109,6 +115,7 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
     close(ws) {
       ws.data.open = false;
       sockets.delete(ws);
+      ws.data.endGuard?.();
       ws.data.connection?.closed();
     },
   };
@@ -122,6 +129,8 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       outbox: null,
       dialect: 'unknown',
       open: true,
+      dismissed: false,
+      endGuard: null,
     }),
     drain() {
       for (const ws of sockets) {
@@ -133,6 +142,11 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       return sockets.size;
     },
   };
+}
+
+function dismiss(ws: ServerWebSocket<Data>, reason: string): void {
+  ws.data.dismissed = true;
+  ws.close(1008, reason);
 }
 
 function outboxOf(ws: ServerWebSocket<Data>, limit: number, meter: Meter): Outbox {
@@ -161,7 +175,7 @@ function socketOf(ws: ServerWebSocket<Data>, outbox: Outbox): Socket {
       ws.data.dialect = dialect;
     },
     send: (frame) => void (ws.data.open && outbox.send(JSON.stringify(frame))),
-    sendText: (text, body, join) => void (ws.data.open && outbox.send(text, body, join)),
+    sendText: (text, frame, pieces) => void (ws.data.open && outbox.send(text, frame, pieces)),
     close: (code, reason) => ws.close(code, reason),
   };
 }

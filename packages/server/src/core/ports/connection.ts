@@ -1,8 +1,14 @@
 /** The seam between transports (bytes) and dialects (meaning): one socket, seen from either side. */
 import type { ConnectionId, Fault, Principal } from '@parlance/protocol';
 
-/** Two frames that follow each other as one that says the same; null where they cannot be one. Changes neither. */
-export type Join = (held: object, next: object) => object | null;
+/** Frames that carry a longer text piece by piece. Such frames that follow each other can be sent as one. */
+export interface Pieces<Frame extends object = object> {
+  /** what the frame is a piece of; null where it is none */
+  key(frame: Frame): string | null;
+  text(frame: Frame): string;
+  /** a frame like this one, with that text */
+  with(frame: Frame, text: string): Frame;
+}
 
 /** What a dialect holds of a socket. After the socket is closed, sending does nothing. */
 export interface Socket {
@@ -17,9 +23,9 @@ export interface Socket {
   send(frame: object): void;
   /**
    * Sends a frame that is already encoded; it may be shared by many sockets. Where the reader is behind, frames wait:
-   * with what `text` encodes and how such frames are joined, many become one.
+   * with the frame that `text` encodes, and what it may be a piece of, many become one.
    */
-  sendText(text: string, body?: object, join?: Join): void;
+  sendText(text: string, frame?: object, pieces?: Pieces): void;
   close(code: number, reason: string): void;
 }
 
@@ -48,7 +54,7 @@ export interface Reader {
   /** Resolves when the reader has been sent everything; at once where it keeps up, or is gone. */
   ready(): Promise<void>;
   /** As `Socket.sendText`. False where the reader is too far behind, or gone: the event was not taken. */
-  send(text: string, body?: object, join?: Join): boolean;
+  send(text: string, frame?: object, pieces?: Pieces): boolean;
   /**
    * Resolves with what was dropped when the reader was too far behind; with null when it is gone. After that events
    * are taken again, when it is `ready`.
@@ -61,7 +67,9 @@ export type OpenStream = (
   request: Request,
   stream: {
     readonly dialect: string;
-    readonly encode: (body: object) => string;
+    readonly encode: (frame: object) => string;
     readonly tell: (reader: Reader) => Promise<void>;
+    /** aborted when the answer must end, wherever it is */
+    readonly until?: AbortSignal;
   },
 ) => Response;

@@ -14,12 +14,13 @@ import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 import { retryField, retryWords } from '../retry.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
 import {
+  answerId,
+  answerText,
   assistantItem,
   callItem,
   contextCompacted,
   contextInfo,
   type Item,
-  joinedItems,
   outputItems,
   reasoningItem,
   systemItem,
@@ -28,7 +29,7 @@ import {
 
 export const agentloop = defineDialect<State>({
   name: 'agentloop',
-  projection: { start, step, join, attach },
+  projection: { start, step, attach, pieces: { key: pieceOf, text: pieceText, with: withText } },
   open,
 });
 
@@ -169,10 +170,16 @@ const piece = (id: string, block: string, text: string): Body => ({
 });
 
 /** Pieces of one answer have its id, and clients append them. */
-function join(held: Body, next: Body): Body | null {
-  if (held.type !== 'response_item' || next.type !== 'response_item') return null;
-  const item = joinedItems(held.payload, next.payload);
-  return item && { ...held, payload: item };
+function pieceOf(body: Body): string | null {
+  return body.type === 'response_item' ? answerId(body.payload) : null;
+}
+
+function pieceText(body: Body): string {
+  return body.type === 'response_item' ? answerText(body.payload) : '';
+}
+
+function withText(body: Body, text: string): Body {
+  return body.type === 'response_item' ? { ...body, payload: assistantItem(body.payload.id, text) } : body;
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {

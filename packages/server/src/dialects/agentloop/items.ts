@@ -19,13 +19,12 @@ export const assistantItem = (id: string, text: string): Item => ({
   content: [{ type: 'output_text', text }],
 });
 
-/** Two pieces of one answer as one piece; null where they are not such. */
-export function joinedItems(held: Item, next: Item): Item | null {
-  if (held.type !== 'message' || next.type !== 'message') return null;
-  if (held.role !== 'assistant' || next.role !== 'assistant' || held.id !== next.id) return null;
-  const text = [...held.content, ...next.content].map((part) => part.text).join('');
-  return assistantItem(held.id, text);
-}
+/** Which answer the item is a piece of; null where it is none. */
+export const answerId = (item: Item): string | null =>
+  item.type === 'message' && item.role === 'assistant' ? item.id : null;
+
+export const answerText = (item: Item): string =>
+  item.type === 'message' ? item.content.map((part) => part.text).join('') : '';
 
 export const userItem = (id: string, parts: readonly Part[]): Item => ({
   id,

@@ -1,6 +1,6 @@
 /** Out: what happens in a session as the frames of the contract. See `dialect.ts` for what is not told. */
 import { type AgentRef, type Fact, type InputId, type SessionEvent, textOf } from '@parlance/protocol';
-import type { Now } from '../../core/engine.ts';
+import type { Now, Pieces } from '../../core/engine.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../dialect.ts';
 import {
@@ -21,7 +21,15 @@ import {
 
 export const REJECTED = 'Tool rejected';
 
-export const projection: Projection<State, Body> = { start, step, join, attach };
+/** Chunks of one message. */
+const pieces: Pieces<Body> = {
+  key: (body) => (body.type === 'message_chunk' ? body.payload.messageId : null),
+  text: (body) => (body.type === 'message_chunk' ? body.payload.chunk : ''),
+  with: (body, text) =>
+    body.type === 'message_chunk' ? { ...body, payload: { ...body.payload, chunk: text } } : body,
+};
+
+export const projection: Projection<State, Body> = { start, step, attach, pieces };
 
 /** What was spent since a moment. */
 type Meter = { readonly since: number; readonly tokens: number };
@@ -124,13 +132,6 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.progress':
       return [state, NONE];
   }
-}
-
-/** Chunks of one message. */
-function join(held: Body, next: Body): Body | null {
-  if (held.type !== 'message_chunk' || next.type !== 'message_chunk') return null;
-  if (held.payload.messageId !== next.payload.messageId) return null;
-  return { ...held, payload: { ...held.payload, chunk: held.payload.chunk + next.payload.chunk } };
 }
 
 /** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */

@@ -1,6 +1,6 @@
 /** A session as server-sent events: the past at the reader's pace, then what happens. */
-import { isFact, type SessionEvent } from '@parlance/protocol';
-import type { Engine, Reader, SessionRef } from '../../core/engine.ts';
+import { isFact, type Live, type SessionEvent } from '@parlance/protocol';
+import type { Engine, Pieces, Reader, SessionRef } from '../../core/engine.ts';
 
 const PAGE = 200;
 
@@ -20,13 +20,14 @@ export function encode(event: SessionEvent): string {
 
 const named = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Pieces of one block. */
-function join(held: object, next: object): SessionEvent | null {
-  const [one, two] = [held as SessionEvent, next as SessionEvent];
-  if (one.type !== 'text.delta' && one.type !== 'reasoning.delta') return null;
-  if (two.type !== one.type || two.block !== one.block) return null;
-  return { ...one, text: one.text + two.text };
-}
+const isPiece = (event: SessionEvent): event is Live<'text.delta' | 'reasoning.delta'> =>
+  event.type === 'text.delta' || event.type === 'reasoning.delta';
+
+const PIECES: Pieces = {
+  key: (event) => (isPiece(event as SessionEvent) ? (event as Live<'text.delta'>).block : null),
+  text: (event) => (event as Live<'text.delta'>).text,
+  with: (event, text) => ({ ...event, text }),
+};
 
 /**
  * Facts after `after`, then `snapshot` (the block that is being streamed and the approval that waits, at that
@@ -48,7 +49,7 @@ export async function follow(
       ref,
       seen,
       (event) => {
-        const taken = reader.send(encode(event), event, join);
+        const taken = reader.send(encode(event), event, PIECES);
         if (taken && isFact(event)) seen = event.seq;
       },
       ({ now }) => {
