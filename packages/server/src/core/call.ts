@@ -43,7 +43,7 @@ export async function settleCall(
     possible = possibleCall(offeredTo(tools, turn.agent.id), call.tool, call.input);
     if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: tools.root });
   } catch (thrown) {
-    return failed(session, turn, call, faultOf(thrown, call.tool, tools).message);
+    return failed(session, turn, call, faultOf(thrown, session, turn, call, tools).message);
   }
   if (call.phase === 'requested') {
     const verdict = judge({
@@ -105,7 +105,8 @@ async function run(
   const started = tools.now();
   const context = toolContext(session, tools, turn, call, signal);
   // A tool that does not listen must not hold the session up.
-  const result = await Promise.race([outcome(tool, input, context, tools), aborted(signal)]);
+  const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
+  const result = await Promise.race([outcome(tool, input, context, report), aborted(signal)]);
   if (!result || signal.aborted) return;
   const facts: FactBody[] = [
     {
@@ -137,7 +138,8 @@ async function defer(
   { tool, input }: Possible,
   signal: AbortSignal,
 ): Promise<void> {
-  const result = await outcome(tool, input, toolContext(session, tools, turn, call, signal), tools);
+  const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
+  const result = await outcome(tool, input, toolContext(session, tools, turn, call, signal), report);
   if (signal.aborted) return;
   if (result.failed) return failed(session, turn, call, textOf(result.parts));
   await recordIn(session, turn.id, [
@@ -151,19 +153,26 @@ async function outcome(
   tool: Tool,
   input: unknown,
   context: ToolContext,
-  tools: TurnTools,
+  report: (thrown: unknown) => Fault,
 ): Promise<ToolResult> {
   try {
     return await tool.run(input, context);
   } catch (thrown) {
     if (context.signal.aborted) return { parts: [], failed: true };
-    return { parts: [textPart(faultOf(thrown, tool.name, tools).message)], failed: true };
+    return { parts: [textPart(report(thrown).message)], failed: true };
   }
 }
 
-function faultOf(thrown: unknown, tool: string, { log }: TurnTools): Fault {
+function faultOf(
+  thrown: unknown,
+  { ref }: LiveSession,
+  { id: turn, via: connection }: Turn,
+  { call, tool }: OpenCall,
+  { log }: TurnTools,
+): Fault {
   const fault = asFault(thrown);
-  if (fault.code === 'internal') log.error({ err: fault.cause, tool }, 'tool failed');
+  if (fault.code === 'internal')
+    log.error({ err: fault.cause, tool, call, turn, session: ref.id, connection }, 'tool failed');
   return fault;
 }
 

@@ -98,7 +98,8 @@ async function compacted(
     items: cut.dropped.map(pruned),
     tools: [],
   };
-  const text = await complete(tools.provider, prompt, signal);
+  const about = { session: session.ref, turn: session.state.turn?.id };
+  const text = await complete(tools, prompt, signal, about);
   if (text === '') throw new Fault('provider_unavailable', 'The model gave no summary of the conversation.');
   const summary = shortened(text, Math.floor(cut.droppedTokens * SHRINK));
   const fact: FactBody = {

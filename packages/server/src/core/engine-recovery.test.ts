@@ -12,10 +12,11 @@ import {
 import { z } from 'zod';
 import { openMemoryStore } from '../stores/memory.ts';
 import { controlledStore } from '../testing/controlled-store.ts';
-import { calls, type Line, says } from '../testing/scripted-provider.ts';
+import { calls, type Line, says, scriptedProvider, USAGE } from '../testing/scripted-provider.ts';
 import { CALLER, countingIds, SESSION, type Stage, say, setStage } from '../testing/stage.ts';
 import { quiet } from '../testing/ticks.ts';
 import type { SessionRef } from './engine.ts';
+import type { Provider } from './ports/provider.ts';
 import type { EventStore } from './ports/store.ts';
 import { defineTool, type Tool } from './ports/tool.ts';
 
@@ -240,14 +241,27 @@ describe('after the process was killed', () => {
 });
 
 describe('draining', () => {
-  test('lets what runs finish, takes on nothing new, and loses no input', async () => {
+  test('lets what runs finish, refuses what would begin, and loses no input', async () => {
     const store = controlledStore();
-    const { engine, happens } = await setStage([says('One.'), says('Two.')], { store });
+    const answered = Promise.withResolvers<void>();
+    const provider: Provider = {
+      ...scriptedProvider([]),
+      async *stream() {
+        yield { type: 'text', text: 'One.' };
+        await answered.promise;
+        yield { type: 'ended', usage: USAGE, stop: 'done' };
+      },
+    };
+    const { engine, happens } = await setStage([], { store, parts: { provider } });
     const delta = happens('text.delta');
     await say(engine, 'First');
     await delta;
-    expect(await engine.drain(60_000)).toBe(true);
     await say(engine, 'Second');
+    const drained = engine.drain(60_000);
+    answered.resolve();
+    expect(await drained).toBe(true);
+    expect(typesOf(await engine.facts(SESSION, 0, 100))).toContain('turn.ended');
+    await expect(say(engine, 'Third')).rejects.toMatchObject({ code: 'shutting_down' });
     await quiet();
     expect((await engine.record(SESSION))?.status).toBe('running');
     const next = await setStage([says('Two.')], { store });

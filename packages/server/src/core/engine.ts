@@ -19,6 +19,7 @@ import { type Asking, type Decided, decide } from './decide.ts';
 import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
+import { type Meter, NO_METER } from './ports/meter.ts';
 import type { ToolSpec } from './ports/provider.ts';
 import type {
   EventStore,
@@ -28,12 +29,14 @@ import type {
   SessionRecord,
   SessionRef,
 } from './ports/store.ts';
+import { NO_TRACER, type Tracer } from './ports/tracer.ts';
 import { toolSpec } from './prompt.ts';
 import { explain, summarise } from './questions.ts';
 import { authorise, maySee, requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
 import { waitingCall } from './session.ts';
 import { SessionCache } from './session-cache.ts';
+import { Tally } from './tally.ts';
 import { possibleCall } from './tool-input.ts';
 import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
 
@@ -74,9 +77,11 @@ export type Receipt = {
 
 export type Watch = Glance & { stop(): void };
 
-export type EngineParts = Omit<TurnTools, 'clients'> & {
+export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   readonly clients?: ClientDesk;
+  readonly meter?: Meter;
+  readonly tracer?: Tracer;
   readonly turnsAtOnce: number;
   /** sessions that nobody uses stay in memory up to this many */
   readonly keptInMemory?: number;
@@ -104,16 +109,21 @@ export class Engine {
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
     this.#parts = parts;
-    this.#tools = { ...parts, clients: this.clients };
+    const { meter = NO_METER, tracer = NO_TRACER } = parts;
+    this.#tools = { ...parts, clients: this.clients, meter, tracer };
     this.#directory = new Directory(parts.store);
     const firstAgent = parts.roster.first(parts.roster.defaultDomain);
-    this.#sessions = new SessionCache(parts, firstAgent, parts.keptInMemory ?? KEPT_IN_MEMORY);
+    const { happened } = new Tally(this.#tools, (note) => this.#eachWaiting(note));
+    this.#sessions = new SessionCache({ ...parts, happened }, firstAgent, parts.keptInMemory ?? KEPT_IN_MEMORY);
     this.#queue = new RunQueue(
       (session, stopping) => this.#drive(session, stopping),
       (session) => nextMove(session.state).kind !== 'rest',
       parts.turnsAtOnce,
       parts.restMs,
     );
+    meter.gauge('turns_running', () => this.#queue.running);
+    meter.gauge('queue_depth', () => this.#queue.depths);
+    meter.gauge('sessions_in_memory', () => this.#sessions.size);
   }
 
   get roster() {
@@ -164,6 +174,10 @@ export class Engine {
     return this.#directory.firstHolder(name);
   }
 
+  get draining(): boolean {
+    return this.#queue.draining;
+  }
+
   /**
    * Carries out a command. What it changed is durable when the promise resolves; a `Fault` means that nothing was
    * changed. An input is accepted then, not answered.
@@ -176,6 +190,9 @@ export class Engine {
     }
     const command = parsed.data;
     authorise(ref, command, caller.principal);
+    // What is decided is kept for the next start; what would begin is for another server.
+    if (this.draining && command.type === 'input.submit')
+      throw new Fault('shutting_down', 'The server is shutting down.');
     if (command.type === 'input.submit' && command.call)
       this.checkCall(command.call.tool, command.call.input);
     return this.#sessions.use(ref, async (session) => {
@@ -186,7 +203,7 @@ export class Engine {
   }
 
   async #carryOut(session: LiveSession, command: Command, caller: Caller): Promise<Fact[]> {
-    if (command.type === 'approval.explain') return explain(session, this.#parts.provider, command.approval);
+    if (command.type === 'approval.explain') return explain(session, this.#tools, command.approval);
     if (command.type === 'context.compact') return this.#compact(session);
     const asked = waitingCall(session.state)?.approval;
     const facts = await session.transact((state) =>
@@ -313,12 +330,17 @@ export class Engine {
 
   /** A summary of a document; nothing of it is kept. */
   async summarise(title: string, content: string, signal: AbortSignal): Promise<string> {
-    return summarise(this.#parts.provider, title, content, signal);
+    return summarise(this.#tools, title, content, signal);
   }
 
   /** No new turns; resolves when the running moves are done, or after `graceMs`. What is left resumes at the next start. */
   async drain(graceMs: number): Promise<boolean> {
     return this.#queue.drain(graceMs);
+  }
+
+  async #eachWaiting(note: Tally['note']): Promise<void> {
+    for await (const { ref } of this.#directory.all({ status: ['waiting'] }))
+      await this.#sessions.use(ref, async (session) => note(ref, session.state));
   }
 
   #rememberAnswer(approval: ApprovalId, ref: SessionRef): void {

@@ -35,6 +35,13 @@ export type Sources = {
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;
+  /** told of facts that are durable, and of the state before and after them */
+  readonly happened?: (
+    ref: SessionRef,
+    facts: readonly Fact[],
+    before: SessionState,
+    after: SessionState,
+  ) => void;
 };
 
 const PAGE = 500;
@@ -172,7 +179,8 @@ export class LiveSession {
     if (bodies.length === 0) return [];
     const { store, now, newId } = this.sources;
     const at = now();
-    const { seq } = this.state;
+    const before = this.state;
+    const { seq } = before;
     const facts = bodies.map(
       (body, index): Fact => ({
         ...body,
@@ -200,6 +208,7 @@ export class LiveSession {
       this.#apply(fact);
       this.#tell(fact);
     }
+    this.#report(facts, before);
     return facts;
   }
 
@@ -211,6 +220,15 @@ export class LiveSession {
       this.recent = [];
       this.saidAtRest = this.state.said;
     } else this.recent.push(fact);
+  }
+
+  /** What is counted wrongly must not keep anyone from going on. */
+  #report(facts: readonly Fact[], before: SessionState): void {
+    try {
+      this.sources.happened?.(this.ref, facts, before, this.state);
+    } catch (thrown) {
+      this.sources.log.error({ err: thrown, session: this.ref.id }, 'facts could not be counted');
+    }
   }
 
   #tell(event: SessionEvent): void {

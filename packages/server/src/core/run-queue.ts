@@ -22,6 +22,20 @@ export class RunQueue {
     private readonly restMs = rests,
   ) {}
 
+  /** sessions that are being driven */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** sessions that wait for a driver, and those that wait for another try */
+  get depths(): { readonly turns: number; readonly resting: number } {
+    return { turns: this.#waiting.length, resting: this.#resting.size };
+  }
+
+  get draining(): boolean {
+    return this.#stopping;
+  }
+
   /** Sees to it that the session moves forward. Does nothing where it is being driven already. */
   wake(session: LiveSession): void {
     if (this.#stopping) return;

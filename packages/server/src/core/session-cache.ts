@@ -38,6 +38,10 @@ export class SessionCache {
     return sinks;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   #entry(ref: SessionRef): Entry {
     const key = sessionKey(ref);
     const known = this.#entries.get(key);

@@ -19,6 +19,7 @@ import { compactForVendor, compactIfFull, limitsOf } from './compaction.ts';
 import { contextUse } from './context.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
 import type { LiveSession, OpenBlock } from './live-session.ts';
+import { ModelCall, type Observers } from './model-call.ts';
 import type { Log } from './ports/log.ts';
 import type { PromptItem, Provider, ProviderEvent } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
@@ -26,7 +27,7 @@ import { promptOf } from './prompt.ts';
 import { addUsage, type OpenCall, type SessionState, type Turn } from './session.ts';
 
 /** Everything a turn works with, besides its session. */
-export type TurnTools = {
+export type TurnTools = Observers & {
   readonly provider: Provider;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly clients: ClientDesk;
@@ -116,6 +117,13 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   const prompt = await promptOf(session, tools, turn.agent.id);
   const calls: FactBody<'call.requested'>[] = [];
   const provider = providerOf(tools, turn.agent.id);
+  using asked = new ModelCall(tools, {
+    provider: provider.name,
+    model: provider.model,
+    task: prompt.task,
+    session: session.ref,
+    turn: turn.id,
+  });
   for await (const event of provider.stream(prompt, signal)) {
     if (signal.aborted) return;
     switch (event.type) {
@@ -135,6 +143,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       case 'retrying': {
         const { attempt, delayMs, fault } = event;
         calls.length = 0;
+        asked.retried(fault.code);
         await recordIn(session, turn.id, [
           { type: 'step.restarted', turn: turn.id, attempt, delayMs, fault },
         ]);
@@ -143,6 +152,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       }
       case 'ended': {
         const { usage, stop } = event;
+        asked.ended(usage, stop);
         const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop, counted: provider.counts };
         const facts = [...blockFacts(session, tools), ...calls, step];
         const spent = { ...turn, usage: addUsage(turn.usage, usage) };
@@ -151,6 +161,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
           : end(session, tools, spent, facts);
       }
       case 'failed':
+        asked.failed(event.fault.code);
         if (event.fault.code === 'context_too_long' && (await compactForVendor(session, tools, signal)))
           return;
         throw new Fault(event.fault.code, event.fault.message);
@@ -230,9 +241,9 @@ async function end(session: LiveSession, tools: TurnTools, turn: Turn, facts: Fa
 
 async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: unknown): Promise<void> {
   const fault = asFault(thrown);
-  const { id } = session.ref;
-  if (fault.code === 'internal') tools.log.error({ err: fault.cause, session: id }, 'turn failed');
-  else tools.log.warn({ session: id, code: fault.code, reason: fault.message }, 'turn failed');
+  const ids = { session: session.ref.id, turn: turn.id, connection: turn.via };
+  if (fault.code === 'internal') tools.log.error({ ...ids, err: fault.cause }, 'turn failed');
+  else tools.log.warn({ ...ids, code: fault.code, reason: fault.message }, 'turn failed');
   const durationMs = tools.now() - turn.startedAt;
   await session.transact((state) =>
     state.turn?.id !== turn.id

@@ -41,9 +41,14 @@ export type GaugeName =
 export interface Meter {
   add(name: CounterName, label?: string, amount?: number): void;
   observe(name: HistogramName, value: number, label?: string): void;
-  /** `read` is called when someone asks for the figures. A record has a value per label. */
-  gauge(name: GaugeName, read: () => number | Readonly<Record<string, number>>): void;
+  /**
+   * `read` is called when someone asks for the figures. A record has a value per label. A gauge that is told of twice
+   * has the figures of both.
+   */
+  gauge(name: GaugeName, read: () => Figures | Promise<Figures>): void;
 }
+
+export type Figures = number | Readonly<Record<string, number>>;
 
 const nothing = () => undefined;
 

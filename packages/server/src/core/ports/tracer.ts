@@ -1,0 +1,39 @@
+/** What is told of turns, model calls and tool calls to whoever wants to see where the time goes. Never of their content. */
+import type { Fact, FaultCode, TurnId, Usage } from '@parlance/protocol';
+import type { SessionState } from '../session.ts';
+import type { Prompt } from './provider.ts';
+import type { SessionRef } from './store.ts';
+
+export type ModelCalled = {
+  readonly provider: string;
+  readonly model: string;
+  readonly task: Prompt['task'];
+  /** absent for a question that belongs to no session */
+  readonly session?: SessionRef;
+  readonly turn?: TurnId;
+};
+
+export type ModelOutcome =
+  | { readonly kind: 'ended'; readonly usage: Usage; readonly stop: string }
+  | { readonly kind: 'failed'; readonly code: FaultCode }
+  /** nobody waited for the end: the turn was cancelled, or the server stops */
+  | { readonly kind: 'broken-off' };
+
+export type ModelTrace = {
+  /** The answer is asked for again. */
+  retried(code: FaultCode): void;
+  /** Comes once. */
+  over(outcome: ModelOutcome): void;
+};
+
+export interface Tracer {
+  /** A fact is durable. `before` is the state before it and those that were written with it. */
+  happened(ref: SessionRef, fact: Fact, before: SessionState): void;
+  modelCalled(call: ModelCalled): ModelTrace;
+}
+
+const nothing = () => undefined;
+const NO_TRACE: ModelTrace = { retried: nothing, over: nothing };
+
+/** For servers that are not watched so closely, and tests. */
+export const NO_TRACER: Tracer = { happened: nothing, modelCalled: () => NO_TRACE };

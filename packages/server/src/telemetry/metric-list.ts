@@ -1,0 +1,108 @@
+/** Every metric, once: what `/metrics` serves and the table in the guide are made from this list. */
+import type { CounterName, GaugeName, HistogramName } from '../core/ports/meter.ts';
+
+type Described = {
+  readonly help: string;
+  /** the name of its label, where it has one */
+  readonly label?: string;
+  /** the values of it that are known beforehand: they are served from the start, as zero */
+  readonly values?: readonly string[];
+};
+
+export const COUNTERS: Readonly<Record<CounterName, Described>> = {
+  turns: {
+    help: 'turns that are over: ended, failed or cancelled',
+    label: 'outcome',
+    values: ['ended', 'failed', 'cancelled'],
+  },
+  tokens: {
+    help: 'tokens that models were given (input) and gave (output)',
+    label: 'direction',
+    values: ['input', 'output'],
+  },
+  tool_calls: {
+    help: 'calls that are over: ok, failed, denied, aborted or unknown',
+    label: 'outcome',
+    values: ['ok', 'failed', 'denied', 'aborted', 'unknown'],
+  },
+  approvals_answered: {
+    help: 'approvals that were answered: once, always or deny',
+    label: 'answer',
+    values: ['once', 'always', 'deny'],
+  },
+  frames_coalesced: { help: 'frames that were joined for a reader that was behind', label: 'dialect' },
+  resyncs: { help: 'readers that were told to read again from the log', label: 'dialect' },
+  slow_readers_closed: { help: 'readers that were let go because they did not read', label: 'dialect' },
+  refusals: { help: 'requests, frames and sockets that were refused because of a limit', label: 'limit' },
+  logins: {
+    help: 'logins: accepted, refused or limited',
+    label: 'outcome',
+    values: ['accepted', 'refused', 'limited'],
+  },
+};
+
+export const HISTOGRAMS: Readonly<Record<HistogramName, Described & { readonly buckets: number[] }>> = {
+  append_seconds: {
+    help: 'from an append to its being on disk',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+  },
+  turn_seconds: {
+    help: 'from the start of a turn to its end, waiting for people included',
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600],
+    label: 'outcome',
+  },
+  reader_lag_seconds: {
+    help: 'how long a reader was behind before it had caught up',
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    label: 'dialect',
+  },
+};
+
+export const GAUGES: Readonly<Record<GaugeName, Described>> = {
+  sockets: { help: 'open sockets', label: 'dialect' },
+  sockets_behind: { help: 'sockets whose reader is behind', label: 'dialect' },
+  queue_depth: {
+    help: 'what waits: turns for a driver, appends for the disk, resting sessions for another try',
+    label: 'queue',
+  },
+  approvals_waiting: { help: 'calls that wait for a person' },
+  turns_running: { help: 'sessions that are being driven' },
+  sessions_in_memory: { help: 'sessions in memory' },
+};
+
+/** About the process; the names are those that dashboards know. */
+export const PROCESS = {
+  parlance_event_loop_delay_seconds: {
+    type: 'gauge',
+    help: 'how late the event loop was since it was last asked',
+    label: 'quantile',
+  },
+  process_cpu_seconds_total: { type: 'counter', help: 'CPU time' },
+  process_resident_memory_bytes: { type: 'gauge', help: 'memory that is resident' },
+  process_heap_bytes: { type: 'gauge', help: 'memory of JavaScript objects' },
+  process_start_time_seconds: { type: 'gauge', help: 'when the process began, since 1970' },
+} as const satisfies Readonly<Record<string, Described & { readonly type: 'gauge' | 'counter' }>>;
+
+export const counterName = (name: CounterName): string => `parlance_${name}_total`;
+export const metricName = (name: HistogramName | GaugeName): string => `parlance_${name}`;
+
+type Row = { readonly name: string; readonly type: string; readonly label: string; readonly help: string };
+
+export function metricRows(): Row[] {
+  const row = (name: string, type: string, { help, label = '' }: Described): Row => ({
+    name,
+    type,
+    label,
+    help,
+  });
+  return [
+    ...entries(COUNTERS).map(([name, told]) => row(counterName(name), 'counter', told)),
+    ...entries(HISTOGRAMS).map(([name, told]) => row(metricName(name), 'histogram', told)),
+    ...entries(GAUGES).map(([name, told]) => row(metricName(name), 'gauge', told)),
+    ...Object.entries(PROCESS).map(([name, told]) => row(name, told.type, told)),
+  ];
+}
+
+export const entries = <Key extends string, Value>(
+  record: Readonly<Record<Key, Value>>,
+): (readonly [Key, Value])[] => Object.entries(record) as [Key, Value][];

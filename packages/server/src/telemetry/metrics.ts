@@ -1,0 +1,91 @@
+/** What the server counts, for Prometheus. */
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import type { CounterName, Figures, GaugeName, HistogramName, Meter } from '../core/ports/meter.ts';
+import { COUNTERS, counterName, entries, GAUGES, HISTOGRAMS, metricName } from './metric-list.ts';
+import { processMetrics } from './process-metrics.ts';
+
+export type Metrics = Meter & {
+  readonly contentType: string;
+  /** the figures of this moment, in Prometheus' text format */
+  text(): Promise<string>;
+};
+
+type Read = () => Figures | Promise<Figures>;
+
+export function openMetrics(): Metrics {
+  const registry = new Registry();
+  const counters = counterFamily(registry);
+  const histograms = histogramFamily(registry);
+  const readers = gaugeFamily(registry);
+  processMetrics(registry);
+  return {
+    add(name, label, amount = 1) {
+      counters[name].inc(labels(COUNTERS[name].label, label), amount);
+    },
+    observe(name, value, label) {
+      histograms[name].observe(labels(HISTOGRAMS[name].label, label), value);
+    },
+    gauge: (name, read) => void readers[name].push(read),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+const labels = (name: string | undefined, value: string | undefined): Record<string, string> =>
+  name === undefined || value === undefined ? {} : { [name]: value };
+
+const labelNames = ({ label }: { label?: string }): string[] => (label === undefined ? [] : [label]);
+
+function counterFamily(registry: Registry): Record<CounterName, Counter> {
+  const made = entries(COUNTERS).map(([name, told]) => {
+    const counter = new Counter({
+      name: counterName(name),
+      help: told.help,
+      labelNames: labelNames(told),
+      registers: [registry],
+    });
+    for (const value of told.values ?? []) counter.inc(labels(told.label, value), 0);
+    return [name, counter];
+  });
+  return Object.fromEntries(made);
+}
+
+function histogramFamily(registry: Registry): Record<HistogramName, Histogram> {
+  const made = entries(HISTOGRAMS).map(([name, told]) => {
+    const { help, buckets } = told;
+    const histogram = new Histogram({
+      name: metricName(name),
+      help,
+      buckets,
+      labelNames: labelNames(told),
+      registers: [registry],
+    });
+    return [name, histogram];
+  });
+  return Object.fromEntries(made);
+}
+
+function gaugeFamily(registry: Registry): Record<GaugeName, Read[]> {
+  const made = entries(GAUGES).map(([name, told]) => {
+    const readers: Read[] = [];
+    new Gauge({
+      name: metricName(name),
+      help: told.help,
+      labelNames: labelNames(told),
+      registers: [registry],
+      async collect() {
+        const figures = await Promise.all(readers.map((read) => read()));
+        this.reset();
+        for (const figure of figures) {
+          if (typeof figure === 'number') this.inc(figure);
+          else for (const [label, value] of entries(figure)) this.inc(labels(told.label, label), value);
+        }
+      },
+    });
+    return [name, readers];
+  });
+  return Object.fromEntries(made);
+}
