@@ -1,16 +1,11 @@
 /** Two pairs of dialects share a path; the first frame tells them apart. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../core/engine.ts';
+import { KNOWN_TYPES as AGENTLOOP_FRAMES } from './agentloop/frames.ts';
+import { KNOWN_TYPES as CONVERSATIONS_TYPES } from './conversations/requests.ts';
 import type { DialectName } from './dialect.ts';
 
-const AGENTLOOP_FRAMES = new Set(['user_input', 'approval_response', 'get_context_info', 'manual_compact']);
-const CONVERSATIONS_FRAMES = new Set([
-  'PING',
-  'start_conversation',
-  'send_message',
-  'cancel_stream',
-  'approve_tool',
-]);
+const CONVERSATIONS_FRAMES: ReadonlySet<string> = new Set(CONVERSATIONS_TYPES);
 
 const isOneOf = (types: ReadonlySet<string>, frame: unknown): boolean =>
   isObject(frame) && typeof frame.type === 'string' && types.has(frame.type);

@@ -22,6 +22,9 @@ export const broadcast = defineDialect<State>({
 
 // In
 
+/** Everything that a client may say. */
+export const KNOWN_TYPES = ['chat'] as const;
+
 function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
   const { engine } = around;
   const { principal } = socket;
@@ -62,7 +65,8 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     async receive(frame) {
       try {
         if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
-        if (frame.type !== 'chat') return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
+        if (frame.type !== KNOWN_TYPES[0])
+          return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
         await chat(frame);
       } catch (thrown) {
         socket.send(faultFrame(reported(thrown, around)));

@@ -11,7 +11,15 @@ import { defineDialect, reported, type Surroundings } from '../dialect.ts';
 import { retryField, retryWords } from '../retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
 import { projection, REJECTED, type State } from './projection.ts';
-import { ApproveTool, CancelStream, directCall, read, SendMessage, StartConversation } from './requests.ts';
+import {
+  ApproveTool,
+  CancelStream,
+  directCall,
+  isKnown,
+  read,
+  SendMessage,
+  StartConversation,
+} from './requests.ts';
 import { routes } from './routes.ts';
 import { ownUnderWay } from './under-way.ts';
 
@@ -54,8 +62,10 @@ function spoken(
   };
 
   async function take(frame: Record<string, unknown>): Promise<void> {
-    if (typeof frame.type !== 'string') throw new Fault('invalid', 'type is required');
-    switch (frame.type) {
+    const { type } = frame;
+    if (typeof type !== 'string') throw new Fault('invalid', 'type is required');
+    if (!isKnown(type)) throw new Fault('invalid', `Unknown event type: ${type.slice(0, 100)}`);
+    switch (type) {
       case 'PING':
         return say({ type: 'PONG' });
       case 'start_conversation':
@@ -66,8 +76,6 @@ function spoken(
         return cancelStream(frame);
       case 'approve_tool':
         return approveTool(frame);
-      default:
-        throw new Fault('invalid', `Unknown event type: ${frame.type.slice(0, 100)}`);
     }
   }
 

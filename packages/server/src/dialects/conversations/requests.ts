@@ -2,6 +2,18 @@
 import { ApprovalId, DirectCall, Fault } from '@parlance/protocol';
 import { z } from 'zod';
 
+/** Everything that a client may say. */
+export const KNOWN_TYPES = [
+  'PING',
+  'start_conversation',
+  'send_message',
+  'cancel_stream',
+  'approve_tool',
+] as const;
+export type KnownType = (typeof KNOWN_TYPES)[number];
+
+export const isKnown = (type: string): type is KnownType => KNOWN_TYPES.some((known) => known === type);
+
 const Name = z.string().min(1);
 
 export const StartConversation = z.object({ payload: z.object({ domainId: Name }) });

@@ -36,6 +36,7 @@ import {
   ChatMessage,
   ClearConversation,
   ClientRegistration,
+  isKnown,
   Ping,
   read,
   ToolExecutionResponse,
@@ -165,7 +166,11 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       'no such execution is open at this client',
     );
 
+  const unknown = (type: string): void =>
+    reply({ type: 'error', message: `Unknown message type: ${type}`, code: 'UNKNOWN_MESSAGE_TYPE' });
+
   function perform(frame: TypedFrame): void | Promise<void> {
+    if (!isKnown(frame)) return unknown(frame.type);
     switch (frame.type) {
       case 'client_registration':
         return register(frame);
@@ -179,12 +184,6 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
         return answer(frame);
       case 'tool_execution_status':
         return progress(frame);
-      default:
-        reply({
-          type: 'error',
-          message: `Unknown message type: ${frame.type}`,
-          code: 'UNKNOWN_MESSAGE_TYPE',
-        });
     }
   }
 

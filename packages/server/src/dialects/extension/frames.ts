@@ -59,9 +59,23 @@ export const ToolExecutionStatus = z.object({
   statusMessage: z.string().max(10_000).nullish(),
 });
 
+/** Everything that a client may say. */
+export const KNOWN_TYPES = [
+  'client_registration',
+  'ping',
+  'chat_message',
+  'clear_conversation',
+  'tool_execution_response',
+  'tool_execution_status',
+] as const;
+
 const TYPE_LENGTH = 100;
 
 export type TypedFrame = { readonly type: string };
+export type KnownFrame = { readonly type: (typeof KNOWN_TYPES)[number] };
+
+export const isKnown = (frame: TypedFrame): frame is KnownFrame =>
+  KNOWN_TYPES.some((type) => type === frame.type);
 
 /** Throws `invalid` where a frame does not say what it is. */
 export function typed(frame: unknown): TypedFrame {

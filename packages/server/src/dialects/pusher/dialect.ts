@@ -12,6 +12,7 @@ import {
   CODES,
   encoded,
   errorFrame,
+  isKnown,
   Message,
   SignIn,
   Subscribe,
@@ -108,6 +109,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
 
   function obey(id: string, message: Message) {
     const malformed = () => complain(CODES.malformed, `The data of ${message.event} do not fit`);
+    if (isClientEvent(message.event)) return clientEvent(id, message);
+    if (!isKnown(message.event))
+      return complain(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
     switch (message.event) {
       case 'pusher:ping':
         return socket.sendText(PONG);
@@ -125,9 +129,6 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
         const asked = SignIn.safeParse(message.data);
         return asked.success ? signIn(id, asked.data) : malformed();
       }
-      default:
-        if (isClientEvent(message.event)) return clientEvent(id, message);
-        return complain(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
     }
   }
 

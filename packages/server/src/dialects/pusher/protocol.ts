@@ -13,6 +13,18 @@ const unpacked = (data: unknown): unknown => {
   }
 };
 
+/** Everything that a client may say; what begins with `client-` goes to other clients. */
+export const KNOWN_EVENTS = [
+  'pusher:ping',
+  'pusher:pong',
+  'pusher:subscribe',
+  'pusher:unsubscribe',
+  'pusher:signin',
+] as const;
+type KnownEvent = (typeof KNOWN_EVENTS)[number];
+
+export const isKnown = (event: string): event is KnownEvent => KNOWN_EVENTS.some((known) => known === event);
+
 export const Message = z.object({
   event: z.string().min(1),
   channel: z.string().nullish(),
