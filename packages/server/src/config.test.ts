@@ -43,6 +43,8 @@ describe('defaults', () => {
       auth: 'open',
       authSecret: undefined,
       authUsers: [],
+      loginAttempts: 10,
+      trustedProxies: 0,
       allowedOrigins: [],
       allowedToolOrigins: [],
       model: { provider: 'offline' },
@@ -271,6 +273,11 @@ const refusals: [argv: string[], env: Record<string, string>, line: string][] = 
   [[], { AUTH_USERS: 'ann::user' }, 'AUTH_USERS entry 1 has an empty password'],
   [[], { AUTH_USERS: 'ann:x:user;ann:y:user' }, 'AUTH_USERS names a user twice'],
   [[], { ALLOWED_ORIGINS: '*' }, 'ALLOWED_ORIGINS must name origins one by one: * is refused'],
+  [
+    ['--origin', 'https://good.example', '--origin', 'https://*.example.com'],
+    {},
+    '--origin must name origins one by one: * is refused',
+  ],
   [['--origin', 'https://a.example/'], {}, '--origin must hold exact origins: write https://a.example'],
   [['--origin', 'example.com'], {}, '--origin must hold origins such as https://example.com'],
   [

@@ -3,7 +3,9 @@ import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { admission } from './auth/admission.ts';
+import { clientAddress } from './auth/client-address.ts';
 import { openGate } from './auth/gate.ts';
+import { heldStreams } from './auth/held-streams.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
@@ -52,7 +54,15 @@ export async function startServer(config: Config): Promise<RunningServer> {
     );
   }
   const secret = await loadSecret(config.data, config.authSecret);
-  const gate = openGate({ users: store, secret, open: config.auth === 'open' });
+  const gate = openGate({
+    users: store,
+    revocations: store.revocations,
+    secret,
+    open: config.auth === 'open',
+    limits: { attempts: config.loginAttempts },
+    log,
+  });
+  const addresses = new WeakMap<Request, string>();
 
   const clients = new ClientDesk();
   const roster = rosterOf(config.agents, config.domains);
@@ -90,11 +100,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     engine,
     gate,
     log,
+    addressOf: (request) => addresses.get(request) ?? 'unknown',
     push: channels.push,
     follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
-    stream: eventStreams({ heldCharacters: HELD_CHARACTERS }, log),
+    stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
     toolOrigins: config.allowedToolOrigins,
@@ -121,7 +132,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const session = url.searchParams.get('session');
     try {
       const principal = await identify(gate, token);
-      return { id, principal, session, accept };
+      const guard =
+        token === null ? undefined : (ended: (reason: string) => void) => gate.guard(token, ended);
+      return { id, principal, session, guard, accept };
     } catch (thrown) {
       log.info({ reason: String(thrown) }, 'a socket came with a bad token');
       return { id, principal: null, session, accept: { code: 1008, reason: 'Invalid token' } };
@@ -141,7 +154,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
       sockets,
       admit,
       opening: (request) => opening(request, door),
-      routes: (request) => routes.fetch(request),
+      routes: (request, peer) => {
+        addresses.set(request, clientAddress(request.headers, peer, config.trustedProxies));
+        return routes.fetch(request);
+      },
     });
     return { dialect: door ?? 'all', port: server.port ?? port, server };
   };
@@ -163,6 +179,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       channelWatch.stop();
       await mcp.close();
       await channels.close();
+      gate.close();
       sockets.drain();
       for (const { server } of [main, ...doors]) await server.stop(true);
       await store.close();

@@ -3,26 +3,35 @@ import { PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import type { User } from '../core/ports/users.ts';
 import { openGate } from './gate.ts';
 import { hashPassword } from './passwords.ts';
-import { usersInMemory } from './test-users.ts';
+import { revocationsInMemory, usersInMemory } from './test-users.ts';
 import { openTokens } from './tokens.ts';
 
 const secret = new TextEncoder().encode('0123456789abcdef0123456789abcdef');
 const start = 1_800_000_000_000;
 const now = () => start;
+const here = '192.0.2.1';
 const refusal = { name: 'Fault', code: 'unauthenticated' };
+const quiet = () => undefined;
+const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 let ann: User;
 beforeAll(async () => {
   ann = { name: 'ann', role: 'user', passwordHash: await hashPassword('correct'), createdAt: start - 1000 };
 });
 
-const gateOver = (...users: User[]) => {
-  const store = usersInMemory(...users);
-  return { store, gate: openGate({ users: store, secret, open: false, now }) };
-};
+function gateOver(users: ReturnType<typeof usersInMemory>, open = false) {
+  const revocations = revocationsInMemory();
+  const counted: string[] = [];
+  const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
+  const limits = { attempts: 3 };
+  const gate = openGate({ users, revocations, secret, open, limits, log, meter, now });
+  return { store: users, revocations, gate, counted };
+}
+
+const gateFor = (...users: User[]) => gateOver(usersInMemory(...users));
 
 test('a user logs in and is that principal wherever the token is shown', async () => {
-  const { gate } = gateOver(ann);
-  const login = await gate.login('ann', 'correct');
+  const { gate, counted } = gateFor(ann);
+  const login = await gate.login('ann', 'correct', here);
   const principal = {
     id: PrincipalId.parse('ann'),
     role: 'user' as const,
@@ -30,12 +39,13 @@ test('a user logs in and is that principal wherever the token is shown', async (
   };
   expect(login).toMatchObject({ principal, expiresAt: start + 24 * 60 * 60 * 1000 });
   expect(await gate.verify(login.token)).toEqual(principal);
+  expect(counted).toEqual(['accepted']);
 });
 
 test('a wrong password and an unknown name are refused in the same words', async () => {
-  const { gate } = gateOver(ann);
+  const { gate } = gateFor(ann);
   const messageOf = (name: string, password: string) =>
-    gate.login(name, password).then(
+    gate.login(name, password, here).then(
       () => 'logged in',
       (fault: Error) => `${fault.name}: ${fault.message}`,
     );
@@ -51,44 +61,91 @@ test('a wrong password and an unknown name are refused in the same words', async
     expect(await messageOf(name, password)).toBe(message);
 });
 
-test('the role is the one in the store, whatever the token says', async () => {
-  const { gate, store } = gateOver(ann);
-  const { token } = await gate.login('ann', 'correct');
-  await store.put({ ...ann, role: 'admin' });
-  expect(await gate.verify(token)).toMatchObject({ role: 'admin', permissions: [...ROLE_PERMISSIONS.admin] });
+test('who failed too often is refused with the right password, without a look at the store, and told for how long', async () => {
+  const { gate, store, counted } = gateFor(ann);
+  for (const _ of [1, 2, 3]) await expect(gate.login('ann', 'wrong', here)).rejects.toMatchObject(refusal);
+  store.find = () => Promise.reject(new Error('looked'));
+  const limited = await gate.login('ann', 'correct', here).catch((fault) => fault);
+  expect(limited).toMatchObject({ name: 'Fault', code: 'limited', retryAfterMs: expect.any(Number) });
+  expect(counted).toEqual(['refused', 'refused', 'refused', 'limited']);
 });
 
-test('a token ends with its user', async () => {
-  const { gate, store } = gateOver(ann);
-  const { token } = await gate.login('ann', 'correct');
-  await store.remove('ann');
-  await expect(gate.verify(token)).rejects.toMatchObject(refusal);
+describe('a token is no longer good', () => {
+  const cases: [why: string, change: (over: ReturnType<typeof gateOver>) => Promise<unknown>][] = [
+    ['when its user is removed', ({ store }) => store.remove('ann')],
+    ['when the password was changed', ({ store }) => store.put({ ...ann, passwordHash: 'other' })],
+    ['when the role was changed', ({ store }) => store.put({ ...ann, role: 'admin' })],
+    [
+      'when someone has taken over the name',
+      async ({ store }) => {
+        await store.remove('ann');
+        await store.put(ann);
+      },
+    ],
+  ];
+  for (const [why, change] of cases)
+    test(why, async () => {
+      const over = gateFor(ann);
+      const { token } = await over.gate.login('ann', 'correct', here);
+      await change(over);
+      await expect(over.gate.verify(token)).rejects.toMatchObject(refusal);
+      await expect(over.gate.revoke(token)).rejects.toMatchObject(refusal);
+    });
+
+  test('when it was revoked, unlike others of that user', async () => {
+    const { gate } = gateFor(ann);
+    const [one, other] = [await gate.login('ann', 'correct', here), await gate.login('ann', 'correct', here)];
+    await gate.revoke(one.token);
+    await expect(gate.verify(one.token)).rejects.toMatchObject(refusal);
+    expect(await gate.verify(other.token)).toMatchObject({ id: 'ann' });
+  });
 });
 
-test('a token does not pass to a later user of the same name', async () => {
-  const { gate, store } = gateOver(ann);
-  const { token } = await gate.login('ann', 'correct');
-  await store.put({ ...ann, createdAt: start + 60_000 });
+test('a token that was issued in the same moment as a change counts if it came after it', async () => {
+  const { gate, store } = gateFor(ann);
+  const before = await gate.login('ann', 'correct', here);
+  await store.put({ ...ann, role: 'developer' });
+  const after = await gate.login('ann', 'correct', here);
+  await expect(gate.verify(before.token)).rejects.toMatchObject(refusal);
+  expect(await gate.verify(after.token)).toMatchObject({ role: 'developer' });
+});
+
+test('a login that overlaps with a change of the password gives a token that is good for nothing', async () => {
+  const { gate, store } = gateFor(ann);
+  const find = store.find;
+  store.find = async (name) => {
+    const found = await find(name);
+    store.find = find;
+    await store.put({ ...ann, passwordHash: 'other' });
+    return found;
+  };
+  const { token } = await gate.login('ann', 'correct', here);
   await expect(gate.verify(token)).rejects.toMatchObject(refusal);
 });
 
 describe('local', () => {
   test('cannot be had by a token, even if the store holds such a user', async () => {
-    const { gate } = gateOver({ ...ann, name: 'local' });
-    const { token } = await openTokens(secret, now).issue('local', 'admin');
+    const { gate, store } = gateFor({ ...ann, name: 'local' });
+    const local = await store.find('local');
+    const { token } = await openTokens(secret, now).issue({
+      name: 'local',
+      role: 'admin',
+      generation: local?.generation ?? '',
+    });
     await expect(gate.verify(token)).rejects.toMatchObject(refusal);
-    await expect(gate.login('local', 'correct')).rejects.toMatchObject(refusal);
+    await expect(gate.login('local', 'correct', here)).rejects.toMatchObject(refusal);
   });
 });
 
 test('open mode still refuses a bad token', async () => {
-  const gate = openGate({ users: usersInMemory(), secret, open: true });
+  const { gate } = gateOver(usersInMemory(), true);
   expect(gate.open).toBe(true);
   await expect(gate.verify('nonsense')).rejects.toMatchObject(refusal);
 });
 
 test('a store that fails is a bug, not a refusal', async () => {
-  const { token } = await openTokens(secret, now).issue('ann', 'user');
-  const users = { ...usersInMemory(), find: () => Promise.reject(new Error('disk gone')) };
-  await expect(openGate({ users, secret, open: false, now }).verify(token)).rejects.toThrow('disk gone');
+  const { gate, store } = gateFor(ann);
+  const { token } = await gate.login('ann', 'correct', here);
+  store.find = () => Promise.reject(new Error('disk gone'));
+  await expect(gate.verify(token)).rejects.toThrow('disk gone');
 });

@@ -9,17 +9,38 @@ const ALGORITHM = 'HS256';
 const PARLANCE = 'parlance';
 const LIFETIME_SECONDS = 24 * 60 * 60;
 /** how far the clocks of two nodes may be apart */
-export const CLOCK_TOLERANCE_SECONDS = 30;
+const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** What we rely on. Role and permissions are in the token for clients to read; here the store decides them. */
-const Claims = z.object({ sub: z.string().min(1), iat: z.number(), jti: z.string().min(1) });
+const Claims = z.object({
+  sub: z.string().min(1),
+  gen: z.string().min(1),
+  jti: z.string().min(1),
+  exp: z.number(),
+});
+
+export type TokenClaims = {
+  readonly id: string;
+  readonly name: string;
+  /** of the user, when the token was issued */
+  readonly generation: string;
+  /** from when on it is refused, in milliseconds: its expiry, and the tolerance */
+  readonly goodUntil: number;
+};
 
 export type Tokens = {
   /** `expiresAt` is in milliseconds since the epoch. */
-  issue(name: string, role: Role): Promise<{ token: string; expiresAt: number }>;
-  /** Throws `unauthenticated` for anything but a token of ours that has not expired. `issuedAt` is in milliseconds. */
-  verify(token: string): Promise<{ name: string; issuedAt: number }>;
+  issue(user: {
+    readonly name: string;
+    readonly role: Role;
+    readonly generation: string;
+  }): Promise<{ token: string; expiresAt: number }>;
+  /** Throws `unauthenticated` for anything but a token of ours that has not expired. */
+  verify(token: string): Promise<TokenClaims>;
 };
+
+export const notValid = (options?: ErrorOptions): Fault =>
+  new Fault('unauthenticated', 'The token is not valid or has expired.', options);
 
 /** `now` is in milliseconds. */
 export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = Date.now): Tokens {
@@ -28,10 +49,10 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
     'verify',
   ]);
   return {
-    async issue(name, role) {
+    async issue({ name, role, generation }) {
       const issuedAt = Math.floor(now() / 1000);
       const expires = issuedAt + LIFETIME_SECONDS;
-      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role] })
+      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role], gen: generation })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(name)
         .setIssuer(PARLANCE)
@@ -53,11 +74,12 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: new Date(now()),
         });
-        const claims = Claims.parse(payload);
-        return { name: claims.sub, issuedAt: claims.iat * 1000 };
+        const { sub, gen, jti, exp } = Claims.parse(payload);
+        const goodUntil = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
+        return { id: jti, name: sub, generation: gen, goodUntil };
       } catch (cause) {
         if (!(cause instanceof JOSEError) && !(cause instanceof z.ZodError)) throw cause;
-        throw new Fault('unauthenticated', 'The token is not valid or has expired.', { cause });
+        throw notValid({ cause });
       }
     },
   };

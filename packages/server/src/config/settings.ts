@@ -175,6 +175,23 @@ export const SETTINGS = {
     secret: true,
     description: 'name:password:role;… users made or changed at start; roles: admin, developer, user',
   },
+  loginAttempts: {
+    env: ['PARLANCE_LOGIN_ATTEMPTS'],
+    flag: '--login-attempts',
+    argument: 'COUNT',
+    fallback: 10,
+    schema: wholeNumber(1, 1_000_000),
+    description:
+      'how often a login may fail in 15 minutes for one name from one address; ten times as often for an address or a name overall',
+  },
+  trustedProxies: {
+    env: ['PARLANCE_TRUSTED_PROXIES'],
+    flag: '--trusted-proxies',
+    argument: 'COUNT',
+    fallback: 0,
+    schema: wholeNumber(0, 10),
+    description: 'how many reverse proxies of your own stand in front and write X-Forwarded-For',
+  },
   allowedOrigins: {
     env: ['ALLOWED_ORIGINS'],
     flag: '--origin',

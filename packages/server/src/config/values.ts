@@ -70,7 +70,7 @@ const EXTENSION_ORIGIN = /^(chrome|moz)-extension:\/\/[a-z0-9-]+$/;
 
 /** What is wrong with a browser origin that must match exactly, or null. */
 function originProblem(origin: string): string | null {
-  if (origin === '*') return 'must name origins one by one: * is refused';
+  if (origin.includes('*')) return 'must name origins one by one: * is refused';
   if (EXTENSION_ORIGIN.test(origin)) return null;
   const url = URL.parse(origin);
   if (

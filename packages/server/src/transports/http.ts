@@ -13,7 +13,8 @@ export type Listening = {
   readonly admit: (request: Request) => string | null;
   /** null where no socket is served at that path */
   readonly opening: (request: Request) => Promise<Opening | null>;
-  readonly routes: (request: Request) => Response | Promise<Response>;
+  /** `peer` is the address of whoever holds the connection */
+  readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
 };
 
 export function listen({ hostname, port, sockets, admit, opening, routes }: Listening): Server<unknown> {
@@ -26,7 +27,8 @@ export function listen({ hostname, port, sockets, admit, opening, routes }: List
     async fetch(request, server) {
       const refusal = admit(request);
       if (refusal !== null) return Response.json({ error: refusal, detail: refusal }, { status: 403 });
-      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return routes(request);
+      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+        return routes(request, server.requestIP(request)?.address);
       const found = await opening(request);
       if (!found) return Response.json({ error: 'Not found', detail: 'Not found' }, { status: 404 });
       if (server.upgrade(request, { data: sockets.data(found) })) return undefined;

@@ -25,13 +25,18 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.post('/auth/login', async (c) => {
     const { username, password } = await body(c, Credentials);
-    const { token, principal } = await gate.login(username, password);
+    const { token, principal } = await gate.login(username, password, around.addressOf(c.req.raw));
     return c.json({ access_token: token, token_type: 'bearer', role: principal.role });
   });
 
+  /** The token is good for nothing from now on; whatever is connected with it is let go. */
+  api.post('/auth/logout', async (c) => {
+    await gate.revoke(shownToken(c));
+    return c.body(null, 204);
+  });
+
   api.get('/auth/me', async (c) => {
-    // In open mode, too: `local` is nobody who logged in.
-    if (tokenOf(c.req.raw) === null) throw new Fault('unauthenticated', 'A token is required.');
+    shownToken(c);
     const { id, role, permissions } = await caller(c);
     return c.json({ sub: id, role, perms: permissions });
   });
@@ -95,6 +100,13 @@ export function routes(app: Hono, around: Surroundings): void {
 }
 
 // In
+
+/** Needed in open mode, too: `local` is nobody who logged in. */
+function shownToken(c: Context): string {
+  const token = tokenOf(c.req.raw);
+  if (token === null) throw new Fault('unauthenticated', 'A token is required.');
+  return token;
+}
 
 /** Throws `invalid` where the body is not JSON or does not fit. */
 async function body<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {

@@ -2,7 +2,7 @@
 import { asFault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { Surroundings } from '../dialect.ts';
-import { checked, checkedBody, errorAnswer, errorBody, principalOf } from './envelope.ts';
+import { checked, checkedBody, errorAnswer, errorBody, principalOf, shownToken } from './envelope.ts';
 import { rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
@@ -15,7 +15,7 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
   api.post('/v1/auth/login', async (c) => {
     const { email, password } = await checkedBody(LoginBody, c.req.raw);
     try {
-      const { token, expiresAt, principal } = await gate.login(email, password);
+      const { token, expiresAt, principal } = await gate.login(email, password, around.addressOf(c.req.raw));
       return c.json({
         accessToken: token,
         expiresAt: new Date(expiresAt).toISOString(),
@@ -30,9 +30,9 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
 
   api.get('/v1/auth/session', async (c) => c.json(accountObject(await caller(c))));
 
-  /** Tokens are not kept here, so there is none to take back: the client forgets its own. */
+  /** The token is good for nothing from now on; whatever is connected with it is let go. */
   api.post('/v1/auth/logout', async (c) => {
-    await caller(c);
+    await gate.revoke(shownToken(c.req.raw));
     return c.body(null, 204);
   });
 

@@ -48,9 +48,16 @@ export const errorBody = (
 
 // In
 
-/** Who calls. A token is needed in open mode, too: throws `unauthenticated` without one, or for a bad one. */
+/** A token is needed in open mode, too: throws `unauthenticated` without one. */
+export function shownToken(request: Request): string {
+  const token = tokenOf(request);
+  if (token === null) throw new Fault('unauthenticated', 'A token is required.');
+  return token;
+}
+
+/** Who calls. Throws `unauthenticated` without a token, or for a bad one. */
 export async function principalOf(gate: Gate, request: Request): Promise<Principal> {
-  if (tokenOf(request) === null) throw new Fault('unauthenticated', 'A token is required.');
+  shownToken(request);
   return principalOrLocal(gate, request);
 }
 

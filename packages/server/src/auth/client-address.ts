@@ -1,0 +1,27 @@
+/** Where a request comes from, as far as that can be told. */
+import { isIP, isIPv6 } from 'node:net';
+
+/**
+ * `peer` is who holds the connection. Behind `proxies` trusted ones it is what the outermost of them has written into
+ * X-Forwarded-For; what stands to the left of that is the client's own claim, and worth nothing.
+ */
+export function clientAddress(headers: Headers, peer: string | undefined, proxies: number): string {
+  const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
+  const told = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
+  return network(told !== undefined && isIP(told) !== 0 ? told : (peer ?? 'unknown'));
+}
+
+/** Whoever has one address of an IPv6 network of 64 bits has them all. */
+function network(address: string): string {
+  const mapped = address.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = '', tail] = address.toLowerCase().replace(/%.*/, '').split('::');
+  const groups = head.split(':').filter((group) => group !== '');
+  const after = tail?.split(':').filter((group) => group !== '') ?? [];
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => '0');
+  const all = tail === undefined ? groups : [...groups, ...zeros, ...after];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test';
+import { Fault } from '@parlance/protocol';
+import { watchTokens } from './live-tokens.ts';
+import type { TokenClaims } from './tokens.ts';
+
+const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Tokens are named by their id; those in `bad` are refused. */
+function watching({ goodUntil = Number.MAX_SAFE_INTEGER } = {}) {
+  const bad = new Set<string>();
+  const logged: string[] = [];
+  const quiet = () => undefined;
+  const broken = { disk: false };
+  const live = watchTokens({
+    read: async (token): Promise<TokenClaims> => {
+      if (token === 'expired') throw new Fault('unauthenticated', 'no');
+      return { id: token, name: 'ann', generation: '1', goodUntil };
+    },
+    isGood: async ({ id }) => {
+      if (broken.disk) throw new Error('disk gone');
+      return !bad.has(id);
+    },
+    now: Date.now,
+    log: { debug: quiet, info: quiet, warn: quiet, error: (_, message) => void logged.push(message) },
+  });
+  const told: string[] = [];
+  const guard = (token: string, as = token) =>
+    live.guard(token, (reason) => void told.push(`${as}: ${reason}`));
+  return { live, bad, told, logged, broken, guard };
+}
+
+test('all who live on a token are told once when it is revoked, and no one else', async () => {
+  const { live, bad, told, guard } = watching();
+  guard('one', 'first');
+  guard('one', 'second');
+  guard('other');
+  await soon();
+  bad.add('one');
+  live.revoked('one');
+  live.revoked('one');
+  live.lookAgain();
+  await soon();
+  expect(told).toEqual(['first: The token was revoked.', 'second: The token was revoked.']);
+});
+
+test('a change that another process made is seen at the next look', async () => {
+  const { live, bad, told, guard } = watching();
+  guard('one');
+  await soon();
+  bad.add('one');
+  await soon();
+  expect(told).toEqual([]);
+  live.lookAgain();
+  await soon();
+  expect(told).toEqual(['one: The token was revoked.']);
+});
+
+test('a token that was revoked between the request and the watch is told at once', async () => {
+  const { bad, told, guard } = watching();
+  bad.add('one');
+  guard('one');
+  guard('expired');
+  await soon();
+  expect(told.sort()).toEqual(['expired: The token has expired.', 'one: The token was revoked.']);
+});
+
+test('who has stopped watching is not told', async () => {
+  const { live, bad, told, guard } = watching();
+  const end = guard('one', 'first');
+  guard('one', 'second');
+  await soon();
+  end();
+  end();
+  bad.add('one');
+  live.lookAgain();
+  await soon();
+  expect(told).toEqual(['second: The token was revoked.']);
+});
+
+test('a token expires by itself', async () => {
+  const { live } = watching({ goodUntil: Date.now() + 20 });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  live.guard('one', resolve);
+  expect(await promise).toBe('The token has expired.');
+});
+
+test('one who fails when told does not keep the others from being told', async () => {
+  const { live, logged, told, guard } = watching();
+  live.guard('one', () => {
+    throw new Error('a bug');
+  });
+  guard('one');
+  await soon();
+  live.revoked('one');
+  expect([told.length, logged.length]).toEqual([1, 1]);
+});
+
+test('where it cannot be looked, nobody is let go, and it is logged', async () => {
+  const { live, bad, broken, logged, told, guard } = watching();
+  guard('one');
+  await soon();
+  broken.disk = true;
+  live.lookAgain();
+  await soon();
+  expect([told, logged]).toEqual([[], ['a token could not be looked at again']]);
+  broken.disk = false;
+  bad.add('one');
+  live.lookAgain();
+  await soon();
+  expect(told.length).toBe(1);
+});
