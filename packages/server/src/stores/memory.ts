@@ -37,6 +37,7 @@ export function openMemoryStore(): Store {
     findById: whileOpen(sessions.findById),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
+    writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
     close: async () => {
       close();

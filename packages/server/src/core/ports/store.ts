@@ -64,6 +64,8 @@ export interface EventStore {
   /** The one that changed last first; pages do not overlap while nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
+  /** Writes something that means nothing, and makes it durable. Rejects where that is not possible just now. */
+  writable(): Promise<void>;
   close(): Promise<void>;
 }
 

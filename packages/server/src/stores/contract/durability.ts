@@ -23,6 +23,7 @@ export function durabilityContract(implementation: Implementation): void {
         store.findById(ref.id),
         store.list({ limit: 1 }),
         store.count({}),
+        store.writable(),
         store.preferences.get(ref.owner),
         store.preferences.put(ref.owner, {}),
         store.revocations.add('token', 1),
@@ -33,6 +34,14 @@ export function durabilityContract(implementation: Implementation): void {
         store.remove('ada'),
       ];
       expect(await Promise.all(refused.map(outcomeOf))).toEqual(refused.map(() => 'Error'));
+    }));
+
+  test('a store says whether it can be written to, and nothing changes by that', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, ref);
+      await store.writable();
+      await Promise.all([store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2)), store.writable()]);
+      expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
     }));
 
   test('an append that was asked for before the close is written and resolves', () =>

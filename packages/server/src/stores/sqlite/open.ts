@@ -16,6 +16,7 @@ import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
 import { preparePreferences } from './preferences.ts';
+import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
 import { prepareRevocations } from './revocations.ts';
 import { prepareSize } from './size.ts';
@@ -80,6 +81,7 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
     findById: whileOpen(prepareFindById(database)),
     list: whileOpen(prepareList(database)),
     count: whileOpen(prepareCount(database)),
+    writable: whileOpen(prepareProbe(database)),
     size: whileOpen(prepareSize(database)),
     /** What is waiting is written first. Closing again does nothing. */
     async close() {
