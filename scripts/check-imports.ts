@@ -2,13 +2,15 @@
  * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
  * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. The copilot knows the
  * protocol alone; dialects, tools and providers may ask it. The OpenAPI description reads the schemas of dialects, and nothing else of
- * them. Tests and `testing/` may import anything; nothing but tests imports `testing/`.
+ * them. The SDK sees the types of the protocol and nothing else, so that it stays small and runs anywhere. Tests and
+ * `testing/` may import anything; nothing but tests imports `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
 
 const ROOT = join(import.meta.dir, '..');
 const SERVER = 'packages/server/src';
+const SDK = 'packages/sdk/';
 const ROOMS = [
   'core',
   'dialects',
@@ -34,6 +36,7 @@ function roomOf(path: string): string | null {
 
 function allowed(from: string, to: string): boolean {
   const [room, target] = [roomOf(from), roomOf(to)];
+  if (from.startsWith(SDK)) return to.startsWith(SDK);
   if (room === null)
     return target === null || from.startsWith('packages/cli/') || from.startsWith('scripts/');
   if (target === null) return to.startsWith('packages/protocol/');
@@ -69,6 +72,8 @@ for (const path of [...sources('packages/*/src/**/*.ts'), ...sources('scripts/*.
   const source = await Bun.file(join(ROOT, path)).text();
   for (const { path: imported } of new Bun.Transpiler({ loader: 'ts' }).scanImports(source)) {
     check(path, imported);
+    if (path.startsWith(SDK) && !imported.startsWith('.'))
+      problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
   }
   // The transpiler drops imports of types alone; the rule is for them too.
   for (const [, imported = ''] of source.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)) {
@@ -88,6 +93,9 @@ function isTestSupport(path: string): boolean {
 function check(path: string, imported: string): void {
   if (path.startsWith('packages/protocol/') && !imported.startsWith('.') && imported !== 'zod') {
     problems.push(`${path} imports ${imported}: the protocol knows zod alone`);
+  }
+  if (path.startsWith(SDK) && !imported.startsWith('.') && imported !== '@parlance/protocol') {
+    problems.push(`${path} imports ${imported}: the SDK knows the protocol alone`);
   }
   if (!imported.startsWith('.')) return;
   const target = join(dirname(path), imported);

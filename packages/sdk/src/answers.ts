@@ -1,0 +1,111 @@
+/** What the native API answers. The shapes are checked by the server's own description of itself, `/openapi.json`. */
+import type {
+  AgentRef,
+  ApprovalAnswer,
+  ApprovalId,
+  Ask,
+  BlockId,
+  CallId,
+  Fact,
+  JsonObject,
+  Permission,
+  Role,
+  SessionEvent,
+  SessionId,
+  TurnId,
+} from '@parlance/protocol';
+
+export type Session = {
+  readonly id: SessionId;
+  readonly owner: string;
+  /** the dialect that began it */
+  readonly dialect: string;
+  readonly domain: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly status: 'idle' | 'running' | 'waiting' | 'failed';
+  /** ISO 8601 */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** the number of its last fact */
+  readonly head: number;
+};
+
+export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };
+
+/** A call that waits for a person. */
+type Waiting = {
+  readonly turn: TurnId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly ask: Ask;
+  /** over exactly what is shown; an answer that cites it is refused for anything else */
+  readonly hash: string;
+};
+
+export type OpenBlock = {
+  readonly kind: 'text' | 'reasoning';
+  readonly turn: TurnId;
+  readonly block: BlockId;
+  readonly text: string;
+};
+
+export type SessionNow = {
+  readonly seq: number;
+  readonly turn: TurnId | null;
+  readonly queued: number;
+  readonly approval: (Waiting & { readonly approval: ApprovalId }) | null;
+  /** the block that is being streamed, as far as it has come */
+  readonly open: OpenBlock | null;
+  readonly agent: AgentRef;
+};
+
+export type SessionDetails = Session & { readonly now: SessionNow };
+
+export type FactPage = {
+  readonly events: readonly Fact[];
+  readonly head: number;
+  /** the `after` of the next page */
+  readonly next: number | null;
+  /** the position that was asked for is gone: these are from the beginning */
+  readonly reset: boolean;
+};
+
+/** What was asked is done and durable. */
+export type Receipt = {
+  readonly session: SessionId;
+  /** the session's last fact when it was done */
+  readonly seq: number;
+  /** none where it had been carried out before */
+  readonly facts: readonly Fact[];
+};
+
+export type Approval = Waiting & {
+  readonly id: ApprovalId;
+  readonly session: SessionId;
+  readonly owner: string;
+};
+
+export type ApprovalReceipt = {
+  readonly approval: ApprovalId;
+  readonly answer: ApprovalAnswer;
+  readonly seq: number;
+};
+
+export type Login = { readonly token: string; readonly role: Role };
+export type Me = { readonly id: string; readonly role: Role; readonly permissions: readonly Permission[] };
+
+/** Comes when the past has been told, after each connection and where a slow reader was caught up: what follows, happens now. */
+export type Snapshot = {
+  readonly type: 'snapshot';
+  readonly seq: number;
+  readonly turn: TurnId | null;
+  readonly open: OpenBlock | null;
+  readonly approval: SessionNow['approval'];
+};
+
+/** The position is gone (another database, or a restored one): the session follows from its beginning. */
+export type Reset = { readonly type: 'reset' };
+
+export type SessionStreamEvent = SessionEvent | Snapshot | Reset;

@@ -1,0 +1,130 @@
+/** The door to a server. */
+import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
+import type { Approval, ApprovalReceipt, Login, Me, Session, SessionPage } from './answers.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { ParlanceError } from './error.ts';
+import { newKey } from './key.ts';
+import type { Backoff } from './retry.ts';
+import { type CallOptions, SessionHandle } from './session.ts';
+import { type Fetch, Wire } from './wire.ts';
+
+export type ConnectOptions = {
+  /** `http://127.0.0.1:3000`; left out, in a browser, the server that the page came from */
+  readonly url?: string;
+  readonly token?: string | null;
+  readonly fetch?: Fetch;
+  readonly clock?: Clock;
+  /** how often a request is sent at most, 4; a stream of events never gives up */
+  readonly attempts?: number;
+  /** how long an answer may take to begin, 30 s */
+  readonly timeoutMs?: number;
+  /** how long a stream may be silent, 45 s: three times what the server promises */
+  readonly silenceMs?: number;
+  readonly backoff?: Backoff;
+};
+
+export type Page = CallOptions & { readonly limit?: number; readonly cursor?: string };
+
+export type Parlance = {
+  /** the token that requests carry; null for none */
+  token: string | null;
+  /** The session of that name, whether it exists yet or not; without a name, a new one. Nothing is sent. */
+  session(id?: string): SessionHandle;
+  readonly sessions: {
+    /** One page, the one that changed last first. */
+    list(page?: Page): Promise<SessionPage>;
+    /** All of them, page by page. */
+    all(options?: CallOptions): AsyncGenerator<Session, void>;
+  };
+  readonly approvals: {
+    /** Everything that waits for an answer of the caller, in all sessions. */
+    list(options?: CallOptions): Promise<readonly Approval[]>;
+    /** The first answer wins; a later one is refused with `no_approval`. */
+    answer(
+      id: ApprovalId,
+      answer: { readonly answer: ApprovalAnswer; readonly reason?: string; readonly hash?: string },
+      options?: CallOptions,
+    ): Promise<ApprovalReceipt>;
+  };
+  readonly auth: {
+    /** Requests carry the token from then on. */
+    login(username: string, password: string, options?: CallOptions): Promise<Login>;
+    /** Requests carry no token from then on, whether the server could be told or not. */
+    logout(options?: CallOptions): Promise<void>;
+    /** Who the token is. */
+    me(options?: CallOptions): Promise<Me>;
+  };
+};
+
+const BACKOFF: Backoff = { baseMs: 500, mostMs: 30_000 };
+
+/** Sends nothing: the first request does. */
+export function connect(options: ConnectOptions = {}): Parlance {
+  const clock = options.clock ?? systemClock;
+  const backoff = options.backoff ?? BACKOFF;
+  const wire = new Wire({
+    url: (options.url ?? '').replace(/\/+$/, ''),
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    clock,
+    backoff,
+    attempts: options.attempts ?? 4,
+    timeoutMs: options.timeoutMs ?? 30_000,
+  });
+  wire.token = options.token ?? null;
+  const streaming = { clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
+
+  const list = ({ limit, cursor, signal }: Page = {}): Promise<SessionPage> =>
+    wire.json({ path: '/v1/sessions', query: { limit, cursor }, signal });
+
+  async function* all({ signal }: CallOptions = {}): AsyncGenerator<Session, void> {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: SessionPage = await list({ cursor, signal });
+      yield* page.sessions;
+      cursor = page.next;
+    }
+  }
+
+  return {
+    get token() {
+      return wire.token;
+    },
+    set token(token) {
+      wire.token = token;
+    },
+    session: (id = newKey()) => new SessionHandle(id as SessionId, wire, streaming),
+    sessions: { list, all },
+    approvals: {
+      async list({ signal } = {}) {
+        const { approvals } = await wire.json<{ approvals: Approval[] }>({ path: '/v1/approvals', signal });
+        return approvals;
+      },
+      answer: (id, body, { signal } = {}) =>
+        wire.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
+    },
+    auth: {
+      async login(username, password, { signal } = {}) {
+        const body = { username, password };
+        // Sent once: who is told to wait before the next attempt is a person with a form.
+        const answer = await wire.once({ method: 'POST', path: '/v1/auth/login', body, signal });
+        const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
+        wire.token = token;
+        return { token, role };
+      },
+      async logout({ signal } = {}) {
+        try {
+          await wire.response({ method: 'POST', path: '/v1/auth/logout', signal });
+        } catch (thrown) {
+          // A token that has expired is as good as logged out.
+          if (!(thrown instanceof ParlanceError && thrown.code === 'unauthenticated')) throw thrown;
+        } finally {
+          wire.token = null;
+        }
+      },
+      async me({ signal } = {}) {
+        type Answer = { sub: string; role: Role; perms: Permission[] };
+        const { sub, role, perms } = await wire.json<Answer>({ path: '/v1/auth/me', signal });
+        return { id: sub, role, permissions: perms };
+      },
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Where a reader is in a session, over any number of connections: no fact is told twice and none is left out, and the
+ * deltas of a block that were told, joined, are its text, even where some of them happened while nobody listened. A
+ * block that began and ended meanwhile comes whole, as its fact alone.
+ */
+import type { Fact, Live, SessionId } from '@parlance/protocol';
+import type { SessionStreamEvent, Snapshot } from './answers.ts';
+import { ParlanceError } from './error.ts';
+import type { Frame } from './server-sent-events.ts';
+
+type Delta = Live<'text.delta' | 'reasoning.delta'>;
+
+export class Cursor {
+  /** how much has been told of the block that is being streamed */
+  #open: { readonly block: string; length: number } | null = null;
+
+  constructor(
+    private readonly session: SessionId,
+    /** the number of the last fact that was told */
+    public seq: number,
+    private readonly now: () => number,
+  ) {}
+
+  /** What the reader is to be told. Throws where the stream is not what it must be: it has to be opened again. */
+  take({ event: name, data }: Frame): SessionStreamEvent[] {
+    const event = parsed(name, data);
+    if (event.type === 'reset') {
+      this.seq = 0;
+      this.#open = null;
+      return [event];
+    }
+    if (event.type === 'snapshot') return this.#snapshot(event);
+    if ('seq' in event) return this.#fact(event);
+    if (event.type === 'text.delta' || event.type === 'reasoning.delta') this.#told(event);
+    return [event];
+  }
+
+  #fact(fact: Fact): SessionStreamEvent[] {
+    if (fact.seq <= this.seq) return [];
+    if (fact.seq > this.seq + 1) throw broken(`fact ${fact.seq} came after fact ${this.seq}`);
+    this.seq = fact.seq;
+    if (fact.type !== 'text.ended' && fact.type !== 'reasoning.ended') return [fact];
+    const open = this.#open;
+    if (open?.block !== fact.block) return [fact];
+    this.#open = null;
+    const { turn, block, session, id, at } = fact;
+    const type = fact.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
+    const text = fact.text.slice(open.length);
+    return text === '' ? [fact] : [{ type, turn, block, text, session, id: `${id}-rest`, at }, fact];
+  }
+
+  #snapshot(snapshot: Snapshot): SessionStreamEvent[] {
+    if (snapshot.seq > this.seq) throw broken(`a snapshot of ${snapshot.seq} came after fact ${this.seq}`);
+    const { open } = snapshot;
+    if (!open) {
+      this.#open = null;
+      return [snapshot];
+    }
+    const { turn, block } = open;
+    const text = open.text.slice(this.#open?.block === block ? this.#open.length : 0);
+    this.#open = { block, length: open.text.length };
+    if (text === '') return [snapshot];
+    const type = open.kind === 'text' ? 'text.delta' : 'reasoning.delta';
+    const id = `${block}-${open.text.length}`;
+    return [{ type, turn, block, text, session: this.session, id, at: this.now() }, snapshot];
+  }
+
+  #told({ block, text }: Delta): void {
+    if (this.#open?.block === block) this.#open.length += text.length;
+    else this.#open = { block, length: text.length };
+  }
+}
+
+const broken = (what: string): ParlanceError =>
+  new ParlanceError('unexpected', `The stream is not in order: ${what}.`);
+
+function parsed(name: string, data: string): SessionStreamEvent {
+  try {
+    const value = JSON.parse(data);
+    if (name === 'reset') return { type: 'reset' };
+    return name === 'snapshot' ? { ...value, type: 'snapshot' } : value;
+  } catch (thrown) {
+    throw new ParlanceError('unexpected', 'The stream holds something that is not JSON.', { cause: thrown });
+  }
+}

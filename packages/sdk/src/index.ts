@@ -1,0 +1,18 @@
+/** `@parlance/sdk`: a typed client of the native API, for browsers, Bun and Node. */
+export type * from './answers.ts';
+export type { Clock } from './clock.ts';
+export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
+export { ParlanceError, type ParlanceErrorCode } from './error.ts';
+export type { ConnectionState, EventsOptions } from './event-stream.ts';
+export type { LiveView } from './live-view.ts';
+export type { Backoff } from './retry.ts';
+export type {
+  AnswerOptions,
+  CallOptions,
+  InputReceipt,
+  SendOptions,
+  SessionHandle,
+  SubmitOptions,
+} from './session.ts';
+export * from './view.ts';
+export type { Fetch } from './wire.ts';

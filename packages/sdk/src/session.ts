@@ -1,0 +1,180 @@
+/** One session: what can be asked of it, and what happens in it. */
+import type {
+  ApprovalAnswer,
+  ApprovalId,
+  Command,
+  CommandInput,
+  Fact,
+  Part,
+  SessionId,
+} from '@parlance/protocol';
+import type { FactPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
+import { type EventsOptions, type StreamOptions, sessionEvents } from './event-stream.ts';
+import { newKey } from './key.ts';
+import { type LiveView, liveView } from './live-view.ts';
+import type { SessionView } from './view.ts';
+import type { Wire } from './wire.ts';
+
+export type CallOptions = { readonly signal?: AbortSignal };
+
+export type SendOptions = CallOptions & {
+  /** an input that is sent twice with one key is taken once; made where it is left out */
+  readonly key?: string;
+};
+
+type Of<Type extends CommandInput['type']> = Omit<Extract<CommandInput, { type: Type }>, 'type'>;
+
+export type SubmitOptions = SendOptions & Omit<Of<'input.submit'>, 'parts'>;
+
+export type AnswerOptions = CallOptions & Omit<Of<'approval.answer'>, 'answer' | 'approval'>;
+
+/** `key` is that of the fact `input.accepted`, by which a page knows its own message again. */
+export type InputReceipt = Receipt & { readonly key: string };
+
+/** Whether it is safe to send a command again when its answer was lost, because twice is the same as once. */
+const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
+  'session.create': true,
+  'input.submit': true, // by its key
+  'session.rename': true,
+  'session.archive': true,
+  'session.label': true,
+  'turn.cancel': false, // the second would cancel the next turn
+  'approval.answer': false, // someone else's answer could not be told from our own
+  'approval.explain': false,
+  'call.answer': false,
+  'grant.revoke': false,
+  'context.compact': false,
+  'session.clear': false,
+};
+
+/** They answer when the model has. */
+const PATIENT: ReadonlySet<string> = new Set(['approval.explain', 'context.compact']);
+
+export class SessionHandle {
+  constructor(
+    readonly id: SessionId,
+    private readonly wire: Wire,
+    private readonly streaming: StreamOptions,
+  ) {}
+
+  /** The session and what goes on in it. */
+  async get({ signal }: CallOptions = {}): Promise<SessionDetails> {
+    return this.wire.json({ path: this.#path(), signal });
+  }
+
+  /** Any command of the protocol. Durable when it resolves. */
+  async send(command: CommandInput, { key, signal }: SendOptions = {}): Promise<Receipt> {
+    const keyed = key ?? (command.type === 'input.submit' ? newKey() : undefined);
+    return this.wire.json({
+      method: 'POST',
+      path: this.#path('/commands'),
+      headers: keyed === undefined ? {} : { 'idempotency-key': keyed },
+      body: command,
+      signal,
+      repeatable: REPEATABLE[command.type],
+      patient: PATIENT.has(command.type),
+    });
+  }
+
+  /** Begins the session; nothing where it is there already. */
+  async create({ signal, ...how }: CallOptions & Of<'session.create'> = {}): Promise<Receipt> {
+    return this.send({ type: 'session.create', ...how }, { signal });
+  }
+
+  /**
+   * Says something; a session that is not there begins with it. Accepted and durable when it resolves; the answer comes
+   * as events. After a lost answer it is sent again with the same key, and taken once.
+   */
+  async submit(said: string | Part[], options: SubmitOptions = {}): Promise<InputReceipt> {
+    const { key = newKey(), signal, ...how } = options;
+    const parts: Part[] = typeof said === 'string' ? [{ type: 'text', text: said }] : said;
+    return { ...(await this.send({ type: 'input.submit', parts, ...how }, { key, signal })), key };
+  }
+
+  /**
+   * What has happened after `after`, a snapshot, then what happens. It connects again by itself, and ends when
+   * `signal` is aborted, when the loop is left, or with a `ParlanceError` where the server says no.
+   */
+  events(options: EventsOptions = {}): AsyncGenerator<SessionStreamEvent, void> {
+    return sessionEvents(this.wire, this.id, options, this.streaming);
+  }
+
+  /** The session as a chat shows it, kept up to date until it is closed. `start` is a view to go on from. */
+  live(start?: SessionView): LiveView {
+    return liveView((options) => this.events(options), this.streaming.clock, start);
+  }
+
+  /** One page of facts. */
+  async facts({
+    after,
+    limit,
+    signal,
+  }: CallOptions & { after?: number; limit?: number } = {}): Promise<FactPage> {
+    return this.wire.json({ path: this.#path('/events'), query: { after, limit }, signal });
+  }
+
+  /** All facts up to the present one, read page by page. */
+  async *history({ after = 0, signal }: CallOptions & { after?: number } = {}): AsyncGenerator<Fact, void> {
+    for (let from: number | null = after; from !== null; ) {
+      const page: FactPage = await this.facts({ after: from, limit: 1_000, signal });
+      yield* page.events;
+      from = page.next;
+    }
+  }
+
+  async cancel(options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'turn.cancel' }, options);
+  }
+
+  /** Answers the call that waits. Cite its `hash` to answer for exactly what was shown. */
+  async answer(
+    approval: ApprovalId,
+    answer: ApprovalAnswer,
+    { signal, ...how }: AnswerOptions = {},
+  ): Promise<Receipt> {
+    return this.send({ type: 'approval.answer', approval, answer, ...how }, { signal });
+  }
+
+  /** Has the model explain what waits; the explanation is a fact. */
+  async explain(approval?: ApprovalId, options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'approval.explain', approval }, options);
+  }
+
+  /** Makes the context smaller. Resolves when the model has summarised it. */
+  async compact(options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'context.compact' }, options);
+  }
+
+  /** Empties the context; the facts stay. */
+  async clear(options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.clear' }, options);
+  }
+
+  async rename(title: string, options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.rename', title }, options);
+  }
+
+  async archive(options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.archive' }, options);
+  }
+
+  async label(labels: Record<string, string>, options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.label', labels }, options);
+  }
+
+  /** What "always" has allowed. */
+  async grants({ signal }: CallOptions = {}): Promise<readonly string[]> {
+    const { grants } = await this.wire.json<{ grants: string[] }>({ path: this.#path('/grants'), signal });
+    return grants;
+  }
+
+  /** Takes back what "always" has allowed. */
+  async revoke(grant: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = this.#path(`/grants/${encodeURIComponent(grant)}`);
+    await this.wire.json({ method: 'DELETE', path, signal });
+  }
+
+  #path(rest = ''): string {
+    return `/v1/sessions/${encodeURIComponent(this.id)}${rest}`;
+  }
+}

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isFact, type SessionEvent } from '@parlance/protocol';
+import { readTranscript, transcriptPath } from '../../server/src/testing/transcripts.ts';
+import type { Snapshot } from './answers.ts';
+import { type CallView, EMPTY, fold, foldAll, type SessionView, type TurnView } from './view.ts';
+
+const NAMES = readdirSync(dirname(transcriptPath('x'))).map((file) => file.replace('.jsonl', ''));
+const viewOf = (name: string): SessionView => foldAll(EMPTY, readTranscript(name));
+const turnsOf = (view: SessionView): TurnView[] =>
+  view.entries.filter((entry): entry is TurnView => entry.kind === 'turn');
+const items = (view: SessionView, turn = -1) => turnsOf(view).at(turn)?.items ?? [];
+const callIn = (view: SessionView): CallView => {
+  const call = items(view).find((item) => item.kind === 'call');
+  if (call?.kind !== 'call') throw new Error('there is no call');
+  return call;
+};
+
+/** Every object of the view is frozen, so that a fold that writes into what it was given throws. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) frozen(inner);
+  }
+  return value;
+}
+
+describe('every transcript', () => {
+  test('is there', () => expect(NAMES.length).toBeGreaterThan(20));
+
+  for (const name of NAMES) {
+    const events = readTranscript(name);
+    const facts = events.filter(isFact);
+
+    test(`${name}: the facts alone give the view that the live events give`, () => {
+      expect(foldAll(EMPTY, facts)).toEqual(foldAll(EMPTY, events));
+    });
+
+    test(`${name}: told twice, or cut off anywhere and told again from the facts, the view is the same`, () => {
+      const whole = foldAll(EMPTY, events);
+      expect(foldAll(whole, facts)).toBe(whole);
+      for (let cut = 0; cut < events.length; cut++) {
+        const before = foldAll(EMPTY, events.slice(0, cut));
+        expect(foldAll(before, facts)).toEqual(whole);
+      }
+    });
+
+    test(`${name}: nothing that was given is written into`, () => {
+      let view = frozen(EMPTY);
+      for (const event of events) view = frozen(fold(view, frozen(event)));
+      expect(view.seq).toBe(facts.at(-1)?.seq ?? 0);
+    });
+
+    test(`${name}: every fact of a turn is found again by its number, but those that are void`, () => {
+      const known = new Set(
+        JSON.stringify(viewOf(name))
+          .match(/"seqs":\[[\d,]*\]/g)
+          ?.flatMap((list) => list.match(/\d+/g) ?? []),
+      );
+      const ofView = new Set([
+        'session.created',
+        'session.renamed',
+        'session.archived',
+        'session.labelled',
+        'grant.revoked',
+      ]);
+      const restarted = events.some(({ type }) => type === 'step.restarted' || type === 'turn.resumed');
+      for (const fact of facts)
+        if (!ofView.has(fact.type) && !(restarted && fact.type.endsWith('.ended')))
+          expect(known.has(String(fact.seq))).toBe(true);
+    });
+  }
+});
+
+describe('a view', () => {
+  test('has the words of both sides, the title and the totals', () => {
+    const view = viewOf('tool-call');
+    expect(view).toMatchObject({
+      title: 'What is parlance?',
+      status: 'idle',
+      agent: { id: 'coder' },
+      usage: { inputTokens: 20, outputTokens: 10 },
+      context: { limit: 1000 },
+    });
+    expect(turnsOf(view)[0]?.input?.parts).toEqual([{ type: 'text', text: 'What is parlance?' }]);
+    expect(items(view)).toMatchObject([
+      { kind: 'text', text: 'Let me look.', state: 'ended' },
+      { kind: 'call', tool: 'lookup', state: { phase: 'ended', outcome: 'ok', data: { word: 'parlance' } } },
+      { kind: 'text', text: 'It is a word.', state: 'ended' },
+    ]);
+  });
+
+  test('grows with each delta, in the same block', () => {
+    const [deltas, rest] = [[] as SessionView[], readTranscript('plain-answer')];
+    let view = EMPTY;
+    for (const event of rest) {
+      view = fold(view, event);
+      if (event.type === 'text.delta') deltas.push(view);
+    }
+    expect(deltas.map((each) => items(each))).toMatchObject([
+      [{ text: 'Hello ', state: 'open', seqs: [] }],
+      [{ text: 'Hello there.', state: 'open' }],
+    ]);
+  });
+
+  test('shares what a delta did not touch', () => {
+    const events = readTranscript('queue');
+    const last = events.findLastIndex(({ type }) => type === 'text.delta');
+    const before = foldAll(EMPTY, events.slice(0, last));
+    const after = fold(before, events[last] as SessionEvent);
+    expect(after).not.toBe(before);
+    expect(after.entries[0]).toBe(before.entries[0] as TurnView);
+    expect(after.queued).toBe(before.queued);
+  });
+
+  test('tells an approval by whom and how it was answered, in the words that were said', () => {
+    const { approval } = callIn(viewOf('approval-by-word'));
+    expect(approval?.state).toMatchObject({ status: 'answered', answer: 'once', by: 'local', said: 'yes' });
+    const denied = callIn(viewOf('approval-no'));
+    expect(denied.approval?.state).toMatchObject({ answer: 'deny', reason: 'not now' });
+    expect(denied.state).toMatchObject({ phase: 'ended', outcome: 'denied' });
+    const explained = viewOf('approval-explained');
+    expect(callIn(explained).approval?.explanations).toEqual(['It runs the tests.']);
+    expect(explained.grants).toEqual(['shell:npm']);
+  });
+
+  test('has the pending approval as its call has it, until it is answered', () => {
+    const events = readTranscript('approval-explained');
+    const at = (type: string) =>
+      foldAll(EMPTY, events.slice(0, 1 + events.findIndex((e) => e.type === type)));
+    for (const type of ['approval.requested', 'approval.explained']) {
+      const view = at(type);
+      expect(view).toMatchObject({ status: 'waiting', pending: { state: { status: 'pending' } } });
+      expect(view.pending).toBe(callIn(view).approval);
+    }
+    expect(at('approval.answered')).toMatchObject({ status: 'running', pending: null });
+  });
+
+  test('drops what a restarted step has said, and says that it was restarted', () => {
+    expect(items(viewOf('retry-mid-stream'))).toMatchObject([
+      { kind: 'restart', attempt: 2, fault: { code: 'provider_unavailable' } },
+      { kind: 'text', text: 'A whole answer.' },
+    ]);
+    expect(items(viewOf('resume'))).toMatchObject([{ kind: 'resumed' }, { text: 'A whole answer.' }]);
+  });
+
+  test('drops the blocks of a restarted step that had ended, and none of the step before', () => {
+    const events = readTranscript('reasoning');
+    const thought = events.findIndex(({ type }) => type === 'reasoning.ended');
+    const { turn, seq, ...head } = events[thought] as Extract<SessionEvent, { type: 'reasoning.ended' }>;
+    const view = foldAll(EMPTY, events.slice(0, thought + 1));
+    expect(items(view)).toHaveLength(1);
+    const fault = { code: 'provider_unavailable', message: 'No.' } as const;
+    const restarted = {
+      ...head,
+      type: 'step.restarted',
+      turn,
+      attempt: 2,
+      delayMs: 1,
+      fault,
+      seq: seq + 1,
+    } as const;
+    expect(items(fold(view, restarted))).toMatchObject([{ kind: 'restart' }]);
+  });
+
+  test('shows inputs that wait, and which turn an input interrupted', () => {
+    const events = readTranscript('queue');
+    const second = events.findLastIndex(({ type }) => type === 'input.accepted');
+    const waiting = foldAll(EMPTY, events.slice(0, second + 1));
+    expect(waiting.queued).toMatchObject([{ parts: [{ text: 'Second' }], superseded: null }]);
+    const [first, next] = turnsOf(viewOf('supersede'));
+    expect(first?.state).toEqual({ status: 'cancelled', reason: 'superseded' });
+    expect(first?.items).toMatchObject([{ text: 'The first ', state: 'interrupted' }]);
+    expect(next?.input?.superseded).toBe(first?.turn ?? null);
+  });
+
+  test('tells a fault, an outcome that nobody knows, and who took over', () => {
+    expect(viewOf('failure-mid-stream').status).toBe('failed');
+    expect(turnsOf(viewOf('failure-mid-stream'))[0]?.state).toMatchObject({
+      status: 'failed',
+      fault: { code: 'provider_unavailable' },
+    });
+    expect(callIn(viewOf('resume-call-lost')).state).toMatchObject({ outcome: 'unknown' });
+    expect(viewOf('handoff')).toMatchObject({ agent: { id: 'tester' } });
+    expect(items(viewOf('handoff')).map(({ kind }) => kind)).toEqual(['call', 'handoff', 'text']);
+  });
+
+  test('marks where the context was cleared or made smaller', () => {
+    expect(viewOf('clear').entries.map(({ kind }) => kind)).toEqual(['turn', 'cleared']);
+    expect(viewOf('clear').title).toBe('');
+    expect(items(viewOf('compaction'))[0]).toMatchObject({
+      kind: 'compaction',
+      summary: 'They asked twice.',
+    });
+  });
+
+  test('of a session that waits for a client waits', () => {
+    const events = readTranscript('deferred-call');
+    const at = events.findIndex(({ type }) => type === 'call.deferred');
+    expect(foldAll(EMPTY, events.slice(0, at + 1)).status).toBe('waiting');
+  });
+
+  test('has the progress of a call while it runs, and the plan when it is taken', () => {
+    const events = readTranscript('tool-call').map((event) =>
+      event.type === 'call.requested'
+        ? { ...event, tool: 'update_plan', input: { steps: [{ step: 'Look', status: 'in_progress' }] } }
+        : event,
+    );
+    const started = events.findIndex(({ type }) => type === 'tool.started');
+    const { session, id, at } = events[started] as SessionEvent;
+    const call = callIn(foldAll(EMPTY, events)).call;
+    const live = {
+      type: 'call.progress',
+      call,
+      execution: 'e',
+      status: 'executing',
+      progress: 40,
+      session,
+      id,
+      at,
+    } as const;
+    const running = fold(foldAll(EMPTY, events.slice(0, started + 1)), live);
+    expect(callIn(running).state).toMatchObject({ phase: 'running', progress: { progress: 40 } });
+    expect(running.plan).toBeNull();
+    const over = foldAll(running, events);
+    expect(over.plan?.steps).toEqual([{ step: 'Look', status: 'in_progress' }]);
+    expect(fold(over, live)).toBe(over);
+  });
+});
+
+describe('a snapshot', () => {
+  const events = readTranscript('plain-answer');
+  const first = events.findIndex(({ type }) => type === 'text.delta');
+  const delta = events[first] as Extract<SessionEvent, { type: 'text.delta' }>;
+  const view = foldAll(EMPTY, events.slice(0, first + 1));
+  const { turn, block } = delta;
+  const snapshot: Snapshot = { type: 'snapshot', seq: view.seq, turn, open: null, approval: null };
+
+  test('puts the open block where the server has it', () => {
+    const open = { kind: 'text', turn, block, text: 'Hello there' } as const;
+    expect(items(fold(view, { ...snapshot, open }))).toMatchObject([{ text: 'Hello there', state: 'open' }]);
+    expect(fold(view, { ...snapshot, open: { ...open, text: 'Hello ' } })).toBe(view);
+  });
+
+  test('drops a block that the server does not know any more', () => {
+    expect(items(fold(view, snapshot))).toEqual([]);
+  });
+
+  test('of a block that has ended does not open it again', () => {
+    const ended = foldAll(view, events.slice(0, -1));
+    const open = { kind: 'text', turn, block, text: 'Hello ' } as const;
+    expect(fold(ended, { ...snapshot, open })).toBe(ended);
+  });
+});
+
+test('a reset begins anew', () => {
+  expect(fold(viewOf('queue'), { type: 'reset' })).toBe(EMPTY);
+});
+
+test('an event of a newer server changes the position and nothing else', () => {
+  const view = viewOf('plain-answer');
+  const unknown = { ...readTranscript('plain-answer')[0], type: 'moon.risen', seq: view.seq + 1 };
+  expect(fold(view, unknown as never)).toEqual({ ...view, seq: view.seq + 1 });
+  expect(fold(view, { type: 'moon.rising' } as never)).toBe(view);
+});

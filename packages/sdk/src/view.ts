@@ -1,0 +1,258 @@
+/**
+ * What a chat shows of a session, made from its events. `fold` is pure and safe to give anything the stream yields:
+ * a fact that it has seen is not counted twice, and an event that it does not know (of a newer server) changes
+ * nothing but the position. From the facts alone comes the same view as with the live events, once the turn is over.
+ */
+import type { Fact, FactType, InputId, Live, Part, Usage } from '@parlance/protocol';
+import type { SessionStreamEvent, Snapshot } from './answers.ts';
+import * as calls from './view/call.ts';
+import { planOf } from './view/plan.ts';
+import {
+  EMPTY,
+  type InputView,
+  newTurn,
+  type SessionView,
+  type TurnState,
+  type TurnView,
+} from './view/shapes.ts';
+import * as turns from './view/turn.ts';
+
+export * from './view/shapes.ts';
+export { currentTurn } from './view/turn.ts';
+
+export function fold(view: SessionView, event: SessionStreamEvent): SessionView {
+  if (event.type === 'reset') return EMPTY;
+  if (event.type === 'snapshot') return withSnapshot(view, event);
+  if (!('seq' in event)) return withLive(view, event);
+  if (event.seq <= view.seq) return view;
+  const next = withFact({ ...view, seq: event.seq, session: event.session }, event);
+  const status = statusOf(next);
+  return status === next.status ? next : { ...next, status };
+}
+
+export const foldAll = (view: SessionView, events: Iterable<SessionStreamEvent>): SessionView => {
+  let folded = view;
+  for (const event of events) folded = fold(folded, event);
+  return folded;
+};
+
+/** A block that the server is not streaming any more, and that did not end, is void. */
+function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
+  const current = turns.currentTurn(view);
+  if (!current) return view;
+  return turns.inTurn(view, current.turn, (turn) =>
+    open?.turn === turn.turn
+      ? turns.withOpenBlock(turn, open.kind, open.block, open.text, turn.at)
+      : turns.withoutOpenBlock(turn),
+  );
+}
+
+function withLive(view: SessionView, live: Live): SessionView {
+  switch (live.type) {
+    case 'text.delta':
+    case 'reasoning.delta':
+      return turns.inTurn(view, live.turn, (turn) => turns.withDelta(turn, live));
+    case 'call.progress': {
+      const current = turns.currentTurn(view);
+      if (!current) return view;
+      return turns.inTurn(view, current.turn, (turn) =>
+        calls.inCall(turn, live.call, (call) => calls.progressed(call, live)),
+      );
+    }
+  }
+  live satisfies never;
+  return view;
+}
+
+function withFact(view: SessionView, fact: Fact): SessionView {
+  switch (fact.type) {
+    case 'session.created': {
+      const { dialect, domain, named, agent, at } = fact;
+      return { ...view, created: { dialect, domain, named, at }, agent };
+    }
+    case 'session.cleared': {
+      const cleared = { kind: 'cleared', by: fact.by, at: fact.at, seqs: [fact.seq] } as const;
+      return { ...view, title: '', context: null, plan: null, entries: [...view.entries, cleared] };
+    }
+    case 'session.renamed':
+      return { ...view, title: fact.title };
+    case 'session.archived':
+      return { ...view, archived: true };
+    case 'session.labelled':
+      return { ...view, labels: { ...view.labels, ...fact.labels } };
+    case 'input.accepted':
+      return {
+        ...view,
+        archived: false,
+        title: view.title || titleOf(fact.parts),
+        queued: [...view.queued, inputOf(view, fact)],
+      };
+    case 'turn.started': {
+      const input = view.queued.find(({ input }) => input === fact.input) ?? null;
+      const queued = view.queued.filter((waiting) => waiting !== input);
+      return { ...view, queued, entries: [...view.entries, newTurn(fact, input)] };
+    }
+    case 'turn.resumed':
+      return inTurn(view, fact, (turn) => ({
+        ...turns.withItem(turns.withoutStep(turn), { kind: 'resumed', at: fact.at, seqs: [fact.seq] }),
+        seqs: [...turn.seqs, fact.seq],
+      }));
+    case 'turn.ended': {
+      const { durationMs, context, usage } = fact;
+      const ended = over(view, fact, { status: 'ended', durationMs, context });
+      return { ...inTurn(ended, fact, (turn) => ({ ...turn, usage })), context };
+    }
+    case 'turn.failed':
+      return over(view, fact, { status: 'failed', durationMs: fact.durationMs, fault: fact.fault });
+    case 'turn.cancelled':
+      return over(view, fact, { status: 'cancelled', reason: fact.reason });
+    case 'agent.changed': {
+      const { from, to, reason, at, seq } = fact;
+      return inTurn({ ...view, agent: to }, fact, (turn) => ({
+        ...turns.withItem(turn, { kind: 'handoff', from, to, reason, at, seqs: [seq] }),
+        agent: to,
+      }));
+    }
+    case 'reasoning.ended':
+    case 'text.ended':
+      return inTurn(view, fact, (turn) => turns.withEndedBlock(turn, fact));
+    case 'step.restarted': {
+      const { attempt, delayMs, fault, at, seq } = fact;
+      return inTurn(view, fact, (turn) =>
+        turns.withItem(turns.withoutStep(turn), {
+          kind: 'restart',
+          attempt,
+          delayMs,
+          fault,
+          at,
+          seqs: [seq],
+        }),
+      );
+    }
+    case 'step.ended':
+      return inTurn({ ...view, usage: sum(view.usage, fact.usage) }, fact, (turn) => ({
+        ...turn,
+        steps: turn.steps + 1,
+        usage: sum(turn.usage, fact.usage),
+        seqs: [...turn.seqs, fact.seq],
+      }));
+    case 'call.requested':
+      return inTurn(view, fact, (turn) => turns.withItem(turn, calls.requestedCall(fact)));
+    case 'approval.requested':
+      return withPending(inCall(view, fact, (call) => calls.awaited(call, fact)));
+    case 'approval.explained':
+      return withPending(inTurn(view, fact, (turn) => calls.explained(turn, fact)));
+    case 'approval.answered': {
+      const grants = fact.grant ? [...new Set([...view.grants, fact.grant])] : view.grants;
+      return withPending(inCall({ ...view, grants }, fact, (call) => calls.answered(call, fact)));
+    }
+    case 'tool.started':
+      return inCall(view, fact, (call) => calls.started(call, fact));
+    case 'call.deferred':
+      return inCall(view, fact, (call) => calls.deferred(call, fact));
+    case 'tool.ended': {
+      const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === fact.turn);
+      const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, fact.call), fact) : null;
+      const ended = inCall(plan ? { ...view, plan } : view, fact, (call) => calls.ended(call, fact));
+      return withPending(ended);
+    }
+    case 'grant.revoked':
+      return { ...view, grants: view.grants.filter((grant) => grant !== fact.grant) };
+    case 'context.compacted': {
+      const { summary, oldTokens, newTokens, at, seq } = fact;
+      const compaction = { kind: 'compaction', summary, oldTokens, newTokens, at, seqs: [seq] } as const;
+      const context = view.context && { ...view.context, tokens: newTokens };
+      const current = turns.currentTurn(view);
+      if (!current) return { ...view, context, entries: [...view.entries, compaction] };
+      return turns.inTurn({ ...view, context }, current.turn, (turn) => turns.withItem(turn, compaction));
+    }
+  }
+  fact satisfies never;
+  return view;
+}
+
+type OfTurn = { [T in FactType]: Fact<T> extends { turn: unknown } ? T : never }[FactType];
+type OfCall = { [T in OfTurn]: Fact<T> extends { call: unknown } ? T : never }[OfTurn];
+
+const inTurn = (view: SessionView, fact: Fact<OfTurn>, change: (turn: TurnView) => TurnView): SessionView =>
+  turns.inTurn(view, fact.turn, change);
+
+const inCall = (
+  view: SessionView,
+  fact: Fact<OfCall>,
+  change: Parameters<typeof calls.inCall>[2],
+): SessionView => inTurn(view, fact, (turn) => calls.inCall(turn, fact.call, change));
+
+const over = (
+  view: SessionView,
+  fact: Fact<'turn.ended' | 'turn.failed' | 'turn.cancelled'>,
+  state: TurnState,
+): SessionView =>
+  inTurn(view, fact, (turn) => ({
+    ...turns.withoutOpenBlock(turn),
+    state,
+    seqs: [...turn.seqs, fact.seq],
+  }));
+
+/** The approval that waits, as its call has it now. */
+function withPending(view: SessionView): SessionView {
+  const waiting = turns
+    .currentTurn(view)
+    ?.items.findLast((item) => item.kind === 'call' && item.approval?.state.status === 'pending');
+  const pending = waiting?.kind === 'call' ? waiting.approval : null;
+  return pending === view.pending ? view : { ...view, pending };
+}
+
+function statusOf(view: SessionView): SessionView['status'] {
+  const turn = view.entries.findLast((entry) => entry.kind === 'turn');
+  if (turn?.state.status === 'running') {
+    const rests = turn.items.some(
+      (item) => item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred'),
+    );
+    return rests ? 'waiting' : 'running';
+  }
+  if (view.queued.length > 0) return 'running';
+  return turn?.state.status === 'failed' ? 'failed' : 'idle';
+}
+
+/** An input that interrupts is stored right after the end of the turn that it interrupted. */
+function supersededBy(view: SessionView, fact: Fact<'input.accepted'>): TurnView['turn'] | null {
+  const last = view.entries.at(-1);
+  if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
+  return last.state.reason === 'superseded' && last.seqs.at(-1) === fact.seq - 1 ? last.turn : null;
+}
+
+function inputOf(view: SessionView, fact: Fact<'input.accepted'>): InputView {
+  const { input, parts, dialect, key, call, data, agent, at, seq } = fact;
+  return {
+    input: input satisfies InputId,
+    parts,
+    dialect,
+    ...(key === undefined ? {} : { key }),
+    ...(call === undefined ? {} : { call }),
+    ...(data === undefined ? {} : { data }),
+    ...(agent === undefined ? {} : { agent }),
+    superseded: supersededBy(view, fact),
+    at,
+    seqs: [seq],
+  };
+}
+
+const TITLE_LENGTH = 80;
+
+/** As the server names a session that nobody has named: by the first words said in it. */
+function titleOf([first]: readonly Part[]): string {
+  const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
+}
+
+const sum = (a: Usage, b: Usage): Usage => {
+  const cachedTokens = (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0);
+  const reasoningTokens = (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...(cachedTokens > 0 ? { cachedTokens } : {}),
+    ...(reasoningTokens > 0 ? { reasoningTokens } : {}),
+  };
+};

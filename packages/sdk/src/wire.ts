@@ -1,0 +1,118 @@
+/** Requests to one server: the address, the token, what failed and whether it is tried again. */
+import { type Clock, sleep } from './clock.ts';
+import { errorOf, ParlanceError } from './error.ts';
+import { type Backoff, delayMs, worthRetrying } from './retry.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type WireOptions = {
+  readonly url: string;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly backoff: Backoff;
+  /** how often a request is sent at most */
+  readonly attempts: number;
+  /** how long an answer may take to begin */
+  readonly timeoutMs: number;
+};
+
+export type WireRequest = {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** absolute, without the query */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** doing it twice is the same as once, so that it may be sent again after a lost answer */
+  readonly repeatable?: boolean;
+  /** it answers when a model has, however long that takes */
+  readonly patient?: boolean;
+};
+
+export class Wire {
+  token: string | null = null;
+
+  constructor(readonly options: WireOptions) {}
+
+  async json<Answer>(request: WireRequest): Promise<Answer> {
+    return this.#tried(request, async () => {
+      const response = await this.once(request);
+      try {
+        return (await response.json()) as Answer;
+      } catch (thrown) {
+        request.signal?.throwIfAborted();
+        throw new ParlanceError('unreachable', 'The answer broke off or is not JSON.', { cause: thrown });
+      }
+    });
+  }
+
+  /** As `json`, for answers that are not; the body is the caller's to read. */
+  async response(request: WireRequest): Promise<Response> {
+    return this.#tried(request, () => this.once(request));
+  }
+
+  /** Sends it once. Throws a `ParlanceError` where the answer is not a success. */
+  async once(request: WireRequest): Promise<Response> {
+    const { clock, timeoutMs } = this.options;
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const late = new ParlanceError('unreachable', `No answer came within ${timeoutMs / 1_000} s.`);
+    const timer = new AbortController();
+    const cancel = request.patient ? undefined : clock.after(timeoutMs, () => timer.abort(late));
+    const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
+    try {
+      const response = await this.options.fetch(this.#address(request), this.#init(request, either));
+      if (!response.ok) throw await errorOf(response, clock.now());
+      return response;
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      if (thrown instanceof ParlanceError) throw thrown;
+      throw timer.signal.aborted
+        ? late
+        : new ParlanceError('unreachable', 'The server cannot be reached.', { cause: thrown });
+    } finally {
+      cancel?.();
+    }
+  }
+
+  async #tried<Answer>(request: WireRequest, attempt: () => Promise<Answer>): Promise<Answer> {
+    const { clock, backoff, attempts } = this.options;
+    const repeatable = request.repeatable ?? (request.method ?? 'GET') === 'GET';
+    for (let failures = 0; ; failures++) {
+      try {
+        return await attempt();
+      } catch (thrown) {
+        if (!(thrown instanceof ParlanceError)) throw thrown;
+        if (failures + 1 >= attempts || !worthRetrying(thrown, repeatable)) throw thrown;
+        const wait = delayMs(backoff, failures, thrown, clock);
+        // A person is waiting: a long pause is theirs to decide on.
+        if (wait > backoff.mostMs) throw thrown;
+        await sleep(clock, wait, request.signal).over;
+      }
+    }
+  }
+
+  #address({ path, query = {} }: WireRequest): string {
+    const asked = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) asked.set(name, String(value));
+    const search = asked.toString();
+    return `${this.options.url}${path}${search === '' ? '' : `?${search}`}`;
+  }
+
+  #init({ method = 'GET', headers, body }: WireRequest, signal: AbortSignal): RequestInit {
+    return {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: 'no-store',
+      signal,
+    };
+  }
+}
