@@ -62,7 +62,10 @@ test('GET /openapi.json is the description, for anybody', async () => {
 
 test('copilot: accounts', async () => {
   const login = { email: 'dev', password: 'dev-password' };
-  await asked('post', '/api/v1/auth/login', { body: login, as: '' });
+  const { accessToken } = await asked<{ accessToken: string }>('post', '/api/v1/auth/login', {
+    body: login,
+    as: '',
+  });
   await asked('post', '/api/v1/auth/login', { body: { ...login, password: 'no' }, status: 401, as: '' });
   await asked('post', '/api/v1/auth/login', { body: {}, status: 400, as: '' });
   await asked('get', '/api/v1/auth/session');
@@ -71,7 +74,8 @@ test('copilot: accounts', async () => {
   await asked('post', '/api/v1/user/preferences', { body: { theme: 'dark' } });
   await asked('get', '/api/v1/user/preferences');
   await asked('get', '/api/knowledge/resolve?url=https://example.com');
-  await asked('post', '/api/v1/auth/logout', { status: 204 });
+  await asked('post', '/api/v1/auth/logout', { status: 204, as: accessToken });
+  await asked('post', '/api/v1/auth/logout', { status: 401, as: accessToken });
 });
 
 test('copilot: a task from its first action to its end, a question, and what the sessions show of it', async () => {
@@ -134,6 +138,9 @@ test('conversations: login, what there is, and the history', async () => {
   await asked('post', '/v1/auth/login', { body: { username: 'dev', password: 'dev-password' }, as: '' });
   await asked('post', '/v1/auth/login', { body: {}, status: 422, as: '' });
   await asked('get', '/v1/auth/me');
+  const other = await server.login('dev', 'dev-password');
+  await asked('post', '/v1/auth/logout', { status: 204, as: other });
+  await asked('post', '/v1/auth/logout', { status: 401, as: other });
   await asked('get', '/v1/domains');
   await asked('get', '/v1/agents');
   await asked('get', '/v1/tools');

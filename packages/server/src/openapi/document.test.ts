@@ -5,6 +5,7 @@ import { loadConfig } from '../config.ts';
 import { FAULTS } from '../dialects/copilot/envelope.ts';
 import type { Surroundings } from '../dialects/dialect.ts';
 import { app } from '../main.ts';
+import type { Operations } from '../telemetry/routes.ts';
 import { CopilotError } from './answers/copilot.ts';
 import { type Operation, openApiDocument, openApiText, VERSION } from './document.ts';
 import { COMPONENTS } from './endpoint.ts';
@@ -25,7 +26,8 @@ function registered(): string[] {
     error: () => undefined,
   };
   const around = { log, requestsPerMinute: 1 } as unknown as Surroundings;
-  const { routes } = app(around, openChannels(loadConfig([], {}, import.meta.dir), log));
+  const channels = openChannels(loadConfig([], {}, import.meta.dir), log);
+  const { routes } = app(around, channels, {} as Operations);
   return routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`);

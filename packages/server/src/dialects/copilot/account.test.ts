@@ -89,9 +89,13 @@ describe('without a good token everything but login is UNAUTHORIZED, in open mod
   });
 });
 
-test('POST /api/v1/auth/logout is 204 with nothing in it', async () => {
-  const { status, body } = await api.ask('uma', 'POST', '/api/v1/auth/logout');
+test('POST /api/v1/auth/logout is 204 with nothing in it, and ends that token alone', async () => {
+  const token = await api.server.login('uma', 'uma-password');
+  const { status, body } = await api.ask(token, 'POST', '/api/v1/auth/logout');
   expect([status, body]).toEqual([204, {}]);
+  expect((await api.get(token, '/api/v1/auth/session')).body).toMatchObject({ code: 'UNAUTHORIZED' });
+  expect((await api.ask(token, 'POST', '/api/v1/auth/logout')).status).toBe(401);
+  expect((await api.get('uma', '/api/v1/auth/session')).status).toBe(200);
 });
 
 describe('/api/v1/user/preferences', () => {

@@ -61,6 +61,8 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   const clientId = stampedId('socket', around.now(), socket.id);
   let { principal } = socket;
   let registered = false;
+  /** over the token of the registration */
+  let endGuard = (): void => undefined;
   /** the session it was opened with */
   let watching = false;
   /** the session of messages that name none */
@@ -97,6 +99,10 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     registered = true;
     // A socket that closed meanwhile was unregistered already, and must not be asked for anything.
     if (!socket.open) return;
+    if (sessionToken) {
+      endGuard();
+      endGuard = gate.guard(sessionToken, dismiss);
+    }
     engine.clients.register({
       connection: socket.id,
       owner: claimed.id,
@@ -105,6 +111,13 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     });
     reply(confirmation(clientId, claimed));
     await showOpened(); // again: clients that wait for the confirmation have read nothing before it
+  }
+
+  /** What is still to be read of the socket is nobody's. */
+  function dismiss(reason: string): void {
+    registered = false;
+    principal = null;
+    socket.close(1008, reason);
   }
 
   function ping(frame: object): void {
@@ -208,6 +221,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       return principal;
     },
     closed() {
+      endGuard();
       engine.clients.unregister(socket.id);
       audience.leave(socket);
     },

@@ -1,12 +1,23 @@
 /** The sockets of the application: how many, who has signed in on them, and what they were permitted. */
 import { randomInt } from 'node:crypto';
+import type { Gate } from '../../core/engine.ts';
+import { CODES } from './protocol.ts';
 
 export type Client = {
   readonly id: string;
   close(code: number, message: string): void;
 };
 
-type Entry = { readonly client: Client; user: string | null; readonly permitted: Set<string> };
+type Entry = {
+  readonly client: Client;
+  user: string | null;
+  readonly permitted: Set<string>;
+  /** what ends the watch over a token, by the token */
+  readonly tokens: Map<string, () => void>;
+};
+
+/** A client that renews its token and keeps its socket depends on both; more than this many are made up. */
+const MOST_TOKENS = 16;
 
 const newSocketId = (): string => `${randomInt(1, 2 ** 47)}.${randomInt(1, 2 ** 47)}`;
 
@@ -21,12 +32,29 @@ export class Connected {
     let id = newSocketId();
     while (this.#entries.has(id)) id = newSocketId();
     const client = { id, close };
-    this.#entries.set(id, { client, user: null, permitted: new Set() });
+    this.#entries.set(id, { client, user: null, permitted: new Set(), tokens: new Map() });
     return client;
   }
 
   remove(id: string): void {
+    for (const endGuard of this.#entries.get(id)?.tokens.values() ?? []) endGuard();
     this.#entries.delete(id);
+  }
+
+  /**
+   * The socket is given something on the word of this token, and is closed when the token is no longer good. The code
+   * tells clients to connect again: there they are refused what they have lost, and keep what is everybody's. False
+   * where it depends on too many already.
+   */
+  dependOn(token: string, id: string, gate: Gate): boolean {
+    const entry = this.#entries.get(id);
+    if (!entry || entry.tokens.has(token)) return true;
+    if (entry.tokens.size >= MOST_TOKENS) return false;
+    entry.tokens.set(
+      token,
+      gate.guard(token, (reason) => entry.client.close(CODES.goingAway, reason)),
+    );
+    return true;
   }
 
   signIn(id: string, user: string): void {

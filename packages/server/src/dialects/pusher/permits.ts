@@ -5,7 +5,7 @@
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { principalOf } from '../../core/engine.ts';
+import { principalOf, tokenOf } from '../../core/engine.ts';
 import { reported, type Surroundings } from '../dialect.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
@@ -30,6 +30,13 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
     };
   };
 
+  /** A socket of ours loses what it is given here with the token. */
+  function depend(c: Context, connected: Connected, socketId: string): void {
+    const token = tokenOf(c.req.raw);
+    if (token !== null && !connected.dependOn(token, socketId, around.gate))
+      throw new Fault('forbidden', 'The socket depends on too many tokens.');
+  }
+
   app.post(
     '/api/pusher/auth',
     answered(async (c, { application, connected }) => {
@@ -40,6 +47,7 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
       const channel_data = channel_name.startsWith('presence-')
         ? JSON.stringify({ user_id: principal.id })
         : undefined;
+      depend(c, connected, socket_id);
       connected.permit(socket_id, channel_name);
       return { auth: subscriptionAuth(application, socket_id, channel_name, channel_data), channel_data };
     }),
@@ -47,9 +55,10 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
 
   app.post(
     '/api/pusher/user-auth',
-    answered(async (c, { application }) => {
+    answered(async (c, { application, connected }) => {
       const principal = await principalOf(around.gate, c.req.raw);
       const { socket_id } = await asked(c, UserRequest);
+      depend(c, connected, socket_id);
       const user_data = JSON.stringify({ id: principal.id });
       return { auth: userAuth(application, socket_id, user_data), user_data };
     }),

@@ -22,6 +22,7 @@ const ERRORS = {
   403: 'The role lacks the permission',
   404: 'There is no such thing, or it is someone else’s',
   422: 'What was sent does not fit; the text names the field',
+  429: 'Too many failed logins; Retry-After says for how many seconds',
 } as const;
 
 const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
@@ -38,7 +39,14 @@ export const conversations: Section = {
       summary: 'A token for a name and a password; it works in every dialect',
       security: 'nobody',
       body: named('Credentials', Credentials),
-      answers: { 200: { description: 'The token', schema: Token }, ...errors(401, 422) },
+      answers: { 200: { description: 'The token', schema: Token }, ...errors(401, 422, 429) },
+    },
+    {
+      method: 'post',
+      path: '/v1/auth/logout',
+      summary: 'Revokes the token: whatever is connected with it is closed',
+      security: 'token',
+      answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
     },
     {
       method: 'get',

@@ -38,6 +38,7 @@ const ERRORS = {
   403: 'FORBIDDEN: the session is someone else’s',
   404: 'SESSION_NOT_FOUND',
   409: 'RESOURCE_CONFLICT: the session is busy with something else',
+  429: 'RATE_LIMIT: too many failed logins; retryAfter and Retry-After say for how many seconds',
 } as const;
 
 const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
@@ -148,7 +149,7 @@ const accounts: readonly Endpoint[] = [
     body: named('CopilotLoginRequest', LoginBody),
     answers: {
       200: { description: 'The token', schema: LoggedIn },
-      ...errors(400),
+      ...errors(400, 429),
       401: { description: 'INVALID_CREDENTIALS', schema: CopilotError },
     },
   },
@@ -162,9 +163,9 @@ const accounts: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/api/v1/auth/logout',
-    summary: 'Does nothing: the client forgets its token',
+    summary: 'Revokes the token: whatever is connected with it is closed',
     security: 'token',
-    answers: { 204: { description: 'Nothing' }, ...errors(401) },
+    answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
   },
   {
     method: 'get',
