@@ -59,6 +59,7 @@ describe('defaults', () => {
       contextStrategy: 'threshold',
       contextThreshold: 0.8,
       logLevel: 'info',
+      metricsToken: undefined,
       offlineDelay: 15,
       maxSteps: 50,
       grace: 5000,

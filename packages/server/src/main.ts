@@ -21,8 +21,12 @@ import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
 import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
 import { openProvider, providersByModel } from './model-provider.ts';
+import { metered } from './stores/rules/metered.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 import { openLog } from './telemetry/log.ts';
+import { openMetrics } from './telemetry/metrics.ts';
+import { Readiness } from './telemetry/readiness.ts';
+import { type Operations, operationRoutes } from './telemetry/routes.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
@@ -46,6 +50,7 @@ export type RunningServer = {
 /** Serves when the promise resolves; what can be wrong with the configuration has been said by then. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const log = openLog(config.logLevel);
+  const metrics = openMetrics();
   const store = openSqliteStore(config.data, { exclusive: true });
   const sandbox = await findSandbox();
   if (config.approval === 'full-auto' && !sandbox) {
@@ -61,6 +66,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     open: config.auth === 'open',
     limits: { attempts: config.loginAttempts },
     log,
+    meter: metrics,
   });
   const addresses = new WeakMap<Request, string>();
 
@@ -74,7 +80,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const mcp = await openMcp(config.mcpServers, { log });
   const tools = toolsOf(builtIn, mcp);
   const engine = new Engine({
-    store,
+    store: metered(store, metrics),
+    meter: metrics,
     clients,
     roster,
     provider: openProvider(config.model, config, log),
@@ -105,7 +112,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
-    stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log)),
+    stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
     toolOrigins: config.allowedToolOrigins,
@@ -144,8 +151,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const sockets = socketTransport(
     { frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024, heldCharacters: HELD_CHARACTERS },
     log,
+    metrics,
   );
-  const routes = app(around, channels);
+  const readiness = new Readiness(() => store.writable());
+  const { metricsToken } = config;
+  const routes = app(around, channels, { gate, metrics, metricsToken, readiness });
   const admit = admission({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
   const open = (port: number, door: DialectName | null) => {
     const server = listen({
@@ -168,6 +178,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const adminPassword = await ensureUsers(store, config.authUsers);
   const resumed = await engine.recover();
   if (resumed > 0) log.info({ resumed }, 'unfinished turns go on');
+  readiness.serving();
 
   return {
     host: config.host,
@@ -175,6 +186,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     doors: doors.map(({ dialect, port }) => ({ dialect, port })),
     adminPassword,
     async stop() {
+      readiness.draining();
       await engine.drain(config.grace);
       channelWatch.stop();
       await mcp.close();
@@ -206,11 +218,12 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
 }
 
 /** Everything that is answered over HTTP. */
-export function app(around: Surroundings, channels: OpenChannels): Hono {
+export function app(around: Surroundings, channels: OpenChannels, operations: Operations): Hono {
   const routes = new Hono();
   routes.use(cors({ origin: (origin) => origin, credentials: false, exposeHeaders: ['x-next-cursor'] }));
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
   channels.routes(routes, around);
+  operationRoutes(routes, operations);
   // Made when it is first asked for, so that nobody else pays for it.
   routes.get('/openapi.json', async (c) => {
     const { servedDocument } = await import('./openapi/served.ts');

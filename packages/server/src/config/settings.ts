@@ -325,6 +325,15 @@ export const SETTINGS = {
     schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     description: 'fatal, error, warn, info, debug, trace or silent',
   },
+  metricsToken: {
+    env: ['PARLANCE_METRICS_TOKEN'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    schema: secret(),
+    secret: true,
+    description: 'a token that opens /metrics and nothing else, at least 32 bytes',
+  },
   offlineDelay: {
     env: ['PARLANCE_OFFLINE_DELAY'],
     flag: '--offline-delay',

@@ -1,0 +1,66 @@
+/** What an operator asks: `/metrics` for Prometheus, `/ready` for whoever sends clients here. `/health` is a dialect's. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { asFault, type FaultCode } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import { principalOf, tokenOf } from '../core/identity.ts';
+import type { Gate } from '../core/ports/gate.ts';
+import { requirePermission } from '../core/rights.ts';
+import type { Metrics } from './metrics.ts';
+import type { Readiness, Unready } from './readiness.ts';
+
+export type Operations = {
+  readonly gate: Gate;
+  readonly metrics: Metrics;
+  /** opens `/metrics` and nothing else */
+  readonly metricsToken: string | undefined;
+  readonly readiness: Readiness;
+};
+
+const WORDS: Record<Unready, string> = {
+  starting: 'The server takes up what was unfinished.',
+  draining: 'The server is shutting down.',
+  storage_unavailable: 'The server cannot store anything just now.',
+};
+
+export function operationRoutes(app: Hono, operations: Operations): void {
+  app.get('/ready', async (c) => {
+    const reason = await operations.readiness.problem();
+    c.header('cache-control', 'no-store');
+    if (reason === null) return c.json({ status: 'ready' }, 200);
+    return c.json({ status: 'unavailable', reason, detail: WORDS[reason] }, 503);
+  });
+
+  app.get('/metrics', async (c) => {
+    const refused = await refusal(c.req.raw, operations);
+    if (refused) {
+      const { status, message } = refused;
+      return c.json({ error: message, detail: message }, status);
+    }
+    const { metrics } = operations;
+    return c.body(await metrics.text(), 200, { 'content-type': metrics.contentType });
+  });
+}
+
+/** Whoever has the permission, or the token that is kept for this. */
+async function refusal(request: Request, { gate, metricsToken }: Operations) {
+  const token = tokenOf(request);
+  if (token !== null && metricsToken !== undefined && same(token, metricsToken)) return null;
+  try {
+    requirePermission(await principalOf(gate, request), 'metrics:read');
+    return null;
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    const status = STATUSES[code];
+    if (status === undefined) throw thrown;
+    return { status, message };
+  }
+}
+
+const STATUSES: Partial<Record<FaultCode, 401 | 403 | 503>> = {
+  unauthenticated: 401,
+  forbidden: 403,
+  storage_unavailable: 503,
+};
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+const same = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right));
