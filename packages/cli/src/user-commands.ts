@@ -54,7 +54,22 @@ async function changePassword(users: Users, name: string, flags: Flags): Promise
   await existing(users, name);
   const passwordHash = await newHash(name, flags.password);
   await users.put({ ...(await existing(users, name)), passwordHash });
-  return `changed the password of ${name}`;
+  return `changed the password of ${name}; tokens issued before are no longer good`;
+}
+
+async function changeRole(users: Users, name: string, flags: Flags): Promise<string> {
+  if (flags.role === undefined) throw new CommandError('user role needs --role', 2);
+  const role = roleFrom(flags.role);
+  const user = await existing(users, name);
+  if (user.role === role) return `${name} has the role ${role} already`;
+  await users.put({ ...user, role });
+  return `${name} has the role ${role} now; tokens issued before are no longer good`;
+}
+
+/** Putting a user as it is begins another generation: nothing changes but that. */
+async function logOut(users: Users, name: string): Promise<string> {
+  await users.put(await existing(users, name));
+  return `logged ${name} out; tokens issued before are no longer good`;
 }
 
 async function remove(users: Users, name: string): Promise<string> {
@@ -74,5 +89,7 @@ export const USER_COMMANDS = new Map<string, UserCommand>([
   ['add', { takesName: true, flags: ['role', 'password'], begins: true, run: add }],
   ['list', { takesName: false, flags: [], begins: false, run: list }],
   ['password', { takesName: true, flags: ['password'], begins: false, run: changePassword }],
+  ['role', { takesName: true, flags: ['role'], begins: false, run: changeRole }],
+  ['logout', { takesName: true, flags: [], begins: false, run: logOut }],
   ['remove', { takesName: true, flags: [], begins: false, run: remove }],
 ]);

@@ -28,7 +28,15 @@ test('a life of a user: added, listed, given a new password, removed', async () 
   expect(await Bun.password.verify('first', await hashOf('ann'))).toBe(true);
   expect((await user(['list'])).stdout).toMatch(/^ann {2}developer {2}\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
   expect(await user(['password', 'ann', '--password', 'second'])).toEqual(
-    said('changed the password of ann'),
+    said('changed the password of ann; tokens issued before are no longer good'),
+  );
+  expect(await Bun.password.verify('second', await hashOf('ann'))).toBe(true);
+  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(
+    said('ann has the role user now; tokens issued before are no longer good'),
+  );
+  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(said('ann has the role user already'));
+  expect(await user(['logout', 'ann'])).toEqual(
+    said('logged ann out; tokens issued before are no longer good'),
   );
   expect(await Bun.password.verify('second', await hashOf('ann'))).toBe(true);
   expect(await user(['remove', 'ann'])).toEqual(said('removed user ann'));
@@ -55,6 +63,9 @@ describe('refuses', () => {
     [['add', 'eve', '--password', 'y'], 1, 'there is a user eve already'],
     [['remove', 'nobody'], 1, 'there is no user nobody'],
     [['password', 'nobody', '--password', 'x'], 1, 'there is no user nobody'],
+    [['role', 'nobody', '--role', 'user'], 1, 'there is no user nobody'],
+    [['role', 'eve'], 2, 'user role needs --role'],
+    [['logout', 'nobody'], 1, 'there is no user nobody'],
     [['add', 'fay'], 1, 'no password was given: write it as a line to standard input, or use --password'],
     [['add', 'fay', '--password', ''], 2, 'the password is empty'],
     [['add', 'local', '--password', 'x'], 2, 'the name local is kept for callers without a token'],
@@ -68,7 +79,7 @@ describe('refuses', () => {
     [['remove', 'a', 'b'], 2, 'user remove takes one name only'],
     [['list', 'a'], 2, 'user list takes no name'],
     [['list', '--role', 'user'], 2, 'user list takes no --role'],
-    [['rename', 'eve'], 2, 'unknown command "user rename" (add, list, password, remove)'],
+    [['rename', 'eve'], 2, 'unknown command "user rename" (add, list, password, role, logout, remove)'],
     [['add', 'fay', '--colour', 'red'], 2, "Unknown option '--colour'"],
     [['list', '--config', 'gone.json'], 2, '--config names gone.json, which does not exist'],
     [['list', '--data', 'gone'], 1, `there is no data folder ${join(cwd, 'gone')}`],

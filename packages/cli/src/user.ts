@@ -12,7 +12,12 @@ const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
   add NAME [--role user|developer|admin] [--password PASSWORD]
   list
   password NAME [--password PASSWORD]
+  role NAME --role user|developer|admin
+  logout NAME
   remove NAME
+
+After password, role, logout and remove no token of the user is good any more, and a
+running server closes what is connected with one.
 
 Without --password it is asked for, or read as a line from standard input: on the
 command line other users of the machine could see it.`;
