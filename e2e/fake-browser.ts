@@ -81,7 +81,8 @@ export async function post(server: TestServer, token: string, request: object): 
   return body;
 }
 
-function perform(site: Site, written: string, count: number, state: PageState): object {
+/** Carries the action out, or breaks on purpose; what the client then reports. */
+export function perform(site: Site, written: string, count: number, state: PageState): object {
   const previousUrl = state.url;
   const broken = site.breaks?.(written, count, state);
   if (typeof broken === 'string') {

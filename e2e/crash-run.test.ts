@@ -1,0 +1,20 @@
+/** A short run of `npm run test:crash`, and every seed that once found something. No time is asserted here. */
+import { expect, test } from 'bun:test';
+import { reportOf } from './crash-run/report.ts';
+import { run } from './crash-run/run.ts';
+import { BAD_SEEDS } from './crash-run/seeds.ts';
+
+const SEEDS = [{ seed: 2024, kills: 6, found: 'nothing yet' }, ...BAD_SEEDS];
+
+for (const { seed, kills, found } of SEEDS) {
+  test(`nothing is lost in ${kills} kills with seed ${seed} (${found})`, async () => {
+    const outcome = await run({ seed, kills, seconds: 60 });
+    if (outcome.violations.length > 0) console.log(reportOf(seed, outcome).join('\n'));
+    expect(outcome.violations).toEqual([]);
+    expect(outcome.kills).toBe(kills);
+    const acknowledged = outcome.evidence.sent.filter((message) => message.acknowledged);
+    expect(new Set(acknowledged.map(({ dialect }) => dialect))).toEqual(
+      new Set(['agentloop', 'broadcast', 'conversations', 'copilot', 'extension', 'native']),
+    );
+  }, 90_000);
+}

@@ -1,0 +1,88 @@
+/** When the killing is over: what is still pending, whether every session answers, and everything that is stored. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fact } from '../../packages/protocol/src/index.ts';
+import { postJson, type ServerProcess } from '../server-process.ts';
+import { endsIn, submitKeyed } from './clients/native.ts';
+import type { Evidence } from './evidence.ts';
+import type { Conversation, Ledger } from './ledger.ts';
+import { pendingApprovals } from './scenes/approval.ts';
+
+/** Sessions of these belong to the user with the token. */
+const OWNED = new Set(['conversations', 'copilot']);
+const AT_ONCE = 8;
+const PAGE = 1_000;
+
+export async function collect(
+  server: ServerProcess,
+  token: string,
+  folder: string,
+  ledger: Ledger,
+): Promise<Evidence> {
+  const waiting = [
+    ...(await pendingApprovals(server, undefined)).map((one) => ({ ...one, token: undefined })),
+    ...(await pendingApprovals(server, token)).map((one) => ({ ...one, token })),
+  ];
+  for (const one of waiting) await deny(server, one.id, one.token);
+  const facts = new Map<string, Fact[]>();
+  const left = [...ledger.conversations];
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift())
+      facts.set(
+        next.id,
+        await lastExchange(server, OWNED.has(next.dialect) ? token : undefined, next, ledger),
+      );
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return {
+    ...ledger,
+    happened: [...linesOf(join(folder, 'effects.txt')), ...ledger.happenedAtClients],
+    pending: waiting.map(({ id }) => id),
+    facts,
+  };
+}
+
+const bearer = (token: string | undefined): Record<string, string> =>
+  token ? { authorization: `Bearer ${token}` } : {};
+
+async function deny(server: ServerProcess, approval: string, token: string | undefined): Promise<void> {
+  const { status } = await postJson(
+    `${server.http}/v1/approvals/${approval}`,
+    { answer: 'deny' },
+    bearer(token),
+  );
+  if (status !== 200) throw new Error(`an approval was denied with ${status}`);
+}
+
+/** One more message, whatever happened before; all facts when it has been answered, or when that takes too long. */
+async function lastExchange(
+  server: ServerProcess,
+  token: string | undefined,
+  conversation: Conversation,
+  ledger: Ledger,
+): Promise<Fact[]> {
+  const message = ledger.says(conversation, { text: `echo last words of ${conversation.id}` });
+  await submitKeyed(server, message, ledger, bearer(token));
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const facts = await allFacts(server, conversation.id, token);
+    const inputs = facts.filter(({ type }) => type === 'input.accepted').length;
+    if (endsIn(facts) === inputs || performance.now() > deadline) return facts;
+    await Bun.sleep(50);
+  }
+}
+
+async function allFacts(server: ServerProcess, session: string, token: string | undefined): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const url: string = `${server.http}/v1/sessions/${session}/events?limit=${PAGE}&after=${after}`;
+    const response: Response = await fetch(url, { headers: bearer(token) });
+    const page = (await response.json()) as { events: Fact[]; next: number | null };
+    facts.push(...page.events);
+    after = page.next;
+  }
+  return facts;
+}
+
+const linesOf = (path: string): string[] =>
+  existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];

@@ -1,0 +1,230 @@
+/** The checker is shown runs that went wrong, one thing at a time: a checker that cannot fail proves nothing. */
+import { expect, test } from 'bun:test';
+import type { Fact, FactBody } from '../../packages/protocol/src/index.ts';
+import { check, type Violation } from './checker.ts';
+import type { Evidence } from './evidence.ts';
+
+const SESSION = 'one';
+const USAGE = { inputTokens: 1, outputTokens: 1 };
+const CONTEXT = { tokens: 1, limit: 10, items: 1, strategy: 'none' };
+const text = (words: string) => [{ type: 'text', text: words }];
+type Bodies = readonly Record<string, unknown>[];
+
+/** Facts as the native API gives them, numbered from 1. */
+const numbered = (bodies: Bodies): Fact[] =>
+  bodies.map((body, index) => ({
+    ...(body as FactBody),
+    session: SESSION,
+    id: `fact-${index + 1}`,
+    at: index,
+    seq: index + 1,
+  })) as Fact[];
+
+const asked = (turn: string, words: string): Bodies => [
+  { type: 'input.accepted', input: `input-${turn}`, parts: text(words), dialect: 'native' },
+  { type: 'turn.started', turn, input: `input-${turn}`, agent: { id: 'a', name: 'A' } },
+];
+const said = (turn: string, words: string) => ({
+  type: 'text.ended',
+  turn,
+  block: `block-${turn}`,
+  text: words,
+});
+const ended = (turn: string) => ({ type: 'turn.ended', turn, usage: USAGE, durationMs: 1, context: CONTEXT });
+const call = (turn: string, effect: string): Bodies => [
+  { type: 'call.requested', turn, call: 'call', tool: 'shell', input: { command: ['./effect', effect] } },
+  { type: 'approval.requested', turn, call: 'call', approval: 'yes?', ask: {}, hash: '' },
+  {
+    type: 'approval.answered',
+    turn,
+    call: 'call',
+    approval: 'yes?',
+    answer: 'once',
+    by: 'x',
+    dialect: 'native',
+  },
+  { type: 'tool.started', turn, call: 'call' },
+  { type: 'tool.ended', turn, call: 'call', outcome: 'ok', parts: text('done'), durationMs: 1 },
+];
+const LOG: Bodies = [
+  ...asked('t1', 'count to 3'),
+  said('t1', '1 2 3'),
+  ended('t1'),
+  ...asked('t2', 'run ./effect effect-1'),
+  ...call('t2', 'effect-1'),
+  said('t2', 'It ran.'),
+  ended('t2'),
+  ...asked('t3', 'echo bye'),
+  said('t3', 'The echo came back: `bye`'),
+  ended('t3'),
+];
+
+const message = (number: number, words: string) => ({
+  session: SESSION,
+  dialect: 'native',
+  number,
+  text: words,
+  acknowledged: true,
+});
+
+/** A run in which everything went well. */
+const healthy = (log: Bodies = LOG): Evidence => {
+  const facts = numbered(log);
+  return {
+    sent: [message(1, 'count to 3'), message(2, 'run ./effect effect-1'), message(3, 'echo bye')],
+    told: facts.map(({ seq, id }) => ({ reader: 'reader', session: SESSION, seq, id })),
+    shown: [
+      { session: SESSION, dialect: 'extension', part: 'last step', text: '1 2 3' },
+      { session: SESSION, dialect: 'agentloop', part: 'block', of: 'block-t1', text: '1 2 3' },
+      { session: SESSION, dialect: 'conversations', part: 'turn', of: 't2', text: 'It ran.' },
+    ],
+    assembled: [{ session: SESSION, dialect: 'native', pieces: '1 2 3', whole: '1 2 3' }],
+    waited: [{ session: SESSION, approval: 'yes?', answer: 'acknowledged' }],
+    effects: [{ session: SESSION, name: 'effect-1' }],
+    happened: ['effect-1'],
+    pending: [],
+    troubles: [],
+    facts: new Map([[SESSION, facts]]),
+  };
+};
+
+const without = (log: Bodies, ...types: string[]): Bodies =>
+  log.filter(({ type }) => !types.includes(String(type)));
+const changed = (type: string, more: object): Bodies =>
+  LOG.map((body) => (body.type === type ? { ...body, ...more } : body));
+const rules = (evidence: Evidence): Violation['rule'][] => [
+  ...new Set(check(evidence).map(({ rule }) => rule)),
+];
+/** The same, but nobody was told the facts one by one: only what is stored has changed. */
+const stored = (log: Bodies): Evidence => ({ ...healthy(log), told: [] });
+
+test('a healthy run has no violations', () => {
+  expect(check(healthy())).toEqual([]);
+});
+
+test('what was not acknowledged may be missing', () => {
+  const { sent, ...rest } = healthy();
+  expect(check({ ...rest, sent: [...sent, { ...message(4, 'echo never'), acknowledged: false }] })).toEqual(
+    [],
+  );
+});
+
+test('an outcome that is told as unknown may have happened or not', () => {
+  const unknown = stored(changed('tool.ended', { outcome: 'unknown' }));
+  expect(check(unknown)).toEqual([]);
+  expect(check({ ...unknown, happened: [] })).toEqual([]);
+});
+
+const doctored: [string, Evidence, Violation['rule']][] = [
+  [
+    'an acknowledged message is lost',
+    { ...healthy(), sent: [...healthy().sent, message(4, 'echo gone')] },
+    'lost',
+  ],
+  [
+    'a message is stored twice',
+    stored([...LOG, ...asked('t4', 'echo bye'), said('t4', 'The echo came back: `bye`'), ended('t4')]),
+    'stored twice',
+  ],
+  ['a message is stored that nobody sent', { ...healthy(), sent: healthy().sent.slice(1) }, 'never sent'],
+  [
+    'messages are stored in another order',
+    { ...healthy(), sent: healthy().sent.toReversed() },
+    'out of order',
+  ],
+  [
+    'a number is left out',
+    { ...stored(LOG), facts: new Map([[SESSION, numbered(LOG).filter(({ seq }) => seq !== 3)]]) },
+    'gap in numbers',
+  ],
+  [
+    'a reader was told another fact under the same number',
+    { ...healthy(), told: [{ reader: null, session: SESSION, seq: 4, id: 'another' }] },
+    'number reused',
+  ],
+  [
+    'a fact that a reader was told is gone',
+    { ...healthy(), told: [{ reader: null, session: SESSION, seq: 99, id: 'fact-99' }] },
+    'number reused',
+  ],
+  [
+    'a reader was told a fact twice',
+    { ...healthy(), told: [...healthy().told, ...healthy().told.slice(-1)] },
+    'gap in numbers',
+  ],
+  [
+    'a reader missed a fact',
+    { ...healthy(), told: healthy().told.filter(({ seq }) => seq !== 5) },
+    'gap in numbers',
+  ],
+  [
+    'half a text is stored as complete',
+    stored(
+      LOG.map((body) => (body.type === 'text.ended' && body.turn === 't1' ? { ...body, text: '1 2' } : body)),
+    ),
+    'half as complete',
+  ],
+  [
+    'a client was shown half a text as complete',
+    { ...healthy(), shown: [{ session: SESSION, dialect: 'extension', part: 'last step', text: '1 2' }] },
+    'half as complete',
+  ],
+  [
+    'a client was shown the text of another turn',
+    {
+      ...healthy(),
+      shown: [{ session: SESSION, dialect: 'conversations', part: 'turn', of: 't2', text: '1 2 3' }],
+    },
+    'half as complete',
+  ],
+  [
+    'the pieces of a text are not the text',
+    { ...healthy(), assembled: [{ session: SESSION, dialect: 'native', pieces: '1 2 2 3', whole: '1 2 3' }] },
+    'half as complete',
+  ],
+  ['a side effect happened twice', { ...healthy(), happened: ['effect-1', 'effect-1'] }, 'effect twice'],
+  ['a side effect is told as done, and is not there', { ...healthy(), happened: [] }, 'effect untold'],
+  ['a side effect happened before any fact said so', stored(without(LOG, 'tool.started')), 'effect untold'],
+  [
+    'a call was begun twice',
+    stored(LOG.flatMap((body) => (body.type === 'tool.started' ? [body, body] : [body]))),
+    'effect twice',
+  ],
+  [
+    'a side effect happened that is told as denied',
+    stored(changed('tool.ended', { outcome: 'denied' })),
+    'effect untold',
+  ],
+  ['a call has no outcome', stored(without(LOG, 'tool.ended')), 'effect untold'],
+  [
+    'an approval that nobody answered is gone',
+    { ...healthy(), waited: [{ session: SESSION, approval: 'left', answer: 'none' }] },
+    'approval vanished',
+  ],
+  ['an acknowledged answer is lost', stored(without(LOG, 'approval.answered')), 'answer lost'],
+  [
+    'an approval is answered twice',
+    stored(LOG.flatMap((body) => (body.type === 'approval.answered' ? [body, body] : [body]))),
+    'approval answered twice',
+  ],
+  [
+    'a turn has no end',
+    stored(LOG.filter(({ type, turn }) => type !== 'turn.ended' || turn !== 't2')),
+    'turn without end',
+  ],
+  ['a turn has two ends', stored([...LOG, ended('t3')]), 'turn without end'],
+  ['a turn goes on after its end', stored([...LOG, said('t3', 'and one more thing')]), 'turn without end'],
+  ['an input was never taken up', stored(LOG.filter(({ turn }) => turn !== 't1')), 'turn without end'],
+  [
+    'the last message has no answer',
+    stored([...LOG.slice(0, -2), { type: 'turn.failed', turn: 't3', fault: {}, durationMs: 1 }]),
+    'no answer',
+  ],
+  ['a client had trouble that no kill explains', { ...healthy(), troubles: ['native: 500'] }, 'trouble'],
+];
+
+for (const [name, evidence, rule] of doctored) {
+  test(`it is noticed that ${name}`, () => {
+    expect(rules(evidence)).toContain(rule);
+  });
+}

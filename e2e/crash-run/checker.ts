@@ -1,0 +1,196 @@
+/** Proves that nothing was lost: a pure function of what clients saw and what is stored. An empty list is the proof. */
+import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { Evidence, Sent, Shown } from './evidence.ts';
+import { fits } from './messages.ts';
+import { ENDED, readTurns, type SessionRead, shownOf, type TurnRead } from './turns.ts';
+
+export type Violation = {
+  readonly rule:
+    | 'lost'
+    | 'stored twice'
+    | 'out of order'
+    | 'never sent'
+    | 'gap in numbers'
+    | 'number reused'
+    | 'half as complete'
+    | 'turn without end'
+    | 'no answer'
+    | 'effect twice'
+    | 'effect untold'
+    | 'approval vanished'
+    | 'approval answered twice'
+    | 'answer lost'
+    | 'trouble';
+  readonly session: string;
+  readonly what: string;
+};
+
+type Read = ReadonlyMap<string, SessionRead>;
+
+export function check(evidence: Evidence): Violation[] {
+  const read: Read = new Map([...evidence.facts].map(([session, facts]) => [session, readTurns(facts)]));
+  return [
+    ...messages(evidence, read),
+    ...[...evidence.facts].flatMap(([session, facts]) => numbers(session, facts)),
+    ...told(evidence),
+    ...[...read].flatMap(([session, { turns, unheard }]) => ends(session, turns, unheard)),
+    ...shown(evidence, read),
+    ...effects(evidence, read),
+    ...approvals(evidence, read),
+    ...evidence.troubles.map((what): Violation => ({ rule: 'trouble', session: '', what })),
+  ];
+}
+
+/** Every acknowledged message is stored exactly once and in order; the others at most once. */
+function messages({ sent }: Evidence, read: Read): Violation[] {
+  const violations: Violation[] = [];
+  const bySession = Map.groupBy(sent, ({ session }) => session);
+  for (const session of new Set([...bySession.keys(), ...read.keys()])) {
+    const own = bySession.get(session) ?? [];
+    const stored = read.get(session)?.inputs ?? [];
+    for (const message of own) violations.push(...storedOnce(message, stored));
+    const order = stored.map((text) => own.findIndex((message) => message.text === text));
+    for (const [index, at] of order.entries()) {
+      if (at < 0) violations.push({ rule: 'never sent', session, what: stored[index] ?? '' });
+      else if (index > 0 && at < (order[index - 1] ?? 0))
+        violations.push({ rule: 'out of order', session, what: stored[index] ?? '' });
+    }
+  }
+  return violations;
+}
+
+function storedOnce({ session, text, acknowledged }: Sent, stored: readonly string[]): Violation[] {
+  const times = stored.filter((kept) => kept === text).length;
+  if (times > 1) return [{ rule: 'stored twice', session, what: text }];
+  return acknowledged && times === 0 ? [{ rule: 'lost', session, what: text }] : [];
+}
+
+/** From 1, without a gap, no id twice. */
+function numbers(session: string, facts: readonly Fact[]): Violation[] {
+  const violations: Violation[] = [];
+  const ids = new Set<string>();
+  for (const [index, { seq, id, type }] of facts.entries()) {
+    if (seq !== index + 1)
+      violations.push({ rule: 'gap in numbers', session, what: `${type} is ${seq}, not ${index + 1}` });
+    if (ids.has(id))
+      violations.push({ rule: 'number reused', session, what: `${type} ${id} is there twice` });
+    ids.add(id);
+  }
+  return violations;
+}
+
+/** What a reader was told under a number is what is stored under it, and nothing was left out or told again. */
+function told({ told: all, facts }: Evidence): Violation[] {
+  const violations: Violation[] = [];
+  const positions = new Map<string, number>();
+  for (const { reader, session, seq, id } of all) {
+    const stored = facts.get(session)?.[seq - 1];
+    if (stored?.id !== id)
+      violations.push({
+        rule: 'number reused',
+        session,
+        what: `${seq} was ${id}, and is ${stored?.id ?? 'gone'}`,
+      });
+    if (reader === null) continue;
+    const before = positions.get(reader) ?? 0;
+    if (seq !== before + 1)
+      violations.push({
+        rule: 'gap in numbers',
+        session,
+        what: `${reader} was told ${seq} after ${before}`,
+      });
+    positions.set(reader, seq);
+  }
+  return violations;
+}
+
+/** Every input has its turn, every turn one end, and one that ended well has said all of its answer. */
+function ends(session: string, turns: readonly TurnRead[], unheard: number): Violation[] {
+  const violations: Violation[] = [];
+  const add = (rule: Violation['rule'], what: string) => violations.push({ rule, session, what });
+  if (unheard > 0) add('turn without end', `${unheard} inputs were never taken up`);
+  for (const turn of turns) {
+    if (turn.ends.length !== 1) add('turn without end', `“${turn.asked}” has ${turn.ends.length} ends`);
+    if (turn.late > 0) add('turn without end', `“${turn.asked}” went on after its end`);
+    if (turn.ends[0] === 'turn.failed') add('no answer', `“${turn.asked}” failed`);
+    if (turn.ends[0] !== ENDED) continue;
+    const said = shownOf(turn, 'last step');
+    if (turn.interrupted || !fits(turn.asked, said))
+      add('half as complete', `“${turn.asked}” ended with “${tail(said)}”`);
+  }
+  const last = turns.at(-1);
+  if (last?.ends[0] !== ENDED) add('no answer', `the last message, “${last?.asked ?? ''}”`);
+  return violations;
+}
+
+/** What a client was shown as complete is what is stored as complete. */
+function shown({ shown: all, assembled }: Evidence, read: Read): Violation[] {
+  const violations: Violation[] = [];
+  for (const one of all) {
+    const turns = read.get(one.session)?.turns ?? [];
+    if (!isStored(one, turns))
+      violations.push({
+        rule: 'half as complete',
+        session: one.session,
+        what: `${one.dialect} was shown “${tail(one.text)}”, which is not the text of any ${one.part}`,
+      });
+  }
+  for (const { session, dialect, pieces, whole } of assembled) {
+    if (pieces !== whole)
+      violations.push({
+        rule: 'half as complete',
+        session,
+        what: `${dialect}: the pieces are “${tail(pieces)}”, the text is “${tail(whole)}”`,
+      });
+  }
+  return violations;
+}
+
+function isStored({ part, of, text }: Shown, turns: readonly TurnRead[]): boolean {
+  if (part === 'block') return turns.some(({ blocks }) => blocks.get(of ?? '') === text);
+  return turns.some(
+    (turn) =>
+      (of === undefined || of === turn.turn) && turn.ends[0] === ENDED && shownOf(turn, part) === text,
+  );
+}
+
+/** A side effect happened at most once, never without a fact before it, and is told as what it is. */
+function effects({ effects: all, happened }: Evidence, read: Read): Violation[] {
+  const times = new Map<string, number>();
+  for (const name of happened) times.set(name, (times.get(name) ?? 0) + 1);
+  return all.flatMap(({ session, name }) => {
+    const violations: Violation[] = [];
+    const add = (rule: Violation['rule'], what: string) =>
+      violations.push({ rule, session, what: `${name} ${what}` });
+    const turns = read.get(session)?.turns ?? [];
+    const calls = turns.flatMap((turn) => [...turn.calls.values()]).filter(({ input }) => names(input, name));
+    const outcomes = calls.flatMap((call) => call.outcomes);
+    const count = times.get(name) ?? 0;
+    const started = calls.reduce((sum, call) => sum + call.started, 0);
+    if (count > 1 || started > 1) add('effect twice', `began ${started} times and happened ${count} times`);
+    if (count > 0 && started === 0) add('effect untold', 'happened, and no fact says that it began');
+    if (started > 0 && outcomes.length !== started) add('effect untold', `has ${outcomes.length} outcomes`);
+    if (count === 0 && outcomes.includes('ok')) add('effect untold', 'is told as done, and did not happen');
+    if (count > 0 && !outcomes.some((outcome) => outcome === 'ok' || outcome === 'unknown'))
+      add('effect untold', `happened, and is told as ${outcomes.join(', ') || 'nothing'}`);
+    return violations;
+  });
+}
+
+const names = (input: string, name: string): boolean => input.split(/[^\w-]/).includes(name);
+
+/** What nobody answered still waits; what was answered is answered once. */
+function approvals({ waited, pending }: Evidence, read: Read): Violation[] {
+  return waited.flatMap(({ session, approval, answer }) => {
+    const violations: Violation[] = [];
+    const times = read.get(session)?.approvals.get(approval) ?? 0;
+    if (answer === 'none' && !pending.includes(approval))
+      violations.push({ rule: 'approval vanished', session, what: approval });
+    if (answer === 'acknowledged' && times === 0)
+      violations.push({ rule: 'answer lost', session, what: approval });
+    if (times > 1) violations.push({ rule: 'approval answered twice', session, what: approval });
+    return violations;
+  });
+}
+
+const tail = (text: string): string => (text.length <= 60 ? text : `…${text.slice(-60)}`);

@@ -1,0 +1,66 @@
+/**
+ * `agentloop`. Acknowledged: `loading_state` true after the input. The contract has no receipt, but a turn is shown as
+ * loading only when its input is on disk; a message of an unknown type, which is answered in order, tells the states
+ * that came with the connection from those that follow. A block of text is complete when `agent_finished` comes.
+ */
+import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
+import type { ClientKind } from '../client.ts';
+
+type Item = { id: string; type: string; role?: string; content?: { text: string }[] };
+const itemOf = (frame: AnyFrame): Item | null =>
+  frame.type === 'response_item' ? (frame.payload as Item) : null;
+const isLoading = (frame: AnyFrame): boolean =>
+  frame.type === 'loading_state' && (frame.payload as { loading: boolean }).loading;
+const isFinished = (frame: AnyFrame): boolean => frame.type === 'agent_finished';
+const isText = (frame: AnyFrame): boolean => itemOf(frame)?.role === 'assistant';
+const isOver = (frame: AnyFrame): boolean => isFinished(frame) || frame.type === 'error';
+
+export const agentloop: ClientKind = {
+  dialect: 'agentloop',
+  newId: (random) => `loop-${random.unit().toString(36).slice(2, 11)}`,
+  async open({ server, conversation, ledger }) {
+    const { id: session } = conversation;
+    const client = await server.connect(`/agentloop?session=${session}`);
+    /** text by block, as far as this socket was shown it */
+    const blocks = new Map<string, string>();
+    const take = (frames: readonly AnyFrame[]) => {
+      for (const frame of frames) {
+        if (isLoading(frame)) blocks.clear();
+        const item = itemOf(frame);
+        if (item?.role === 'assistant')
+          blocks.set(item.id, (blocks.get(item.id) ?? '') + (item.content?.[0]?.text ?? ''));
+        if (item?.type === 'function_call') ledger.saw('tool');
+        if (!isFinished(frame)) continue;
+        for (const [of, text] of blocks)
+          ledger.shown.push({ session, dialect: 'agentloop', part: 'block', of, text });
+        blocks.clear();
+      }
+    };
+    const finished = async () => take(await client.until(isOver));
+
+    client.send({ id: 'barrier', type: 'barrier', payload: {} });
+    const before = await client.until('error');
+    take(before);
+    if (before.some(isLoading) && !before.some(isFinished)) await finished();
+
+    return {
+      async say(message) {
+        const content = [{ type: 'input_text', text: message.text }];
+        const input = [{ type: 'message', role: 'user', content }];
+        client.send({ id: crypto.randomUUID(), type: 'user_input', payload: { input } });
+        take(await client.until(isLoading));
+        ledger.acknowledge(message);
+      },
+      async begun() {
+        take(await client.until(isText));
+        ledger.saw('stream');
+      },
+      async answered(message) {
+        if (message.text.startsWith('run'))
+          take(await client.until((frame) => itemOf(frame)?.type === 'function_call'));
+        await finished();
+      },
+      close: () => client.close(),
+    };
+  },
+};

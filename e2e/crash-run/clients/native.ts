@@ -1,0 +1,67 @@
+/**
+ * `native`. Acknowledged: the 200 of the command. Here a message that was not acknowledged is sent again with its
+ * `Idempotency-Key` until it is, so it must be there once, however often it was sent. Several are sent in a row.
+ */
+import type { Fact } from '../../../packages/protocol/src/index.ts';
+import { postJson, type ServerProcess } from '../../server-process.ts';
+import { throughKills, type World } from '../client.ts';
+import type { Sent } from '../evidence.ts';
+import { Follower } from '../follower.ts';
+import type { Conversation, Ledger } from '../ledger.ts';
+import type { Random } from '../random.ts';
+
+/** Resolves when the message is acknowledged. The facts that it made are written down as told. */
+export async function submitKeyed(
+  server: ServerProcess,
+  message: Sent,
+  ledger: Ledger,
+  bearer: Record<string, string> = {},
+): Promise<void> {
+  const { session, number, text } = message;
+  const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
+  const headers = { 'idempotency-key': `${session}-${number}`, ...bearer };
+  const url = `${server.http}/v1/sessions/${session}/commands`;
+  const { status, body } = await postJson(url, command, headers);
+  if (status !== 200) throw new Error(`a command was answered ${status}: ${JSON.stringify(body)}`);
+  receipt(session, body.facts as Fact[], ledger);
+  ledger.acknowledge(message);
+}
+
+export function receipt(session: string, facts: readonly Fact[], ledger: Ledger): void {
+  for (const { seq, id } of facts) ledger.told.push({ reader: null, session, seq, id });
+}
+
+/** How many turns have come to an end. */
+export const endsIn = (facts: readonly Fact[]): number =>
+  facts.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
+    .length;
+
+export async function nativeTalking(world: World, random: Random): Promise<void> {
+  const { ledger } = world;
+  for (let count = 1; !world.stopping; count++) {
+    const conversation = ledger.begin('native', `native-${count}`);
+    const follower = new Follower(conversation.id, ledger);
+    for (let burst = random.between(2, 5); burst > 0 && !world.stopping; burst--) {
+      await sendBurst(conversation, follower, world, random);
+    }
+    follower.stop();
+  }
+}
+
+async function sendBurst(
+  conversation: Conversation,
+  follower: Follower,
+  world: World,
+  random: Random,
+): Promise<void> {
+  const { ledger } = world;
+  const messages = Array.from({ length: random.between(1, 3) }, () => ledger.next(conversation, random));
+  await throughKills('native', world, async (server) => {
+    for (const message of messages) {
+      if (!message.acknowledged) await submitKeyed(server, message, ledger);
+    }
+    await follower.follow(server);
+    await follower.until((facts) => endsIn(facts) === conversation.sent.length);
+    return true;
+  });
+}

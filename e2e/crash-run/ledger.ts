@@ -1,0 +1,70 @@
+/** Where everything is written down while a run goes on. */
+import type { Assembled, Effect, Sent, Shown, Told, Waited } from './evidence.ts';
+import { type Message, messageFor } from './messages.ts';
+import type { Moment, Moments } from './moments.ts';
+import type { Random } from './random.ts';
+
+/** A conversation of one client, which numbers its messages. */
+export type Conversation = {
+  readonly id: string;
+  readonly dialect: string;
+  readonly sent: Sent[];
+};
+
+export class Ledger {
+  readonly sent: Sent[] = [];
+  readonly told: Told[] = [];
+  readonly shown: Shown[] = [];
+  readonly assembled: Assembled[] = [];
+  readonly waited: Waited[] = [];
+  readonly effects: Effect[] = [];
+  /** effects that happen at a client, and not in the working directory */
+  readonly happenedAtClients: string[] = [];
+  readonly troubles: string[] = [];
+  readonly conversations: Conversation[] = [];
+  #effects = 0;
+
+  constructor(
+    private readonly moments: Moments,
+    private readonly onAcknowledged: () => void,
+  ) {}
+
+  /** `name` begins the id; in dialects where the client invents ids, any string will do. */
+  begin(dialect: string, id: string): Conversation {
+    const conversation = { id, dialect, sent: [] };
+    this.conversations.push(conversation);
+    return conversation;
+  }
+
+  /** The next numbered message, which is about to be sent. */
+  next(conversation: Conversation, random: Random): Sent {
+    const number = conversation.sent.length + 1;
+    return this.says(conversation, messageFor(number, random, { next: () => this.newEffect() }));
+  }
+
+  says({ id: session, dialect, sent }: Conversation, { text, effect }: Message): Sent {
+    const message: Sent = { session, dialect, number: sent.length + 1, text, acknowledged: false };
+    sent.push(message);
+    this.sent.push(message);
+    if (effect !== undefined) this.effects.push({ session, name: effect });
+    return message;
+  }
+
+  newEffect(): string {
+    this.#effects++;
+    return `effect-${this.#effects}`;
+  }
+
+  acknowledge(message: Sent): void {
+    message.acknowledged = true;
+    this.onAcknowledged();
+  }
+
+  saw(moment: Moment): void {
+    this.moments.saw(moment);
+  }
+
+  trouble(who: string, thrown: unknown): void {
+    this.troubles.push(`${who}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}

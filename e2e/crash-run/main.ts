@@ -1,0 +1,41 @@
+/**
+ * `npm run test:crash -- --seed N --kills N --seconds N`. Exits with 1 where something was lost, where fewer were killed
+ * than asked for in the time there was, and where recovery took too long. The seed decides what is said, in which order,
+ * and at which moments is killed; how the threads of the machine interleave it does not.
+ */
+import { parseArgs } from 'node:util';
+import { reportOf, spreadOf } from './report.ts';
+import { run } from './run.ts';
+
+const MOST_RECOVERY_MS = 1_000;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(crypto.getRandomValues(new Uint32Array(1))[0]) },
+    kills: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '120' },
+  },
+});
+const wholeNumber = (name: keyof typeof values): number => {
+  const value = Number(values[name]);
+  if (Number.isInteger(value) && value >= 0) return value;
+  console.error(`--${name} must be a whole number`);
+  process.exit(2);
+};
+const seed = wholeNumber('seed');
+const kills = wholeNumber('kills');
+const seconds = wholeNumber('seconds');
+
+console.log(`seed ${seed}: ${kills} kills in at most ${seconds} seconds`);
+const outcome = await run({ seed, kills, seconds });
+for (const line of reportOf(seed, outcome)) console.log(line);
+const { p95 } = spreadOf(outcome.recoveries);
+const failures = [
+  ...(outcome.violations.length > 0 ? [`${outcome.violations.length} violations`] : []),
+  ...(outcome.kills < kills ? [`only ${outcome.kills} of ${kills} kills`] : []),
+  ...(p95 >= MOST_RECOVERY_MS ? [`recovery p95 is not under ${MOST_RECOVERY_MS} ms`] : []),
+];
+console.log(
+  failures.length === 0 ? 'nothing was lost' : `FAILED: ${failures.join('; ')}; again with --seed ${seed}`,
+);
+process.exit(failures.length === 0 ? 0 : 1);

@@ -1,0 +1,31 @@
+/** Everything that a run leaves to chance comes from here, so that its seed is its plan. */
+
+export type Random = {
+  /** from 0 up to, not with, 1 */
+  unit(): number;
+  /** a whole number, both ends included */
+  between(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<Value>(from: readonly [Value, ...Value[]]): Value;
+  /** a source of its own, so that what one client draws does not depend on how fast another is */
+  branch(name: string): Random;
+};
+
+export function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  /** mulberry32 */
+  const unit = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const between = (least: number, most: number): number => least + Math.floor(unit() * (most - least + 1));
+  return {
+    unit,
+    between,
+    chance: (probability) => unit() < probability,
+    pick: (from) => from[between(0, from.length - 1)] ?? from[0],
+    branch: (name) => seeded(Number(Bun.hash.crc32(`${seed}:${name}`))),
+  };
+}

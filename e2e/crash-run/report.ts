@@ -1,0 +1,39 @@
+/** What a run came to, in a few lines. */
+import type { Outcome } from './run.ts';
+
+export type Spread = { readonly p50: number; readonly p95: number; readonly max: number };
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { p50: at(0.5), p95: at(0.95), max: at(1) };
+}
+
+export function reportOf(seed: number, outcome: Outcome): string[] {
+  const { kills, hits, recoveries, evidence, violations } = outcome;
+  const { sent, facts, happened, shown, assembled, waited, pending } = evidence;
+  const acknowledged = sent.filter((message) => message.acknowledged).length;
+  const lost = violations.filter(({ rule }) => rule === 'lost').length;
+  const { p50, p95, max } = spreadOf(recoveries);
+  const unknown = [...facts.values()]
+    .flat()
+    .filter((fact) => fact.type === 'tool.ended' && fact.outcome === 'unknown').length;
+  const resumed = [...facts.values()].flat().filter((fact) => fact.type === 'turn.resumed').length;
+  const aims = [...hits].map(([aim, count]) => `${aim} ${count}`).join(', ');
+  const byDialect = Map.groupBy(sent, ({ dialect }) => dialect);
+  const dialects = [...byDialect].map(([dialect, messages]) => `${dialect} ${messages.length}`).join(', ');
+  return [
+    `seed            ${seed}`,
+    `kills           ${kills} (${aims})`,
+    `messages        ${sent.length} sent, ${acknowledged} acknowledged, ${lost} lost (${dialects})`,
+    `sessions        ${facts.size}, ${resumed} turns resumed`,
+    `texts           ${shown.length} shown as complete, ${assembled.length} put together from pieces`,
+    `side effects    ${happened.length} happened, ${unknown} outcomes told as unknown`,
+    `approvals       ${waited.length} left waiting, ${pending.length} pending at the end`,
+    `recovery        p50 ${ms(p50)}, p95 ${ms(p95)}, max ${ms(max)} (${recoveries.length} measured)`,
+    `violations      ${violations.length}`,
+    ...violations.map(({ rule, session, what }) => `  ${rule}: ${session} ${what}`),
+  ];
+}
+
+const ms = (value: number): string => `${Math.round(value)} ms`;

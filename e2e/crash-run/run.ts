@@ -1,0 +1,103 @@
+/** One run: clients of every dialect talk, the server is killed again and again, and what is left is checked. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { postJson } from '../server-process.ts';
+import { collect } from './afterwards.ts';
+import { check, type Violation } from './checker.ts';
+import { type ClientKind, talking, type World } from './client.ts';
+import { agentloop } from './clients/agentloop.ts';
+import { broadcast } from './clients/broadcast.ts';
+import { conversations } from './clients/conversations.ts';
+import { copilot } from './clients/copilot.ts';
+import { extension } from './clients/extension.ts';
+import { nativeTalking } from './clients/native.ts';
+import type { Evidence } from './evidence.ts';
+import { type Hits, killing } from './killer.ts';
+import { Ledger } from './ledger.ts';
+import { ASKED_EFFECT, EFFECT } from './messages.ts';
+import { Moments } from './moments.ts';
+import { seeded } from './random.ts';
+import { approvalScene } from './scenes/approval.ts';
+import { browserScene } from './scenes/browser.ts';
+import { compactionScene } from './scenes/compaction.ts';
+import { Victim } from './victim.ts';
+
+export type Options = { readonly seed: number; readonly kills: number; readonly seconds: number };
+
+export type Outcome = {
+  readonly kills: number;
+  readonly hits: Hits;
+  readonly recoveries: readonly number[];
+  readonly evidence: Evidence;
+  readonly violations: readonly Violation[];
+};
+
+const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
+/** What is left of the time for the clients to finish, and for the check. */
+const AFTERWARDS_MS = 25_000;
+const FINISH_MS = 15_000;
+
+export async function run({ seed, kills, seconds }: Options): Promise<Outcome> {
+  const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS, seconds * 300);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-crash-run-'));
+  prepare(folder);
+  const random = seeded(seed);
+  const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '3' });
+  const moments = new Moments();
+  const ledger = new Ledger(moments, () => victim.acknowledged());
+  try {
+    victim.start();
+    const { server } = await victim.up();
+    const login = { username: 'dev', password: 'dev-password' };
+    const { body } = await postJson(`${server.http}/v1/auth/login`, login);
+    const world: World = { victim, ledger, token: String(body.access_token), stopping: false };
+    const clients = new Map([
+      ...KINDS.map((kind) => [kind.dialect, talking(kind, world, random.branch(kind.dialect))] as const),
+      ['native', nativeTalking(world, random.branch('native'))],
+      ['approval', approvalScene(world, random.branch('approval'))],
+      ['browser', browserScene(world, random.branch('browser'))],
+      ['compaction', compactionScene(world, random.branch('compaction'))],
+    ]);
+    const hits = await killing(victim, moments, random.branch('killer'), { kills, until });
+    world.stopping = true;
+    await finished(clients, ledger);
+    const life = await victim.up();
+    const evidence = await collect(life.server, world.token, folder, ledger);
+    return {
+      kills: victim.kills,
+      hits,
+      recoveries: victim.recoveries,
+      evidence,
+      violations: check(evidence),
+    };
+  } finally {
+    await victim.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Two programs with a side effect that takes a while, one of which may be run unasked. */
+function prepare(folder: string): void {
+  for (const name of [EFFECT, ASKED_EFFECT]) {
+    const path = join(folder, name);
+    writeFileSync(path, '#!/bin/sh\necho "$1" >> effects.txt\nsleep 0.2\n');
+    chmodSync(path, 0o755);
+  }
+  const rules = [{ tool: 'shell', pattern: `${EFFECT} *`, decision: 'allow' }];
+  writeFileSync(join(folder, 'parlance.json'), JSON.stringify({ rules }));
+}
+
+/** Every client ends what it has begun; one that does not is stuck, and that is a violation. */
+async function finished(clients: ReadonlyMap<string, Promise<void>>, ledger: Ledger): Promise<void> {
+  await Promise.all(
+    [...clients].map(async ([name, work]) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(() => {
+        ledger.trouble(name, 'never had its answer');
+        resolve();
+      }, FINISH_MS);
+      await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+    }),
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Approvals that are left waiting through kills. Each is asked for in another dialect, seen there in its words, and
+ * answered later over the native API, in a later life of the server or not at all.
+ */
+import type { TestServer } from '../../../packages/server/src/testing/server.ts';
+import { DRIVERS } from '../../drivers.ts';
+import { postJson, type ServerProcess } from '../../server-process.ts';
+import { throughKills, type World } from '../client.ts';
+import type { Waited } from '../evidence.ts';
+import type { Conversation } from '../ledger.ts';
+import { ASKED_EFFECT } from '../messages.ts';
+import type { Random } from '../random.ts';
+
+type Listed = { approvals: { id: string; session: string }[] };
+
+/** What waits in sessions of that user, or of whoever comes without a token. */
+export async function pendingApprovals(
+  server: ServerProcess,
+  owner: string | undefined,
+): Promise<Listed['approvals']> {
+  const response = await fetch(`${server.http}/v1/approvals`, { headers: bearer(owner) });
+  return ((await response.json()) as Listed).approvals;
+}
+
+/** Conversations of `conversations` belong to a user, the others to whoever comes without a token. */
+const ASKED_IN = ['agentloop', 'broadcast', 'extension', 'conversations'] as const;
+
+export async function approvalScene(world: World, random: Random): Promise<void> {
+  const { ledger, victim } = world;
+  const left: { waited: Waited; life: number; owner: string | undefined }[] = [];
+  for (let count = 1; !world.stopping; count++) {
+    const dialect = random.pick(ASKED_IN);
+    const conversation = ledger.begin(dialect, `${dialect === 'conversations' ? 'temp-' : ''}asks-${count}`);
+    const owner = dialect === 'conversations' ? world.token : undefined;
+    await throughKills('approval', world, async (server) => {
+      const { number: life } = await victim.up();
+      const waited = await leftWaiting(server, conversation, owner, world);
+      if (waited) left.push({ waited, life, owner });
+      return true;
+    });
+    await throughKills('approval', world, async (server) => {
+      const { number: life } = await victim.up();
+      for (const one of left.filter((waiting) => waiting.life < life)) {
+        if (one.waited.answer === 'none' && random.chance(0.5)) await answer(server, one.waited, one.owner);
+      }
+      return true;
+    });
+  }
+}
+
+/** Null where the words were sent, and the server was killed before they were stored. */
+async function leftWaiting(
+  server: ServerProcess,
+  conversation: Conversation,
+  owner: string | undefined,
+  { ledger }: World,
+): Promise<Waited | null> {
+  const { id: session, dialect, sent } = conversation;
+  const open = DRIVERS[dialect];
+  if (!open) throw new Error(`no driver for ${dialect}`);
+  const again = sent[0];
+  if (again && !(await exists(server, session, owner))) return null;
+  const name = again ? '' : ledger.newEffect();
+  const message = again ?? ledger.says(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
+  const driver = await open(server as unknown as TestServer, session, owner ?? '');
+  if (!again) driver.say(message.text);
+  await driver.asked();
+  // That it is asked about says that it was taken.
+  ledger.acknowledge(message);
+  ledger.saw('approval');
+  driver.client.close();
+  const listed = (await pendingApprovals(server, owner)).find((one) => one.session === session);
+  if (!listed) throw new Error(`${session} waits, and is not listed`);
+  const waited: Waited = { session, approval: listed.id, answer: 'none' };
+  ledger.waited.push(waited);
+  return waited;
+}
+
+const bearer = (owner: string | undefined): Record<string, string> =>
+  owner ? { authorization: `Bearer ${owner}` } : {};
+
+const exists = async (server: ServerProcess, session: string, owner: string | undefined): Promise<boolean> =>
+  (await fetch(`${server.http}/v1/sessions/${session}`, { headers: bearer(owner) })).ok;
+
+async function answer(server: ServerProcess, waited: Waited, owner: string | undefined): Promise<void> {
+  waited.answer = 'sent';
+  const { status, body } = await postJson(
+    `${server.http}/v1/approvals/${waited.approval}`,
+    { answer: 'once' },
+    bearer(owner),
+  );
+  if (status !== 200) throw new Error(`an approval was answered ${status}: ${JSON.stringify(body)}`);
+  waited.answer = 'acknowledged';
+}

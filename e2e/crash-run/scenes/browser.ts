@@ -1,0 +1,56 @@
+/** A browser that is asked to open a page, opens it, and is slow to say so. What it opened is the side effect. */
+import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
+import { throughKills, type World } from '../client.ts';
+import { chat, registered } from '../clients/extension.ts';
+import type { Random } from '../random.ts';
+
+export async function browserScene(world: World, random: Random): Promise<void> {
+  const { ledger } = world;
+  const conversation = ledger.begin('extension', 'browser');
+  const { id: session } = conversation;
+  await throughKills('browser', world, async (server) => {
+    const client = await registered(server, session, ['open_url']);
+    const isOver = ({ type, sessionId }: AnyFrame) =>
+      sessionId === session && (type === 'agent_response' || type === 'error');
+    const isRequest = ({ type }: AnyFrame) => type === 'tool_execution_request';
+
+    async function carryOut({ executionId, parameters }: AnyFrame): Promise<void> {
+      const { url } = parameters as { url: string };
+      ledger.happenedAtClients.push(url.slice(url.lastIndexOf('/') + 1));
+      ledger.saw('browser');
+      await Bun.sleep(random.between(20, 200));
+      const answer = { success: true, result: { title: 'A page', url }, executionTime: 1 };
+      const head = { id: 'msg_1_answer', type: 'tool_execution_response', timestamp: Date.now() };
+      client.send({ ...head, executionId, ...answer });
+    }
+
+    /** Until the turn is over; a call that had not begun when the server was killed may still come. */
+    async function served(): Promise<void> {
+      for (;;) {
+        const frame = await client.next((one) => isOver(one) || isRequest(one));
+        if (isRequest(frame)) await carryOut(frame);
+        else if (frame.type === 'error') return;
+        else {
+          const text = String(frame.content);
+          return void ledger.shown.push({ session, dialect: 'extension', part: 'last step', text });
+        }
+      }
+    }
+
+    client.send({ id: 'barrier', type: 'ping', timestamp: Date.now() });
+    const before = await client.until('pong');
+    for (const request of before.filter(isRequest)) await carryOut(request);
+    if (before.some(({ type }) => type === 'agent_status') && !before.some(isOver)) await served();
+    while (!world.stopping) {
+      const name = ledger.newEffect();
+      const text = `open https://example.com/${name}`;
+      const message = ledger.says(conversation, { text, effect: name });
+      client.send(chat(session, text));
+      await client.next('agent_status');
+      ledger.acknowledge(message);
+      await served();
+    }
+    client.close();
+    return true;
+  });
+}

@@ -1,0 +1,44 @@
+/** A conversation that is compacted again and again: the model takes its time to summarise, and is killed meanwhile. */
+import type { Fact } from '../../../packages/protocol/src/index.ts';
+import { postJson } from '../../server-process.ts';
+import { throughKills, type World } from '../client.ts';
+import { endsIn, receipt, submitKeyed } from '../clients/native.ts';
+import { Follower } from '../follower.ts';
+import { countTo } from '../messages.ts';
+import type { Random } from '../random.ts';
+
+/** Enough to have something to summarise. */
+const MESSAGES = 3;
+
+export async function compactionScene(world: World, random: Random): Promise<void> {
+  const { ledger } = world;
+  const conversation = ledger.begin('native', 'compaction');
+  const { id: session } = conversation;
+  const follower = new Follower(session, ledger);
+  while (!world.stopping) {
+    const messages = Array.from({ length: MESSAGES }, () =>
+      ledger.says(conversation, { text: countTo(10 + conversation.sent.length) }),
+    );
+    await throughKills('compaction', world, async (server) => {
+      for (const message of messages) {
+        if (!message.acknowledged) await submitKeyed(server, message, ledger);
+      }
+      await follower.follow(server);
+      await follower.until((facts) => endsIn(facts) === conversation.sent.length);
+      const url = `${server.http}/v1/sessions/${session}/commands`;
+      const compacting = postJson(url, { type: 'context.compact' });
+      const seen = setTimeout(() => ledger.saw('compaction'), random.between(5, 100));
+      try {
+        const { status, body } = await compacting;
+        // 409: there was nothing left to compact, because it had been done when the server was killed.
+        if (status !== 200 && status !== 409)
+          throw new Error(`compaction was answered ${status}: ${JSON.stringify(body)}`);
+        if (status === 200) receipt(session, body.facts as Fact[], ledger);
+      } finally {
+        clearTimeout(seen);
+      }
+      return true;
+    });
+  }
+  follower.stop();
+}

@@ -1,0 +1,88 @@
+/** The server that is killed and started again, always on the same folder, and how long it takes to be back. */
+import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
+
+export type Life = { readonly number: number; readonly server: ServerProcess };
+
+export class Victim {
+  kills = 0;
+  /** from the spawn to the first message that a client has been acknowledged, in milliseconds */
+  readonly recoveries: number[] = [];
+  #number = 0;
+  #process: StartingProcess | null = null;
+  #spawnedAt = 0;
+  #dead = Promise.withResolvers<void>();
+  #listening = Promise.withResolvers<Life>();
+  #acknowledged = Promise.withResolvers<void>();
+  #counted = true;
+
+  constructor(
+    private readonly folder: string,
+    private readonly settings: Record<string, string>,
+  ) {}
+
+  /** Does not wait until it listens: it may be killed before. */
+  start(): void {
+    this.#number++;
+    this.#dead = Promise.withResolvers();
+    this.#acknowledged = Promise.withResolvers();
+    this.#counted = false;
+    this.#spawnedAt = performance.now();
+    const starting = spawnProcess(this.folder, this.settings);
+    const number = this.#number;
+    this.#process = starting;
+    starting.listening.then(
+      (server) => number === this.#number && this.#listening.resolve({ number, server }),
+      (thrown) => {
+        // Killed while it started: the next one will listen. One that ends by itself does not come back.
+        if (number === this.#number && this.#process === starting) this.#listening.reject(thrown);
+      },
+    );
+    this.#listening.promise.catch(() => undefined);
+  }
+
+  async kill(): Promise<void> {
+    const doomed = this.#process;
+    this.#process = null;
+    this.#listening = Promise.withResolvers();
+    this.kills++;
+    await doomed?.kill();
+    this.#dead.resolve();
+  }
+
+  /** The run is over: this one is not counted. */
+  async end(): Promise<void> {
+    await this.#process?.kill();
+    this.#process = null;
+  }
+
+  /** The server that listens, now or later. */
+  up(): Promise<Life> {
+    return this.#listening.promise;
+  }
+
+  /** Resolves with true where that life is over, with false where it is not after a while. */
+  async over(number: number, patienceMs: number): Promise<boolean> {
+    if (number !== this.#number || this.#process === null) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    this.#dead.promise.then(() => resolve(true));
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Resolves with true when a client has been acknowledged a message in this life. */
+  async recovered(patienceMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    this.#acknowledged.promise.then(() => resolve(true));
+    this.#listening.promise.catch(() => resolve(false));
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** A message was acknowledged. */
+  acknowledged(): void {
+    if (this.#counted || this.#process === null) return;
+    this.#counted = true;
+    this.recoveries.push(performance.now() - this.#spawnedAt);
+    this.#acknowledged.resolve();
+  }
+}
