@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test';
+import type { Fact, SessionEvent, SessionId } from '@parlance/protocol';
+import { readTranscript } from '../../server/src/testing/transcripts.ts';
+import type { Snapshot } from './answers.ts';
+import { Cursor } from './cursor.ts';
+
+const events = readTranscript('plain-answer');
+const SESSION = events[0]?.session as SessionId;
+const frame = (event: SessionEvent | Snapshot) => ({ event: event.type, data: JSON.stringify(event) });
+const cursor = (seq = 0) => new Cursor(SESSION, seq, () => 7);
+const fact = (seq: number) => events.find((event) => 'seq' in event && event.seq === seq) as Fact;
+const deltas = events.filter((event) => event.type === 'text.delta');
+const [first] = deltas as [Extract<SessionEvent, { type: 'text.delta' }>];
+const { turn, block } = first;
+const ended = events.find((event) => event.type === 'text.ended') as Fact<'text.ended'>;
+
+const snapshot = (seq: number, text?: string): Snapshot => ({
+  type: 'snapshot',
+  seq,
+  turn,
+  open: text === undefined ? null : { kind: 'text', turn, block, text },
+  approval: null,
+});
+
+describe('a cursor', () => {
+  test('passes on what comes in order, as it is', () => {
+    const at = cursor();
+    expect(events.flatMap((event) => at.take(frame(event)))).toEqual(events);
+    expect(at.seq).toBe(fact(events.length - deltas.length).seq);
+  });
+
+  test('tells no fact twice', () => {
+    expect(cursor(2).take(frame(fact(2)))).toEqual([]);
+  });
+
+  test('refuses a gap, before a fact and before a snapshot', () => {
+    expect(() => cursor(1).take(frame(fact(3)))).toThrow('fact 3 came after fact 1');
+    expect(() => cursor(1).take(frame(snapshot(2)))).toThrow('a snapshot of 2 came after fact 1');
+  });
+
+  test('refuses what is not JSON', () => {
+    expect(() => cursor().take({ event: 'text.delta', data: '{"type":' })).toThrow('not JSON');
+  });
+
+  test('tells what was missed of an open block as a delta, before the snapshot', () => {
+    const at = cursor(3);
+    at.take(frame(first));
+    const now = snapshot(3, 'Hello there');
+    const missed = {
+      type: 'text.delta',
+      turn,
+      block,
+      text: 'there',
+      session: SESSION,
+      id: `${block}-11`,
+      at: 7,
+    };
+    expect(at.take(frame(now))).toEqual([missed as never, now]);
+    expect(at.take(frame(now))).toEqual([now]);
+    expect(at.take(frame(ended))).toMatchObject([{ type: 'text.delta', text: '.' }, { type: 'text.ended' }]);
+  });
+
+  test('tells all of an open block that is new to it', () => {
+    expect(cursor(3).take(frame(snapshot(3, 'Hello')))).toMatchObject([
+      { text: 'Hello' },
+      { type: 'snapshot' },
+    ]);
+  });
+
+  test('tells what was missed of a block that has ended, before its fact', () => {
+    const at = cursor(3);
+    at.take(frame(first));
+    expect(at.take(frame(ended))).toMatchObject([
+      { type: 'text.delta', text: 'there.' },
+      { type: 'text.ended' },
+    ]);
+  });
+
+  test('tells a block of which nothing was told by its fact alone', () => {
+    expect(cursor(3).take(frame(ended))).toEqual([ended]);
+  });
+
+  test('forgets the block that the server does not know any more', () => {
+    const at = cursor(3);
+    at.take(frame(first));
+    at.take(frame(snapshot(3)));
+    expect(at.take(frame(ended))).toEqual([ended]);
+  });
+
+  test('begins anew after a reset', () => {
+    const at = cursor(99);
+    expect(at.take({ event: 'reset', data: '{"after":0}' })).toEqual([{ type: 'reset' }]);
+    expect(at.take(frame(fact(1)))).toEqual([fact(1)]);
+  });
+});

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import type { SessionStreamEvent } from './answers.ts';
+import { type ConnectOptions, connect } from './connect.ts';
+import { type HeldModel, heldModel } from './testing/held-model.ts';
+import { manualClock } from './testing/manual-clock.ts';
+import { proxyTo, type TestProxy } from './testing/proxy.ts';
+import { Reader } from './testing/reader.ts';
+import { EMPTY, fold, foldAll } from './view.ts';
+
+let model: HeldModel;
+let server: TestServer;
+let proxy: TestProxy;
+beforeAll(async () => {
+  model = heldModel();
+  server = await startTestServer(model.settings);
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await server.stop();
+  model.stop();
+});
+
+/** A client whose way to the server can be cut. */
+async function reach(options: ConnectOptions = {}) {
+  await proxy?.stop();
+  proxy = await proxyTo(server.running.port);
+  return connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 }, ...options });
+}
+
+const direct = () => connect({ url: server.http });
+const textOf = (events: readonly SessionStreamEvent[]) => {
+  const view = foldAll(EMPTY, events);
+  return JSON.stringify(view.entries.flatMap((entry) => (entry.kind === 'turn' ? entry.items : [])));
+};
+
+describe('a connection that is cut inside a block', () => {
+  test('is opened again, and the text is whole: nothing is missing and nothing is twice', async () => {
+    const parlance = await reach();
+    const session = parlance.session('cut-inside');
+    await session.submit('Go');
+    const reader = new Reader((options) => session.events(options));
+    await model.asked();
+    model.say('One ');
+    await reader.event('text.delta');
+    proxy.refuse(true);
+    proxy.cut();
+    await reader.state('waiting');
+    model.say('two ');
+    const watcher = new Reader((options) => direct().session('cut-inside').events(options));
+    while (!watcher.deltas.includes('two')) await watcher.event('text.delta');
+    proxy.refuse(false);
+    await reader.state('live');
+    model.say('three.');
+    while (!reader.deltas.includes('three.')) await reader.event('text.delta');
+    model.end();
+    const ended = await reader.event('text.ended');
+    await reader.event('turn.ended');
+    expect(ended.text).toBe('One two three.');
+    expect(reader.deltas).toBe('One two three.');
+    expect(reader.seqs).toEqual(reader.seqs.map((_, index) => index + 1));
+    expect(reader.events.filter(({ type }) => type === 'snapshot')).toHaveLength(2);
+    const facts = (await session.facts()).events;
+    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, facts));
+    await Promise.all([reader.stop(), watcher.stop()]);
+  });
+
+  test('and comes back when the block has ended: its fact brings the rest', async () => {
+    const parlance = await reach();
+    const session = parlance.session('cut-until-end');
+    await session.submit('Go');
+    const reader = new Reader((options) => session.events(options));
+    await model.asked();
+    model.say('One ');
+    await reader.event('text.delta');
+    proxy.refuse(true);
+    proxy.cut();
+    await reader.state('waiting');
+    const watcher = new Reader((options) => direct().session('cut-until-end').events(options));
+    await watcher.event('snapshot');
+    model.say('two.');
+    model.end();
+    await watcher.event('turn.ended');
+    proxy.refuse(false);
+    await reader.event('turn.ended');
+    expect(reader.deltas).toBe('One two.');
+    expect(textOf(reader.events)).toBe(textOf(watcher.events));
+    await Promise.all([reader.stop(), watcher.stop()]);
+  });
+
+  test('after every single event, folds to the same view', async () => {
+    const parlance = await reach();
+    const session = parlance.session('cut-always');
+    await session.submit('Go');
+    const reader = new Reader((options) => session.events(options));
+    await model.asked();
+    const words = ['a ', 'b ', 'c ', 'd ', 'e '];
+    for (const word of words) {
+      proxy.cut();
+      model.say(word);
+      while (!reader.deltas.endsWith(word)) await reader.event('text.delta');
+      const view = reader.events.reduce(fold, EMPTY);
+      const [turn] = view.entries;
+      expect(turn?.kind === 'turn' && turn.items[0]).toMatchObject({ text: reader.deltas, state: 'open' });
+    }
+    model.end();
+    await reader.event('turn.ended');
+    expect(reader.deltas).toBe(words.join(''));
+    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, (await session.facts()).events));
+    await reader.stop();
+  });
+});
+
+describe('the state of the connection', () => {
+  test('is connecting, live, waiting with a time, and closed, each when it is true', async () => {
+    const clock = manualClock();
+    const parlance = await reach({ clock, backoff: { baseMs: 1_000, mostMs: 8_000 } });
+    const session = parlance.session('states');
+    await session.create();
+    const reader = new Reader((options) => session.events(options));
+    await reader.event('snapshot');
+    proxy.refuse(true);
+    proxy.cut();
+    for (const ms of [500, 1_000, 2_000, 4_000, 4_000]) {
+      const waiting = await reader.state('waiting');
+      expect(waiting.retryAt - clock.now()).toBe(ms);
+      expect(waiting.fault).toMatchObject({ code: 'unreachable' });
+      clock.advance(ms - 1);
+      expect(reader.states.at(-1)).toBe(waiting);
+      clock.advance(1);
+    }
+    const last = await reader.state('waiting');
+    proxy.refuse(false);
+    last.retryNow();
+    await reader.event('snapshot');
+    proxy.cut();
+    const again = await reader.state('waiting');
+    expect(again).toMatchObject({ failures: 1 });
+    expect(await reader.stop()).toBeUndefined();
+    expect(reader.states.at(-1)).toEqual({ status: 'closed', fault: null });
+    expect(reader.states.map(({ status }) => status).slice(0, 4)).toEqual([
+      'connecting',
+      'live',
+      'waiting',
+      'connecting',
+    ]);
+  });
+
+  test('is not live on a wire that is silent: the connection is given up', async () => {
+    const clock = manualClock();
+    const parlance = await reach({ clock, silenceMs: 45_000 });
+    const session = parlance.session('silent');
+    await session.create();
+    const reader = new Reader((options) => session.events(options));
+    await reader.event('snapshot');
+    proxy.silence();
+    while (!clock.waiting().includes(45_000)) await new Promise(setImmediate);
+    clock.advance(44_999);
+    expect(reader.states.at(-1)?.status).toBe('live');
+    clock.advance(1);
+    expect((await reader.state('waiting')).fault.message).toBe('Nothing was heard for 45 s.');
+    await reader.stop();
+  });
+
+  test('closes when the loop is left', async () => {
+    const session = direct().session('left');
+    await session.create();
+    const states: string[] = [];
+    for await (const event of session.events({ onState: ({ status }) => states.push(status) }))
+      if (event.type === 'snapshot') break;
+    expect(states).toEqual(['connecting', 'live', 'closed']);
+  });
+
+  test('is closed at once where the signal was aborted before', async () => {
+    const reader = new Reader((options) =>
+      direct()
+        .session('never')
+        .events({ ...options, signal: AbortSignal.abort() }),
+    );
+    expect(await reader.ended).toBeUndefined();
+    expect(reader.states).toEqual([{ status: 'closed', fault: null }]);
+  });
+});
+
+describe('a position', () => {
+  test('is where the reader goes on', async () => {
+    const session = direct().session('cut-inside');
+    const reader = new Reader((options) => session.events(options), 3);
+    const { seq } = await reader.event('snapshot');
+    expect(reader.seqs).toEqual(Array.from({ length: seq - 3 }, (_, index) => index + 4));
+    await reader.stop();
+  });
+
+  test('that is gone is answered with a reset, and the session from its beginning', async () => {
+    const session = direct().session('reset');
+    await session.create();
+    const reader = new Reader((options) => session.events(options), 99);
+    await reader.event('snapshot');
+    expect(reader.events.map(({ type }) => type)).toEqual(['reset', 'session.created', 'snapshot']);
+    const stale = { ...EMPTY, seq: 99, title: 'of another database' };
+    expect(foldAll(stale, reader.events)).toMatchObject({ seq: 1, title: '' });
+    await reader.stop();
+  });
+});
+
+describe('a server that says no', () => {
+  test('ends the iteration with its code: 404 where there is no such session', async () => {
+    const reader = new Reader((options) => direct().session('nowhere').events(options));
+    expect(await reader.ended).toMatchObject({ name: 'ParlanceError', code: 'not_found', status: 404 });
+    expect(reader.states.at(-1)).toMatchObject({ status: 'closed', fault: { code: 'not_found' } });
+  });
+
+  test('401 where the token is bad, and 400 where the position is no number', async () => {
+    const stranger = connect({ url: server.http, token: 'nonsense' });
+    const reader = new Reader((options) => stranger.session('reset').events(options));
+    expect(await reader.ended).toMatchObject({ code: 'unauthenticated', status: 401 });
+    const wrong = new Reader((options) =>
+      direct()
+        .session('reset')
+        .events({ ...options, after: 0.5 }),
+    );
+    expect(await wrong.ended).toMatchObject({ code: 'invalid', status: 400 });
+  });
+});
