@@ -12,7 +12,7 @@ import { type OpenChannels, openChannels } from './channels.ts';
 import type { Config } from './config.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
 import { ClientDesk } from './core/clients.ts';
-import { type Connection, Engine, identify, type Socket, tokenOf } from './core/engine.ts';
+import { type Connection, Engine, identify, requestIdOf, type Socket, tokenOf } from './core/engine.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { Audience } from './dialects/audience.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
@@ -143,7 +143,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
         token === null ? undefined : (ended: (reason: string) => void) => gate.guard(token, ended);
       return { id, principal, session, guard, accept };
     } catch (thrown) {
-      log.info({ reason: String(thrown) }, 'a socket came with a bad token');
+      const ids = { request: requestIdOf(request), connection: id };
+      log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
       return { id, principal: null, session, accept: { code: 1008, reason: 'Invalid token' } };
     }
   }
@@ -163,6 +164,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       port,
       sockets,
       admit,
+      log,
       opening: (request) => opening(request, door),
       routes: (request, peer) => {
         addresses.set(request, clientAddress(request.headers, peer, config.trustedProxies));
@@ -220,7 +222,13 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
 /** Everything that is answered over HTTP. */
 export function app(around: Surroundings, channels: OpenChannels, operations: Operations): Hono {
   const routes = new Hono();
-  routes.use(cors({ origin: (origin) => origin, credentials: false, exposeHeaders: ['x-next-cursor'] }));
+  routes.use(
+    cors({
+      origin: (origin) => origin,
+      credentials: false,
+      exposeHeaders: ['x-next-cursor', 'x-request-id'],
+    }),
+  );
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
   channels.routes(routes, around);
   operationRoutes(routes, operations);
@@ -231,7 +239,8 @@ export function app(around: Surroundings, channels: OpenChannels, operations: Op
   });
   routes.notFound((c) => c.json({ error: 'Not found', detail: 'Not found' }, 404));
   routes.onError((thrown, c) => {
-    around.log.error({ err: thrown, path: c.req.path }, 'a request could not be handled');
+    const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
+    around.log.error({ ...ids, err: thrown }, 'a request could not be handled');
     return c.json({ error: 'Something went wrong.', detail: 'Something went wrong.' }, 500);
   });
   return routes;

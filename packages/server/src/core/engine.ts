@@ -57,6 +57,7 @@ export {
   type SessionRef,
   sessionKey,
 } from './ports/store.ts';
+export { requestIdOf } from './request-id.ts';
 export { requirePermission } from './rights.ts';
 export { stampedId } from './stamped-id.ts';
 

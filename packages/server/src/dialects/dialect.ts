@@ -1,17 +1,18 @@
 /** A client wire that we serve. Each has a folder of its own, with the same files in it. */
 import { asFault, type ConnectionId, type Fault, type SessionEvent } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import type {
-  Connection,
-  Engine,
-  Gate,
-  Log,
-  Now,
-  OpenStream,
-  Pieces,
-  PreferenceStore,
-  SessionRef,
-  Socket,
+import {
+  type Connection,
+  type Engine,
+  type Gate,
+  type Log,
+  type Now,
+  type OpenStream,
+  type Pieces,
+  type PreferenceStore,
+  requestIdOf,
+  type SessionRef,
+  type Socket,
 } from '../core/engine.ts';
 import type { Audience } from './audience.ts';
 import type { Push } from './pusher/push.ts';
@@ -86,10 +87,21 @@ export const NONE: readonly Frame<never>[] = [];
 /** Lets a dialect with its own state type stand in a list of dialects. */
 export const defineDialect = <State>(dialect: Dialect<State>): Dialect => dialect as unknown as Dialect;
 
+/** What a line of the log is found by. */
+export type LogIds = { readonly request?: string; readonly connection?: string; readonly session?: string };
+
+export const requestIds = (request: Request): LogIds => ({ request: requestIdOf(request) });
+
+export const socketIds = ({ id, session }: Socket): LogIds => ({
+  connection: id,
+  session: session ?? undefined,
+});
+
 /** Anything thrown, as a fault that may be shown. A bug is logged with its cause; the client sees nothing of it. */
-export function reported(thrown: unknown, { log }: Surroundings): Fault {
+export function reported(thrown: unknown, { log }: Pick<Surroundings, 'log'>, ids: LogIds): Fault {
   const fault = asFault(thrown);
   if (fault.code === 'internal' || fault.code === 'storage_unavailable')
-    log.error({ err: fault.cause }, 'a message could not be handled');
+    log.error({ ...ids, err: fault.cause }, 'a message could not be handled');
+  else log.debug({ ...ids, code: fault.code, reason: fault.message }, 'a message was refused');
   return fault;
 }

@@ -2,6 +2,7 @@
 import type { OpenStream, Pieces, Reader } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { requestIdOf } from '../core/request-id.ts';
 import { Outbox } from './outbox.ts';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -25,7 +26,7 @@ export function eventStreams(limits: { heldCharacters: number }, log: Log, meter
         try {
           await tell(reader);
         } catch (thrown) {
-          log.error({ err: thrown, dialect }, 'a stream could not go on');
+          log.error({ err: thrown, dialect, request: requestIdOf(request) }, 'a stream could not go on');
         } finally {
           reader.end();
           direct.close();

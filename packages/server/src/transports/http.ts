@@ -1,5 +1,7 @@
 /** HTTP: one listening address. Requests are admitted or not, become sockets, or go to the routes. */
 import type { Server } from 'bun';
+import type { Log } from '../core/ports/log.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../core/request-id.ts';
 import type { Opening, SocketTransport } from './websocket.ts';
 
 /** Larger bodies are refused before they are read. */
@@ -15,9 +17,31 @@ export type Listening = {
   readonly opening: (request: Request) => Promise<Opening | null>;
   /** `peer` is the address of whoever holds the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
+  /** told of every request, at level debug */
+  readonly log?: Log;
 };
 
-export function listen({ hostname, port, sockets, admit, opening, routes }: Listening): Server<unknown> {
+const refused = (reason: string, status: number): Response =>
+  Response.json({ error: reason, detail: reason }, { status });
+
+export function listen(listening: Listening): Server<unknown> {
+  const { hostname, port, sockets, admit, opening, routes, log } = listening;
+
+  /** Undefined where it has become a socket. */
+  async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
+    const refusal = admit(request);
+    if (refusal !== null) return refused(refusal, 403);
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+      return routes(request, server.requestIP(request)?.address);
+    const found = await opening(request);
+    if (!found) return refused('Not found', 404);
+    const headers = { [REQUEST_ID_HEADER]: requestIdOf(request) };
+    if (!server.upgrade(request, { data: sockets.data(found), headers }))
+      return refused('Not a WebSocket handshake', 400);
+    log?.debug({ request: requestIdOf(request), connection: found.id }, 'a socket was opened');
+    return undefined;
+  }
+
   return Bun.serve({
     hostname,
     port,
@@ -25,17 +49,22 @@ export function listen({ hostname, port, sockets, admit, opening, routes }: List
     idleTimeout: 120,
     websocket: sockets.handler,
     async fetch(request, server) {
-      const refusal = admit(request);
-      if (refusal !== null) return Response.json({ error: refusal, detail: refusal }, { status: 403 });
-      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
-        return routes(request, server.requestIP(request)?.address);
-      const found = await opening(request);
-      if (!found) return Response.json({ error: 'Not found', detail: 'Not found' }, { status: 404 });
-      if (server.upgrade(request, { data: sockets.data(found) })) return undefined;
-      return Response.json(
-        { error: 'Not a WebSocket handshake', detail: 'Not a WebSocket handshake' },
-        { status: 400 },
+      const began = performance.now();
+      const { method, url } = request;
+      const id = requestIdOf(request);
+      const response = await answer(request, server);
+      response?.headers.set(REQUEST_ID_HEADER, id);
+      log?.debug(
+        {
+          request: id,
+          method,
+          path: new URL(url).pathname.slice(0, 200),
+          status: response?.status ?? 101,
+          ms: Math.round((performance.now() - began) * 1000) / 1000,
+        },
+        'request',
       );
+      return response;
     },
   });
 }

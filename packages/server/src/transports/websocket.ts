@@ -65,7 +65,8 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
   );
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const inboxLimits = { frames: 1_000, bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024) };
-  const failed = (thrown: unknown) => log.error({ err: thrown }, 'a frame could not be handled');
+  const failed = (thrown: unknown, { opening, dialect }: Data) =>
+    log.error({ err: thrown, connection: opening.id, dialect }, 'a frame could not be handled');
 
   const handler: WebSocketHandler<Data> = {
     maxPayloadLength: limits.frameBytes * 4,
@@ -85,14 +86,14 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
         const outbox = outboxOf(ws, limits.heldCharacters, meter);
         ws.data.outbox = outbox;
         const connection = accept(socketOf(ws, outbox));
-        const inbox = new Inbox(failed, inboxLimits);
+        const inbox = new Inbox((thrown) => failed(thrown, ws.data), inboxLimits);
         sockets.add(ws);
         ws.data.connection = connection;
         ws.data.inbox = inbox;
         if (connection.opened) inbox.put(() => connection.opened?.());
         ws.data.endGuard = ws.data.opening.guard?.((reason) => dismiss(ws, reason)) ?? null;
       } catch (thrown) {
-        log.error({ err: thrown }, 'a socket could not be opened');
+        log.error({ err: thrown, connection: ws.data.opening.id }, 'a socket could not be opened');
         ws.close(1011, 'Something went wrong.');
       }
     },

@@ -106,7 +106,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       try {
         await perform(frame.data);
       } catch (thrown) {
-        const fault = reported(thrown, around);
+        const fault = reported(thrown, around, { connection: socket.id, session: session?.id });
         fail(...refusal(frame.data.type, fault));
       }
     },

@@ -9,7 +9,15 @@ import { type Connection, type Now, type Socket, spokenAnswer } from '../../core
 import { waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
-import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import {
+  defineDialect,
+  type Frame,
+  NONE,
+  reported,
+  type Stepped,
+  type Surroundings,
+  socketIds,
+} from '../dialect.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 import { retryField, retryWords } from '../retry.ts';
 
@@ -69,7 +77,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
           return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
         await chat(frame);
       } catch (thrown) {
-        socket.send(faultFrame(reported(thrown, around)));
+        socket.send(faultFrame(reported(thrown, around, socketIds(socket))));
       }
     },
     garbled: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),

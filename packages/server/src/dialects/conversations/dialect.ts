@@ -57,7 +57,7 @@ function spoken(
   const caller = { principal, dialect: 'conversations', via: socket.id };
   const say = (body: Body) => socket.send(body);
   const complain = (thrown: unknown, conversationId?: string) => {
-    const fault = reported(thrown, around);
+    const fault = reported(thrown, around, { connection: socket.id, session: conversationId });
     say(errorBody(FAULTS[fault.code], retryWords(fault), conversationId, retryField('retryAfter', fault)));
   };
 

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
-import { reported, type Surroundings } from '../dialect.ts';
+import { reported, requestIds, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { latestMessages } from './messages.ts';
@@ -17,7 +17,7 @@ export function routes(app: Hono, around: Surroundings): void {
   const caller = (c: Context) => principalOf(gate, c.req.raw);
 
   api.onError((thrown, c) => {
-    const fault = reported(thrown, around);
+    const fault = reported(thrown, around, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
     sayRetryAfter(c, fault);
     return c.json({ detail: retryWords(fault) }, STATUSES[fault.code]);

@@ -54,7 +54,9 @@ export function watchChannels<State>(
 
   const unwatch = push.watch({
     occupied(channel) {
-      occupied(channel).catch((thrown) => log.error({ err: thrown }, 'a channel cannot be followed'));
+      occupied(channel).catch((thrown) =>
+        log.error({ err: thrown, channel }, 'a channel cannot be followed'),
+      );
     },
     vacated(channel) {
       for (const [key, socket] of followed) if (socket.channel === channel) letGo(key);

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { type Gate, principalOf as principalOrLocal, tokenOf } from '../../core/engine.ts';
-import { reported, type Surroundings } from '../dialect.ts';
+import { reported, requestIds, type Surroundings } from '../dialect.ts';
 import { retryField, retryWords, sayRetryAfter } from '../retry.ts';
 
 export type ErrorCode =
@@ -98,7 +98,7 @@ const fieldsOf = ({ issues }: z.ZodError) =>
 export const errorAnswer =
   (around: Surroundings) =>
   (thrown: unknown, c: Context): Response => {
-    const fault = reported(thrown, around);
+    const fault = reported(thrown, around, requestIds(c.req.raw));
     const { status, code } = FAULTS[fault.code];
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
     sayRetryAfter(c, fault);

@@ -19,7 +19,15 @@ import { type Connection, type Now, type Socket, spokenAnswer } from '../../core
 import { waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
-import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import {
+  defineDialect,
+  type Frame,
+  NONE,
+  reported,
+  type Stepped,
+  type Surroundings,
+  socketIds,
+} from '../dialect.ts';
 import { nthId, stampedId } from '../ids.ts';
 import { retryWords } from '../retry.ts';
 import {
@@ -206,7 +214,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       try {
         await perform(typed(frame));
       } catch (thrown) {
-        reply(refusal(frame, reported(thrown, around)));
+        reply(refusal(frame, reported(thrown, around, socketIds(socket))));
       }
     },
     garbled: (reason) =>

@@ -2,7 +2,7 @@
 import { asFault, isObject } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf } from '../../core/engine.ts';
-import { reported, type Surroundings } from '../dialect.ts';
+import { reported, requestIds, type Surroundings } from '../dialect.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
   app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(around) }));
@@ -28,7 +28,8 @@ async function summarize(c: Context, around: Surroundings): Promise<Response> {
     const summary = await around.engine.summarise(named, content, c.req.raw.signal);
     return c.json({ summary, title: named, timestamp: timeOf(around) });
   } catch (thrown) {
-    return c.json({ error: 'Failed to generate summary', details: reported(thrown, around).message }, 500);
+    const { message } = reported(thrown, around, requestIds(c.req.raw));
+    return c.json({ error: 'Failed to generate summary', details: message }, 500);
   }
 }
 

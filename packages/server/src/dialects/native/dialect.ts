@@ -21,7 +21,7 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../../core/engine.ts';
-import { defineDialect, reported, type Stepped, type Surroundings } from '../dialect.ts';
+import { defineDialect, reported, requestIds, type Stepped, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { encode, follow } from './event-stream.ts';
@@ -116,7 +116,7 @@ function routes(app: Hono, around: Surroundings): void {
   });
 
   api.onError((thrown, c) => {
-    const fault = reported(thrown, around);
+    const fault = reported(thrown, around, requestIds(c.req.raw));
     sayRetryAfter(c, fault);
     return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
   });

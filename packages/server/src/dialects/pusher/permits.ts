@@ -6,7 +6,7 @@ import { Fault, type Principal } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { principalOf, tokenOf } from '../../core/engine.ts';
-import { reported, type Surroundings } from '../dialect.ts';
+import { reported, requestIds, type Surroundings } from '../dialect.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
 import { STATUSES } from './routes.ts';
@@ -24,7 +24,7 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
       try {
         return c.json(await answer(c, permitting));
       } catch (thrown) {
-        const status = STATUSES[reported(thrown, around).code];
+        const status = STATUSES[reported(thrown, around, requestIds(c.req.raw)).code];
         return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
       }
     };

@@ -1,9 +1,10 @@
 /** The signed HTTP API, for the family's server packages. Errors are plain text. */
-import { asFault, Fault, type FaultCode } from '@parlance/protocol';
+import { Fault, type FaultCode } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import type { Log } from '../../core/engine.ts';
+import { reported, requestIds } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
 import { isOurs } from './application.ts';
 import { isChannelName, kindOf } from './names.ts';
@@ -18,8 +19,7 @@ export function signedRoutes(app: Hono, server: PusherServer, log: Log): void {
   const api = new Hono<{ Variables: { body: Uint8Array } }>();
 
   api.onError((thrown, c) => {
-    const fault = asFault(thrown);
-    if (fault.code === 'internal') log.error({ err: fault.cause }, 'a request could not be handled');
+    const fault = reported(thrown, { log }, requestIds(c.req.raw));
     return c.text(fault.message, STATUSES[fault.code]);
   });
   api.notFound((c) => c.text('Not found', 404));
