@@ -1,0 +1,115 @@
+/** Everything that can live on a token, opened by it over the wire; each tells how it ended. */
+import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
+import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+
+export type Live = {
+  readonly kind: string;
+  /** how it ended, as the client sees it */
+  readonly ended: Promise<string>;
+  /** Resolves when it has shown that it is alive. */
+  alive(): Promise<unknown>;
+};
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const SOCKETS: Record<string, { path: string; ask: object; answer: string }> = {
+  conversations: { path: '/ws', ask: { type: 'PING' }, answer: 'PONG' },
+  broadcast: { path: '/broadcast', ask: { type: 'nonsense' }, answer: 'error' },
+  agentloop: { path: '/agentloop', ask: { type: 'nonsense' }, answer: 'error' },
+  extension: { path: '/extension', ask: { type: 'ping' }, answer: 'pong' },
+  'the door that listens first': { path: '/', ask: { type: 'ping' }, answer: 'pong' },
+};
+
+export async function openAll(server: TestServer, name: string, token: string): Promise<Live[]> {
+  const session = crypto.randomUUID();
+  await fetch(`${server.http}/v1/sessions/${session}/commands`, {
+    method: 'POST',
+    headers: bearer(token),
+    body: JSON.stringify({ type: 'session.create' }),
+  });
+  const all: Live[] = [
+    await registered(server, token),
+    await streamed(server, token, session),
+    await permitted(server, token, name),
+  ];
+  for (const [kind, { path, ask, answer }] of Object.entries(SOCKETS)) {
+    const client = await server.connect(`${path}?token=${token}`);
+    const alive = () => {
+      client.send(ask);
+      return client.next(answer);
+    };
+    all.push({ kind, alive, ended: client.closed.then(({ code, reason }) => `${code} ${reason}`) });
+  }
+  for (const live of all) await live.alive();
+  return all;
+}
+
+/** A socket that came without a token and said it later, in a frame. */
+async function registered(server: TestServer, sessionToken: string): Promise<Live> {
+  const client = await server.connect('/extension');
+  client.send(registration([], { sessionToken }));
+  await client.next('registration_confirmed');
+  const alive = () => {
+    client.send({ type: 'ping' });
+    return client.next('pong');
+  };
+  const ended = client.closed.then(({ code, reason }) => `${code} ${reason}`);
+  return { kind: 'extension, by a frame', alive, ended };
+}
+
+/** The events of a session over HTTP. */
+async function streamed(server: TestServer, token: string, session: string): Promise<Live> {
+  const events = `${server.http}/v1/sessions/${session}/events`;
+  const response = await fetch(events, { headers: { accept: 'text/event-stream', ...bearer(token) } });
+  let text = '';
+  let waiting = Promise.withResolvers<void>();
+  const ended = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      waiting.resolve();
+      waiting = Promise.withResolvers();
+    }
+    return 'the end';
+  })();
+  const seen = async (word: string) => {
+    while (!text.includes(word)) await Promise.race([waiting.promise, ended.then(() => fail(word))]);
+  };
+  await seen('snapshot');
+  const rename = async (title: string) => {
+    // by an admin, so that it can be asked whether the stream lives when its own token does not
+    const admin = await server.login('ada', 'ada-password');
+    await fetch(`${server.http}/v1/sessions/${session}/commands`, {
+      method: 'POST',
+      headers: bearer(admin),
+      body: JSON.stringify({ type: 'session.rename', title }),
+    });
+    await seen(title);
+  };
+  return { kind: 'native events', alive: () => rename(`title ${crypto.randomUUID()}`), ended };
+}
+
+const fail = (word: string): never => {
+  throw new Error(`the stream ended before ${word}`);
+};
+
+/** A Pusher socket with a private channel that our own endpoint has permitted. */
+async function permitted(server: TestServer, token: string, name: string): Promise<Live> {
+  const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
+  const channel = `private-user-${name}`;
+  const response = await fetch(`${server.http}/api/pusher/auth`, {
+    method: 'POST',
+    headers: bearer(token),
+    body: new URLSearchParams({ socket_id: one.socketId, channel_name: channel }),
+  });
+  const { auth } = (await response.json()) as { auth: string };
+  one.send('pusher:subscribe', { channel, auth });
+  await one.told('pusher_internal:subscription_succeeded');
+  const ended = one.client.closed.then(({ code, reason }) => `${code} ${reason}`);
+  return { kind: 'pusher', alive: () => one.settled(), ended };
+}
+
+/** What the client of each kind sees when the right to be there is lost. */
+export const endOf = (kind: string, reason: string): string =>
+  kind === 'native events' ? 'the end' : `${kind === 'pusher' ? 4200 : 1008} ${reason}`;
