@@ -44,7 +44,7 @@ export class Outbox {
   constructor(
     private readonly wire: Wire,
     private readonly lag: Lag,
-    /** how many characters may be held */
+    /** how many characters may be held before the next frame is too much */
     private readonly limit: number,
   ) {}
 
@@ -82,6 +82,11 @@ export class Outbox {
   }
 
   #hold(held: Held[], text: string, frame: object | undefined, pieces: Pieces | undefined): void {
+    // Looked at before the frame is added: that it is large is not the reader's fault.
+    if (this.#size > this.limit) {
+      this.#letGo([...held.map((one) => one.frame), frame]);
+      return;
+    }
     const last = held.at(-1);
     const key = (frame && pieces?.key(frame)) ?? null;
     if (last && frame && pieces && key !== null && key === last.key && pieces === last.pieces) {
@@ -94,15 +99,13 @@ export class Outbox {
       held.push({ text, frame, pieces, key, more: [] });
       this.#size += text.length;
     }
-    // One large frame is not the reader's fault.
-    if (this.#size > this.limit && this.#size > text.length) this.#letGo(held);
   }
 
-  #letGo(held: readonly Held[]): void {
+  #letGo(dropped: readonly (object | undefined)[]): void {
     this.#gone = true;
     this.#held = null;
     this.lag.letGo();
-    this.wire.letGo(held.map(({ frame }) => frame));
+    this.wire.letGo(dropped);
   }
 
   #encoded({ text, frame, pieces, more }: Held): string {

@@ -2,7 +2,7 @@
 import { isFact, type Live, type SessionEvent } from '@parlance/protocol';
 import type { Engine, Pieces, Reader, SessionRef } from '../../core/engine.ts';
 
-const PAGE = 200;
+const PAGE = 50;
 
 let latest: { readonly event: SessionEvent; readonly text: string } | null = null;
 
@@ -66,6 +66,8 @@ export async function follow(
 /** The facts after `seen`, page by page as they are read. Returns the number of the last one. */
 async function tellPast(reader: Reader, engine: Engine, ref: SessionRef, seen: number): Promise<number> {
   for (;;) {
+    // First, so that a page is not held for a reader that does not come for it.
+    await reader.ready();
     const page = await engine.facts(ref, seen, PAGE);
     for (const fact of page) {
       await reader.ready();

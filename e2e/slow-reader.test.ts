@@ -1,0 +1,180 @@
+/** Readers that stop reading in the middle of a long answer: what they cost, what becomes of them, who notices. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FakeModel, fakeModel } from './fake-model.ts';
+import { type RawReader, rawReader } from './raw-reader.ts';
+import { postJson, type ServerProcess, startProcess } from './server-process.ts';
+
+const TOKENS = 20_000;
+const folder = mkdtempSync(join(tmpdir(), 'parlance-slow-'));
+let model: FakeModel;
+let server: ServerProcess;
+let token: string;
+
+/** The kernel takes about four megabytes for a reader; an answer must be longer for the server to notice. */
+const answerOf = (width: number) =>
+  Array.from({ length: TOKENS }, (_, index) => `${index}${'.'.repeat(width)}`).join(' ');
+
+beforeAll(async () => {
+  model = fakeModel(({ messages }) => {
+    const asked = JSON.stringify(messages.at(-1)?.content);
+    return { say: answerOf(Number(/words of (\d+)/.exec(asked)?.[1])) };
+  });
+  server = await startProcess(folder, {
+    PROVIDER: 'openai',
+    MODEL: 'fake',
+    OPENAI_API_KEY: 'key',
+    OPENAI_BASE_URL: model.url,
+    CONTEXT_LIMIT: '100000000',
+  });
+  const user = { username: 'dev', password: 'dev-password' };
+  token = String((await postJson(`${server.http}/v1/auth/login`, user)).body.access_token);
+});
+afterAll(async () => {
+  await server?.kill();
+  model?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Body = Record<string, unknown> & { type?: string; payload?: Record<string, unknown>; text?: string };
+
+/** How a reader of each dialect that streams joins what it is told, and when it has the whole answer. */
+const READERS = {
+  agentloop: {
+    open: (session: string) => rawReader(server.http, `/agentloop?token=${token}&session=${session}`),
+    text: (texts: readonly string[]) =>
+      texts
+        .map((text) => (JSON.parse(text) as Body).payload as Body)
+        .filter(({ type, role }) => type === 'message' && role === 'assistant')
+        .flatMap(({ content }) => (content as { text: string }[]).map((part) => part.text))
+        .join(''),
+    done: (text: string) => text.includes('"agent_finished"'),
+  },
+  conversations: {
+    open: (session: string) => rawReader(server.http, `/ws?token=${token}&session=${session}`),
+    text: (texts: readonly string[]) =>
+      texts
+        .map((text) => JSON.parse(text) as Body)
+        .filter(({ type }) => type === 'message_chunk')
+        .map(({ payload }) => payload?.chunk)
+        .join(''),
+    done: (text: string) => text.includes('"message_complete"'),
+  },
+  native: {
+    open: (session: string) =>
+      rawReader(server.http, `/v1/sessions/${session}/events?after=2&token=${token}`, 'text/event-stream'),
+    /** a snapshot says how far the open block has come, a fact the whole text */
+    text: (texts: readonly string[]) => {
+      let text = '';
+      for (const event of texts.join('').split('\n\n')) {
+        const [, name, data] = /event: (.*)\ndata: (.*)/.exec(event) ?? [];
+        const body = JSON.parse(data ?? '{}') as Body & { open?: { text: string } | null };
+        if (name === 'text.delta') text += body.text;
+        else if (name === 'text.ended') text = String(body.text);
+        else if (name === 'snapshot' && body.open) text = body.open.text;
+      }
+      return text;
+    },
+    done: (text: string) => text.includes('event: turn.ended'),
+  },
+};
+
+const command = async (session: string, body: object) => {
+  const url = `${server.http}/v1/sessions/${session}/commands?token=${token}`;
+  expect((await postJson(url, body)).status).toBe(200);
+};
+
+/** An empty session to watch. */
+const prepared = (session: string) => command(session, { type: 'session.create' });
+
+/** Resolves when someone who keeps up has seen the end of the turn. */
+async function turn(session: string, width: number): Promise<void> {
+  const reader = await READERS.native.open(session);
+  const text = `words of ${width}`;
+  await command(session, { type: 'input.submit', parts: [{ type: 'text', text }] });
+  await reader.until(READERS.native.done);
+  reader.end();
+}
+
+async function figure(name: string): Promise<number> {
+  const lines = (await (await fetch(`${server.http}/metrics`)).text()).split('\n');
+  return lines
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+for (const [name, dialect] of Object.entries(READERS)) {
+  describe(name, () => {
+    test('a reader that pauses is sent the rest as few frames, and has the whole answer', async () => {
+      // Frames are long and the text is short, so that the kernel is full before the limit of what is held is reached.
+      const session = `pause-${name}-${'x'.repeat(150)}`;
+      const width = name === 'conversations' ? 2 : 40;
+      await prepared(session);
+      const [slow, quick] = [await dialect.open(session), await dialect.open(session)];
+      const before = await figure('parlance_frames_coalesced_total');
+      slow.stopReading();
+      await turn(session, width);
+      await quick.until(dialect.done);
+      expect(dialect.text(quick.texts)).toBe(answerOf(width));
+      expect(await figure('parlance_frames_coalesced_total')).toBeGreaterThan(before);
+      slow.goOn();
+      await slow.until(dialect.done);
+      expect(dialect.text(slow.texts)).toBe(answerOf(width));
+      expect(slow.texts.length).toBeLessThan(quick.texts.length);
+      for (const reader of [slow, quick]) reader.end();
+    });
+  });
+}
+
+for (const name of ['agentloop', 'conversations'] as const) {
+  test(`${name}: a reader that is too far behind is closed with 1013, and nobody else notices`, async () => {
+    const session = `gone-${name}`;
+    await prepared(session);
+    const [slow, quick] = [await READERS[name].open(session), await READERS[name].open(session)];
+    const before = await figure('parlance_slow_readers_closed_total');
+    slow.stopReading();
+    await turn(session, 200);
+    await quick.until(READERS[name].done);
+    expect(READERS[name].text(quick.texts)).toBe(answerOf(200));
+    expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
+    slow.goOn();
+    expect(await slow.closed).toBe(1013);
+    // What it was sent has no gap: it is the beginning of the answer.
+    expect(answerOf(200).startsWith(READERS[name].text(slow.texts))).toBe(true);
+    quick.end();
+  });
+}
+
+test('native: a reader that is too far behind is told again from the log, with no fact lost or repeated', async () => {
+  const { open, text, done } = READERS.native;
+  await prepared('behind');
+  const slow = await open('behind');
+  const before = await figure('parlance_resyncs_total');
+  slow.stopReading();
+  await turn('behind', 200);
+  expect(await figure('parlance_resyncs_total')).toBe(before + 1);
+  slow.goOn();
+  await slow.until(done);
+  expect(text(slow.texts)).toBe(answerOf(200));
+  const numbers = [...slow.texts.join('').matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq));
+  expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
+  slow.end();
+});
+
+test('forty readers that do not read cost less than a megabyte each', async () => {
+  const { open } = READERS.agentloop;
+  const residentMegabytes = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const readers: RawReader[] = [];
+  for (const session of ['first', 'second', 'third']) await prepared(session);
+  for (const session of ['first', 'second']) await turn(session, width);
+  const before = residentMegabytes();
+  for (let count = 0; count < 40; count++) readers.push(await open('third'));
+  for (const reader of readers) reader.stopReading();
+  await turn('third', 40);
+  expect(await figure('parlance_sockets_behind')).toBe(40);
+  expect(residentMegabytes() - before).toBeLessThan(40);
+  for (const reader of readers) reader.end();
+});
