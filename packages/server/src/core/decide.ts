@@ -31,8 +31,13 @@ export type Asking = {
     readonly text: string;
     readonly durationMs: number;
   } | null;
+  /** how many inputs may wait in the session */
+  readonly mostQueued: number;
   readonly newId: () => string;
 };
+
+/** when a session whose queue is full may have room */
+const QUEUE_RETRY_MS = 2_000;
 
 /** Commands that need no model: explaining and compacting are the engine's. */
 export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
@@ -106,6 +111,10 @@ function submit(
   }
   const facts: FactBody[] = state.created ? [] : [creation(command.named, asking)];
   const superseded = command.mode === 'supersede' && state.turn;
+  if (state.turn && state.queue.length >= asking.mostQueued) {
+    const message = `${asking.mostQueued} messages wait in this session already.`;
+    throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
+  }
   if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
   const input = asking.newId() as InputId;
   const { via, dialect } = asking;

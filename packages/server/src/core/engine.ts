@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type PrincipalId,
 } from '@parlance/protocol';
+import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
 import { compactNow, currentUse } from './compaction.ts';
 import { type Asking, type Decided, decide } from './decide.ts';
@@ -81,6 +82,8 @@ export type Watch = Glance & { stop(): void };
 export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   readonly clients?: ClientDesk;
+  readonly turnsAtOnce: number;
+  readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
   readonly turnsAtOnce: number;
@@ -103,6 +106,8 @@ export class Engine {
   readonly #tools: TurnTools;
   readonly #directory: Directory;
   readonly #queue: RunQueue;
+  readonly #limits: EngineLimits;
+  readonly #capacity: Capacity;
   readonly #sessions: SessionCache;
   /** where approvals that were answered lately belong, so that a late answer is told so */
   readonly #answered = new Map<ApprovalId, SessionRef>();
@@ -110,6 +115,7 @@ export class Engine {
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
     this.#parts = parts;
+    this.#limits = parts.limits ?? NO_LIMITS;
     const { meter = NO_METER, tracer = NO_TRACER } = parts;
     this.#tools = { ...parts, clients: this.clients, meter, tracer };
     this.#directory = new Directory(parts.store);
@@ -121,7 +127,9 @@ export class Engine {
       (session) => nextMove(session.state).kind !== 'rest',
       parts.turnsAtOnce,
       parts.restMs,
+      this.#limits.turnsWaiting,
     );
+    this.#capacity = new Capacity(parts.store, this.#queue, this.#limits, meter);
     meter.gauge('turns_running', () => this.#queue.running);
     meter.gauge('queue_depth', () => this.#queue.depths);
     meter.gauge('sessions_in_memory', () => this.#sessions.size);
@@ -197,9 +205,17 @@ export class Engine {
     if (command.type === 'input.submit' && command.call)
       this.checkCall(command.call.tool, command.call.input);
     return this.#sessions.use(ref, async (session) => {
-      const facts = await this.#carryOut(session, command, caller);
-      this.#queue.wake(session);
-      return { seq: session.state.seq, facts };
+      const leave = await this.#capacity.admit(session, command);
+      try {
+        const facts = await this.#carryOut(session, command, caller);
+        this.#queue.wake(session);
+        return { seq: session.state.seq, facts };
+      } catch (thrown) {
+        this.#capacity.failed(thrown);
+        throw thrown;
+      } finally {
+        leave();
+      }
     });
   }
 
@@ -386,6 +402,7 @@ export class Engine {
       agent: roster.first(domain, placed ? command.agent : undefined),
       answeredBy: this.#answering(command),
       open: shownSoFar(session, now),
+      mostQueued: this.#limits.inputsQueued,
       newId,
     };
   }

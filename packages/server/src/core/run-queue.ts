@@ -13,6 +13,8 @@ export class RunQueue {
   /** sessions that could not go on, until they try again */
   readonly #resting = new Map<LiveSession, ReturnType<typeof setTimeout>>();
   readonly #failures = new Map<LiveSession, number>();
+  /** sessions whose work is being recorded, and how often each */
+  readonly #entering = new Map<LiveSession, number>();
   #stopping = false;
 
   constructor(
@@ -20,7 +22,26 @@ export class RunQueue {
     private readonly hasWork: (session: LiveSession) => boolean,
     private readonly atOnce: number,
     private readonly restMs = rests,
+    /** how many may wait beside those that are driven; work that is begun already is not counted out */
+    private readonly mostWaiting = Number.POSITIVE_INFINITY,
   ) {}
+
+  /**
+   * Keeps a place for the session while new work for it is recorded; what is returned gives the place back, after the
+   * session was woken. Null where the queue is full. A session that is in hand has its place already.
+   */
+  enter(session: LiveSession): (() => void) | null {
+    if (session.driving) return () => undefined;
+    const before = this.#entering.get(session) ?? 0;
+    const size = this.#running.size + this.#waiting.length + this.#resting.size + this.#entering.size;
+    if (before === 0 && size >= this.atOnce + this.mostWaiting) return null;
+    this.#entering.set(session, before + 1);
+    return () => {
+      const left = (this.#entering.get(session) ?? 1) - 1;
+      if (left === 0) this.#entering.delete(session);
+      else this.#entering.set(session, left);
+    };
+  }
 
   /** sessions that are being driven */
   get running(): number {
@@ -43,9 +64,11 @@ export class RunQueue {
     clearTimeout(resting);
     this.#resting.delete(session);
     if (session.driving && resting === undefined) return;
-    session.driving = true;
-    if (this.#running.size >= this.atOnce) this.#waiting.push(session);
-    else this.#start(session);
+    const now = this.#running.size < this.atOnce;
+    // Where there is no room, what has nothing to do takes no place.
+    session.driving = now || this.hasWork(session);
+    if (now) this.#start(session);
+    else if (session.driving) this.#waiting.push(session);
   }
 
   #start(session: LiveSession): void {

@@ -66,6 +66,8 @@ export interface EventStore {
   count(filter: SessionFilter): Promise<number>;
   /** Writes something that means nothing, and makes it durable. Rejects where that is not possible just now. */
   writable(): Promise<void>;
+  /** About how many bytes everything takes. Cheap: it is asked with every input. */
+  size(): Promise<number>;
   close(): Promise<void>;
 }
 
