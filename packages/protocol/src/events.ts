@@ -101,7 +101,7 @@ export const EVENTS = {
   }),
 
   'turn.started': fact({ turn: TurnId, input: InputId, agent: AgentRef }),
-  /** The process died inside the turn; the step that was not finished is asked again. */
+  /** The process died inside the turn, or could record nothing; the step that was not finished is asked again. */
   'turn.resumed': fact({ turn: TurnId }),
   'turn.ended': fact({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
   'turn.failed': fact({ turn: TurnId, fault: FaultData, durationMs: z.number() }),

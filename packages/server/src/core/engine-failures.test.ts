@@ -102,7 +102,7 @@ describe('a store that fails', () => {
   test('for a while: the session goes on by itself when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
-    const { engine, happens, events } = await setStage(
+    const { engine, happens, events, provider } = await setStage(
       Array.from({ length: 5 }, () => says('Hello.')),
       {
         store,
@@ -121,7 +121,10 @@ describe('a store that fails', () => {
     store.fail(6);
     await delta;
     await ended;
-    expect(rests).toEqual([1, 2, 3]);
+    expect(rests).toEqual([1, 2, 3, 4, 5]);
+    // While nothing could be stored the model was not asked; then everyone is told that what was shown is void.
+    expect(provider.prompts).toHaveLength(2);
+    expect(events.filter(({ type }) => type === 'step.restarted')).toHaveLength(1);
     const blocks = events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
     expect(blocks).toEqual(['Hello.']);
   });

@@ -16,7 +16,8 @@ import { parseFact } from '@parlance/protocol';
 import { type Context, EMPTY, evolveContext } from './context.ts';
 import { type Glance, nowOf, type Sink } from './glance.ts';
 import type { Log } from './ports/log.ts';
-import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
+import { AppendConflict, type EventStore, type SessionRecord, type SessionRef } from './ports/store.ts';
+import { checkpointOf, recordOf } from './record.ts';
 import { atRest, evolve, initialState, type SessionState, STATE_VERSION, statusOf } from './session.ts';
 
 export type OpenBlock = {
@@ -46,6 +47,12 @@ export type Sources = {
 
 const PAGE = 500;
 
+/** How often a change is decided anew because another process has written to the session meanwhile. */
+const MOST_CONFLICTS = 5;
+
+/** What must be recorded before a turn that broke off goes on: what it has shown since its last step is void. */
+export type TakenUp = FactBody<'turn.resumed' | 'step.restarted'>;
+
 export class LiveSession {
   state: SessionState;
   open: OpenBlock | null = null;
@@ -57,8 +64,8 @@ export class LiveSession {
   readonly glance: Glance = { now: () => nowOf(this), recent: () => this.recent };
   /** a driver is moving the turn forward */
   driving = false;
-  /** the turn that was under way in a process that is gone, until it is taken up again */
-  interrupted: TurnId | null = null;
+  /** set where the turn broke off, with a process that is gone or because nothing could be stored, until it goes on */
+  interrupted: TakenUp | null = null;
   #checkpoint: SessionRecord['checkpoint'] = null;
   #context: Context | null = null;
   #tail: Promise<unknown> = Promise.resolve();
@@ -90,7 +97,7 @@ export class LiveSession {
       session.saidAtRest = session.state.said;
     }
     for await (const fact of session.facts(session.state.seq)) session.#apply(fact);
-    if (statusOf(session.state) === 'running') session.interrupted = session.state.turn?.id ?? null;
+    session.#takeUp();
     return session;
   }
 
@@ -121,12 +128,16 @@ export class LiveSession {
   /**
    * Decides on the state as it is when all earlier changes are done, and makes the facts durable. Returns them;
    * none where nothing was decided. What `decide` throws, this rejects with, and nothing has changed. Where the facts
-   * cancel the turn, it is stopped before they are written; where they cannot be written, it goes on.
+   * cancel the turn, it is stopped before they are written; where they cannot be written, it goes on. Where another
+   * process has written to the session, that is taken in first and it is decided anew.
    */
   transact(decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
-    const run = this.#tail.then(() => this.#commit(decide(this.state)));
-    this.#tail = run.catch(() => undefined);
-    return run;
+    return this.#inTurn(() => this.#decided(decide));
+  }
+
+  /** Takes in what another process has written to the session. */
+  async refresh(): Promise<void> {
+    await this.#inTurn(() => this.#catchUp());
   }
 
   /** Resolves when every change that was begun before is done. */
@@ -175,6 +186,45 @@ export class LiveSession {
     return stopper;
   }
 
+  /** One after another. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = this.#tail.then(work);
+    this.#tail = run.catch(() => undefined);
+    return run;
+  }
+
+  async #decided(decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
+    for (let conflicts = 0; ; ) {
+      try {
+        return await this.#commit(decide(this.state));
+      } catch (thrown) {
+        if (!(thrown instanceof AppendConflict) || ++conflicts > MOST_CONFLICTS) throw thrown;
+        if (!(await this.#catchUp())) throw thrown;
+      }
+    }
+  }
+
+  /** Tells whether there was anything: the log may also be shorter than what we know, and then nothing helps. */
+  async #catchUp(): Promise<boolean> {
+    const { seq } = this.state;
+    for await (const fact of this.facts(seq)) {
+      this.#stop([fact]);
+      this.#apply(fact);
+      this.#tell(fact);
+    }
+    if (this.state.seq === seq) return false;
+    // Whoever wrote them has counted them; what waits for a person is known here all the same.
+    this.#report([], this.state);
+    if (!this.driving) this.#takeUp();
+    return true;
+  }
+
+  #takeUp(): void {
+    const { turn } = this.state;
+    if (turn && statusOf(this.state) === 'running')
+      this.interrupted = { type: 'turn.resumed', turn: turn.id };
+  }
+
   async #commit(bodies: readonly FactBody[]): Promise<Fact[]> {
     if (bodies.length === 0) return [];
     const { store, now, newId } = this.sources;
@@ -193,9 +243,7 @@ export class LiveSession {
     // What could not be read again would make the whole session unreadable: it is refused here.
     for (const fact of facts) parseFact(fact);
     const next = facts.reduce(evolve, this.state);
-    const checkpoint = atRest(next)
-      ? { version: STATE_VERSION, seq: next.seq, state: JSON.stringify(next) }
-      : this.#checkpoint;
+    const checkpoint = checkpointOf(next) ?? this.#checkpoint;
     const stopped = this.#stop(facts);
     try {
       await store.append(seq, facts, recordOf(this.ref, next, checkpoint));
@@ -261,23 +309,3 @@ const closesBlock = (fact: Fact, open: OpenBlock | null): boolean => {
       return false;
   }
 };
-
-const recordOf = (
-  ref: SessionRef,
-  state: SessionState,
-  checkpoint: SessionRecord['checkpoint'],
-): SessionRecord => ({
-  ref,
-  dialect: state.created?.dialect ?? '',
-  domain: state.created?.domain ?? '',
-  agent: state.agent.id,
-  title: state.title,
-  status: statusOf(state),
-  archived: state.archived,
-  labels: state.labels,
-  said: state.said,
-  createdAt: state.created?.at ?? state.updatedAt,
-  updatedAt: state.updatedAt,
-  head: state.seq,
-  checkpoint,
-});

@@ -22,6 +22,8 @@ export class SessionCache {
     const entry = this.#entry(ref);
     entry.pins++;
     try {
+      // One that did not exist when it was asked for may have been imported since.
+      if (entry.session?.state.seq === 0) await entry.session.refresh();
       return await work(await entry.loading);
     } finally {
       entry.pins--;

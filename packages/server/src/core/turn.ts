@@ -18,7 +18,7 @@ import type { ClientDesk } from './clients.ts';
 import { compactForVendor, compactIfFull, limitsOf } from './compaction.ts';
 import { contextUse } from './context.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
-import type { LiveSession, OpenBlock } from './live-session.ts';
+import type { LiveSession, OpenBlock, TakenUp } from './live-session.ts';
 import { ModelCall, type Observers } from './model-call.ts';
 import type { Log } from './ports/log.ts';
 import type { PromptItem, Provider, ProviderEvent } from './ports/provider.ts';
@@ -71,7 +71,7 @@ export function nextMove(state: SessionState): Move {
  * where nothing can be recorded any more.
  */
 export async function drive(session: LiveSession, tools: TurnTools, stopping: () => boolean): Promise<void> {
-  if (session.interrupted) await resume(session, session.interrupted);
+  if (session.interrupted) await takeUp(session, session.interrupted);
   while (!stopping()) {
     const move = nextMove(session.state);
     if (move.kind === 'rest') return;
@@ -83,7 +83,7 @@ export async function drive(session: LiveSession, tools: TurnTools, stopping: ()
       else await end(session, tools, move.turn, []);
     } catch (thrown) {
       if (move.kind === 'begin') throw thrown;
-      if (!signal?.aborted) await fail(session, tools, move.turn, thrown);
+      if (!signal?.aborted) await brokeOff(session, tools, move, thrown);
     }
     // A cancel may be on its way to the log: what comes next is decided after it.
     await session.settled();
@@ -94,8 +94,28 @@ export async function drive(session: LiveSession, tools: TurnTools, stopping: ()
 export const recordIn = (session: LiveSession, turn: TurnId, facts: readonly FactBody[]): Promise<unknown> =>
   session.transact((state) => (state.turn?.id === turn ? facts : []));
 
-async function resume(session: LiveSession, turn: TurnId): Promise<void> {
-  await recordIn(session, turn, [{ type: 'turn.resumed', turn }]);
+async function takeUp(session: LiveSession, broken: TakenUp): Promise<void> {
+  await recordIn(session, broken.turn, [broken]);
+  session.interrupted = null;
+}
+
+/**
+ * The turn fails. Where not even that can be recorded, it is taken up again later, and that begins with a fact: as
+ * long as nothing can be stored, no model is asked for what would be lost.
+ */
+async function brokeOff(
+  session: LiveSession,
+  tools: TurnTools,
+  move: Exclude<Move, { kind: 'rest' | 'begin' }>,
+  thrown: unknown,
+): Promise<void> {
+  const turn = move.turn.id;
+  const fault = asFault(thrown).data();
+  session.interrupted =
+    move.kind === 'think'
+      ? { type: 'step.restarted', turn, attempt: 1, delayMs: 0, fault }
+      : { type: 'turn.resumed', turn };
+  await fail(session, tools, move.turn, thrown);
   session.interrupted = null;
 }
 
