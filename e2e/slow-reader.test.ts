@@ -169,7 +169,7 @@ test('forty readers that do not read cost less than a megabyte each', async () =
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
   const readers: RawReader[] = [];
   for (const session of ['first', 'second', 'third']) await prepared(session);
-  for (const session of ['first', 'second']) await turn(session, width);
+  for (const session of ['first', 'second']) await turn(session, 40);
   const before = residentMegabytes();
   for (let count = 0; count < 40; count++) readers.push(await open('third'));
   for (const reader of readers) reader.stopReading();
