@@ -46,7 +46,7 @@ export { spokenAnswer } from './approvals.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
-export type { Connection, Join, OpenStream, Reader, Socket } from './ports/connection.ts';
+export type { Connection, OpenStream, Pieces, Reader, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
 export type { PreferenceStore } from './ports/preferences.ts';
@@ -86,7 +86,6 @@ export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
-  readonly turnsAtOnce: number;
   /** sessions that nobody uses stay in memory up to this many */
   readonly keptInMemory?: number;
   /** how long a session rests that could not go on for the nth time in a row; 1 s, 2 s, … where it is not given */
@@ -121,7 +120,11 @@ export class Engine {
     this.#directory = new Directory(parts.store);
     const firstAgent = parts.roster.first(parts.roster.defaultDomain);
     const { happened } = new Tally(this.#tools, (note) => this.#eachWaiting(note));
-    this.#sessions = new SessionCache({ ...parts, happened }, firstAgent, parts.keptInMemory ?? KEPT_IN_MEMORY);
+    this.#sessions = new SessionCache(
+      { ...parts, happened },
+      firstAgent,
+      parts.keptInMemory ?? KEPT_IN_MEMORY,
+    );
     this.#queue = new RunQueue(
       (session, stopping) => this.#drive(session, stopping),
       (session) => nextMove(session.state).kind !== 'rest',
