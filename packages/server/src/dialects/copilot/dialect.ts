@@ -10,7 +10,7 @@ import { defineDialect, type Frame, NONE, type Stepped, type Surroundings } from
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
 import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
-import { interact } from './interact.ts';
+import { type Interaction, interact } from './interact.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { rateLimit } from './rate-limit.ts';
 import { InteractRequest } from './request.ts';
@@ -36,10 +36,16 @@ function routes(app: Hono, around: Surroundings): void {
     const principal = await principalOf(around.gate, c.req.raw);
     const request = await checkedBody(InteractRequest, c.req.raw);
     const interaction = await interact(request, principal, around);
-    const push = interactPush(interaction);
-    around.push.publish(sessionChannel(interaction.sessionId), push.type, push);
+    await publish(interaction);
     return c.json(interactBody(interaction, around.now() - began));
   });
+  /** The channel is named by the id alone: a session that has the id in common with an older one has no channel. */
+  async function publish(interaction: Interaction): Promise<void> {
+    const { sessionId, ref } = interaction;
+    if ((await around.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
+    const push = interactPush(interaction);
+    around.push.publish(sessionChannel(sessionId), push.type, push);
+  }
   api.onError(errorAnswer(around));
   app.route('/', api);
   sessionRoutes(app, around);

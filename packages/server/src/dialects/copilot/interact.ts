@@ -29,7 +29,12 @@ const PAGE_TOKENS = 6_000;
 const MORE_BUTTONS = 100;
 const PAGE = 1_000;
 
-export type Interaction = { readonly sessionId: string; readonly task: Task; readonly page: Page | null };
+export type Interaction = {
+  readonly sessionId: string;
+  readonly ref: SessionRef;
+  readonly task: Task;
+  readonly page: Page | null;
+};
 
 export async function interact(
   request: InteractRequest,
@@ -47,6 +52,7 @@ export async function interact(
   if (known && now.turn !== known)
     return {
       sessionId,
+      ref,
       page: null,
       task: overTask(
         known,
@@ -72,7 +78,7 @@ export async function interact(
 
   await engine.rested(ref);
   const task = taskOf(await factsFrom(ref, began, around), taskId);
-  return { sessionId, page, task: withApproval(task, await engine.now(ref)) };
+  return { sessionId, ref, page, task: withApproval(task, await engine.now(ref)) };
 }
 
 type Caller = { readonly principal: Principal; readonly dialect: string };
