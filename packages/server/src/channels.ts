@@ -29,13 +29,14 @@ const OFF: OpenChannels = {
 export function openChannels(config: Config, log: Log): OpenChannels {
   if (!config.channels) return OFF;
   const { channelsAppId: id, channelsKey: key, channelsSecret: secret } = config;
-  const guarded = config.auth === 'required' && secret === DEFAULT_SECRET;
+  const known = secret === DEFAULT_SECRET;
+  const guarded = known && config.auth === 'required';
   if (guarded)
     log.warn(
       {},
       'SOCKUDO_APP_SECRET is the default: the signed HTTP API does not reach sessions until it is set',
     );
-  const server = pusherServer({ id, key, secret, guarded }, log);
+  const server = pusherServer({ id, key, secret, known, guarded }, log);
   const trigger = externalTrigger(config, log);
   return {
     push: trigger ?? server.channels,

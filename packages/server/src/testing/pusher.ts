@@ -17,6 +17,7 @@ export const APPLICATION: Application = {
   id: 'app-id',
   key: 'app-key',
   secret: 'app-secret',
+  known: false,
   guarded: false,
 };
 

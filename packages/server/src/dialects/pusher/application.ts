@@ -8,9 +8,11 @@ export type Application = {
   readonly key: string;
   readonly secret: string;
   /**
-   * Set where callers need a token but the secret is the one that everybody knows. A signature then opens none of our
-   * own channels: only `POST /api/pusher/auth` does, for the socket it was asked for.
+   * Set where the secret is the one that everybody knows. A signature then opens none of our own channels and lists
+   * none: only `POST /api/pusher/auth` opens one, for the socket it was asked for.
    */
+  readonly known: boolean;
+  /** Set where callers need a token, too: then such a signature does not publish on our own channels either. */
   readonly guarded: boolean;
 };
 

@@ -325,7 +325,7 @@ test('a user must have an id', async () => {
 });
 
 test('with a secret that everyone knows, a signature alone opens none of our own channels', async () => {
-  const server = serve({}, { guarded: true });
+  const server = serve({}, { known: true });
   const one = await server.connect();
   await one.subscribe('private-room');
   for (const channel of ['private-session-1', 'private-user-ann']) {

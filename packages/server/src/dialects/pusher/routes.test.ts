@@ -184,7 +184,7 @@ test('a refusal does not say which signature would have been right', async () =>
 });
 
 test('with a secret that everyone knows, requests neither see nor reach our own channels', async () => {
-  const { connect, call, server } = serve({}, { guarded: true });
+  const { connect, call, server } = serve({}, { known: true, guarded: true });
   const one = await connect();
   server.connected.permit(one.socketId, 'private-session-1');
   await one.subscribe('private-session-1');

@@ -83,15 +83,15 @@ export function signedRoutes(app: Hono, server: PusherServer, log: Log): void {
     return c.json({});
   });
 
-  const isHidden = (name: string): boolean => application.guarded && isOurs(name);
+  const isHidden = (name: string): boolean => application.known && isOurs(name);
 
   function mayTouch(name: string): void {
-    if (isHidden(name)) throw new Fault('forbidden', GUARDED);
+    if (application.guarded && isOurs(name)) throw new Fault('forbidden', GUARDED);
   }
 
   function channelOf(name: string): string {
     if (!isChannelName(name, limits)) throw new Fault('invalid', 'Invalid channel name');
-    mayTouch(name);
+    if (isHidden(name)) throw new Fault('forbidden', GUARDED);
     return name;
   }
 

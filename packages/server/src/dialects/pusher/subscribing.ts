@@ -27,7 +27,7 @@ export function admit(
   if (kind === 'user') return user && channel === userChannel(user.user_id) ? { member: null } : BAD_AUTH;
   const data = kind === 'presence' ? channel_data : null;
   if (!auth || !isSubscriptionAuth(application, auth, socketId, channel, data)) return BAD_AUTH;
-  if (application.guarded && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_PERMITTED;
+  if (application.known && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_PERMITTED;
   if (kind !== 'presence') return { member: null };
   return data == null && user ? { member: user } : memberOf(data, limits);
 }
