@@ -37,3 +37,15 @@ test('a session is foreign to those who have none of that name, unless they are 
   expect(await foreign(uma)).toBe(false);
   expect(await engine.foreign(uma, 'no\nname')).toBe(false);
 });
+
+test('an admin is given the session that had the id first, whoever has taken it since', async () => {
+  const { engine } = await setStage([]);
+  const [aaa, ada] = [principal('aaa', 'user'), principal('ada', 'admin')];
+  await say(engine, 'Mine');
+  await engine.send(
+    { owner: aaa.id, id: SESSION.id },
+    { type: 'session.create' },
+    { ...CALLER, principal: aaa },
+  );
+  expect(await engine.resolve(ada, SESSION.id)).toEqual(SESSION);
+});

@@ -11,8 +11,8 @@ export class Directory {
       throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
     const own: SessionRef = { owner: principal.id, id: parsed.data };
     if (principal.role !== 'admin' || (await this.#exists(own))) return own;
-    const [other] = await this.store.findById(own.id);
-    return other?.ref ?? own;
+    // Whoever takes the id of someone else's session does not come before it.
+    return (await this.firstHolder(name)) ?? own;
   }
 
   async find(principal: Principal, name: string): Promise<SessionRef | null> {
