@@ -38,11 +38,17 @@ export class Wire {
   async json<Answer>(request: WireRequest): Promise<Answer> {
     return this.#tried(request, async () => {
       const response = await this.once(request);
-      try {
-        return (await response.json()) as Answer;
-      } catch (thrown) {
+      const text = await response.text().catch((thrown) => {
         request.signal?.throwIfAborted();
-        throw new ParlanceError('unreachable', 'The answer broke off or is not JSON.', { cause: thrown });
+        throw new ParlanceError('unreachable', 'The answer broke off.', { cause: thrown });
+      });
+      try {
+        return JSON.parse(text) as Answer;
+      } catch (thrown) {
+        throw new ParlanceError('unexpected', 'Something answered that is not this API.', {
+          status: response.status,
+          cause: thrown,
+        });
       }
     });
   }

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Fact } from '@parlance/protocol';
+import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import type { SessionStreamEvent } from './answers.ts';
+import { connect } from './connect.ts';
+import { ParlanceError } from './error.ts';
+import type { EventsOptions } from './event-stream.ts';
+import { type LiveView, liveView } from './live-view.ts';
+import { type HeldModel, heldModel } from './testing/held-model.ts';
+import { manualClock } from './testing/manual-clock.ts';
+import { proxyTo, type TestProxy } from './testing/proxy.ts';
+import { EMPTY, foldAll, type SessionView } from './view.ts';
+
+let model: HeldModel;
+let server: TestServer;
+let proxy: TestProxy;
+beforeAll(async () => {
+  model = heldModel();
+  server = await startTestServer(model.settings);
+  proxy = await proxyTo(server.running.port);
+});
+afterAll(async () => {
+  await proxy.stop();
+  await server.stop();
+  model.stop();
+});
+
+const reach = () => connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 } });
+
+/** Resolves when the listeners were told and it is so. */
+async function until(live: LiveView, so: (live: LiveView) => boolean): Promise<void> {
+  while (!so(live)) {
+    const told = Promise.withResolvers<void>();
+    const stop = live.subscribe(told.resolve);
+    await told.promise.finally(stop);
+  }
+}
+
+const isLive = (live: LiveView) => live.connection().status === 'live';
+const says = (text: string) => (live: LiveView) => JSON.stringify(live.view()).includes(text);
+
+describe('a live view', () => {
+  test('is the session as it is, word by word, over a connection that is cut', async () => {
+    const session = reach().session('live');
+    await session.submit('Go');
+    const live = session.live();
+    expect(live.view()).toBe(EMPTY);
+    await until(live, isLive);
+    await model.asked();
+    model.say('One ');
+    await until(live, says('"One "'));
+    proxy.cut();
+    model.say('two.');
+    await until(live, says('"One two."'));
+    model.end();
+    await until(live, ({ view }) => view().status === 'idle');
+    expect(live.view()).toEqual(foldAll(EMPTY, (await session.facts()).events));
+    live.close();
+    expect(await live.closed).toBeNull();
+    expect(live.connection()).toEqual({ status: 'closed', fault: null });
+  });
+
+  test('goes on from a view that is at hand', async () => {
+    const session = reach().session('live');
+    const facts = (await session.facts()).events;
+    const start = foldAll(EMPTY, facts.slice(0, 2));
+    const live = session.live(start);
+    expect(live.view()).toBe(start);
+    await until(live, isLive);
+    expect(live.view()).toEqual(foldAll(EMPTY, facts));
+    live.close();
+    await live.closed;
+  });
+
+  test('does not flicker: while the past is told anew, even twice, it is the view that it was', async () => {
+    const facts = (await reach().session('live').facts()).events;
+    const stale: SessionView = { ...EMPTY, seq: 999, title: 'of another database' };
+    const titles: string[] = [];
+    const fault = new ParlanceError('unreachable', 'Cut.');
+    async function* events({ onState }: EventsOptions): AsyncGenerator<SessionStreamEvent> {
+      const { seq } = facts.at(-1) as Fact;
+      onState?.({ status: 'connecting', failures: 0 });
+      yield* [{ type: 'reset' } as const, ...facts.slice(0, 3)];
+      onState?.({ status: 'waiting', retryAt: 0, failures: 1, fault, retryNow: () => undefined });
+      onState?.({ status: 'connecting', failures: 1 });
+      yield* facts.slice(3);
+      onState?.({ status: 'live' });
+      yield { type: 'snapshot', seq, turn: null, open: null, approval: null };
+      onState?.({ status: 'closed', fault: null });
+    }
+    const live = liveView(events, manualClock(), stale);
+    live.subscribe(() => titles.push(`${live.connection().status}: ${live.view().title}`));
+    await live.closed;
+    expect(titles).toEqual([
+      'waiting: of another database',
+      'connecting: of another database',
+      'live: Go',
+      'closed: Go',
+    ]);
+  });
+
+  test('is the same object until listeners have been told of another, and they are told once for many words', async () => {
+    const clock = manualClock();
+    const session = connect({ url: server.http, clock }).session('often');
+    await session.submit('Go');
+    const live = session.live();
+    await until(live, isLive);
+    const before = live.view();
+    let told = 0;
+    live.subscribe(() => told++);
+    await model.asked();
+    const watcher = connect({ url: server.http }).session('often').live();
+    for (const word of ['a ', 'b ', 'c ']) model.say(word);
+    await until(watcher, says('"a b c "'));
+    while (!clock.waiting().includes(16)) await new Promise(setImmediate);
+    expect([told, live.view()]).toEqual([0, before]);
+    clock.advance(16);
+    expect(told).toBe(1);
+    expect(live.view()).not.toBe(before);
+    model.end();
+    for (const each of [live, watcher]) each.close();
+    await Promise.all([live.closed, watcher.closed]);
+  });
+
+  test('of a session that is not there closes with why', async () => {
+    const live = reach().session('nowhere').live();
+    expect(await live.closed).toMatchObject({ code: 'not_found' });
+    expect(live.connection()).toMatchObject({ status: 'closed', fault: { code: 'not_found' } });
+  });
+
+  test('that waits to connect again can be told not to', async () => {
+    const session = connect({ url: proxy.url, clock: manualClock() }).session('live');
+    proxy.refuse(true);
+    proxy.cut();
+    const live = session.live();
+    await until(live, ({ connection }) => connection().status === 'waiting');
+    proxy.refuse(false);
+    live.retryNow();
+    await until(live, isLive);
+    live.retryNow();
+    expect(live.view().title).toBe('Go');
+    live.close();
+    await live.closed;
+  });
+});
