@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { LiveSession } from './live-session.ts';
 import { type Drive, RunQueue } from './run-queue.ts';
 
@@ -17,7 +17,7 @@ const fake = (name: string): Fake & LiveSession => {
 };
 
 /** Drives that end when the test says so. */
-function stageOf(atOnce: number, restMs?: (failures: number) => number) {
+function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWaiting?: number) {
   const started: string[] = [];
   const rests: number[] = [];
   const work = new Set<string>();
@@ -38,6 +38,7 @@ function stageOf(atOnce: number, restMs?: (failures: number) => number) {
       rests.push(failures);
       return restMs?.(failures) ?? 0;
     },
+    mostWaiting,
   );
   const end = async (name: string, went = true) => {
     drives.get(name)?.resolve(went);
@@ -60,7 +61,8 @@ test('a session that is woken while it is driven is not driven twice', async () 
 });
 
 test('sessions run side by side up to the limit, and the rest in order of arrival', async () => {
-  const { queue, started, end } = stageOf(2);
+  const { queue, started, work, end } = stageOf(2);
+  work.add('c').add('d');
   for (const name of ['a', 'b', 'c', 'd']) queue.wake(fake(name));
   expect(started).toEqual(['a', 'b']);
   await end('b');
@@ -83,9 +85,10 @@ test('work that came in after the last look of the driver is taken up', async ()
 
 test('a session with much to do does not keep those that wait from their turn', async () => {
   const { queue, started, work, end } = stageOf(1);
-  work.add('a');
+  work.add('a').add('b');
   queue.wake(fake('a'));
   queue.wake(fake('b'));
+  work.delete('b');
   await end('a');
   expect(started).toEqual(['a', 'b']);
   await end('b');
@@ -123,6 +126,73 @@ test('a session that rested goes on by itself', async () => {
   await end('a', false);
   while (started.length < 2) await new Promise((resolve) => setImmediate(resolve));
   expect(started).toEqual(['a', 'a']);
+});
+
+test('where there is no room, what has nothing to do takes no place', async () => {
+  const { queue, started, end } = stageOf(1);
+  const idle = fake('b');
+  queue.wake(fake('a'));
+  queue.wake(idle);
+  expect([idle.driving, queue.depths.turns]).toEqual([false, 0]);
+  await end('a');
+  expect(started).toEqual(['a']);
+});
+
+describe('a queue with room for one turn and one that waits', () => {
+  const full = () => {
+    const stage = stageOf(1, () => NEVER, 1);
+    const sessions = [fake('a'), fake('b')] as const;
+    stage.work.add('a').add('b').add('c');
+    for (const session of sessions) {
+      const leave = stage.queue.enter(session);
+      stage.queue.wake(session);
+      leave?.();
+    }
+    return { ...stage, sessions };
+  };
+
+  test('has no place for a third, but for more work of those it has', () => {
+    const { queue, sessions } = full();
+    expect(queue.enter(fake('c'))).toBeNull();
+    for (const session of sessions) expect(queue.enter(session)).not.toBeNull();
+  });
+
+  test('has a place again when a turn has ended', async () => {
+    const { queue, work, end } = full();
+    work.delete('a');
+    await end('a');
+    expect(queue.enter(fake('c'))).not.toBeNull();
+  });
+
+  test('counts what is being recorded, once for each session', () => {
+    const { queue } = stageOf(1, undefined, 1);
+    const one = fake('a');
+    const leaving = [queue.enter(one), queue.enter(one)];
+    expect(queue.enter(fake('b'))).not.toBeNull();
+    expect(queue.enter(fake('c'))).toBeNull();
+    leaving[0]?.();
+    expect(queue.enter(fake('c'))).toBeNull();
+    leaving[1]?.();
+    expect(queue.enter(fake('c'))).not.toBeNull();
+  });
+
+  test('counts sessions that rest because they cannot go on', async () => {
+    const { queue, work, end } = full();
+    work.delete('b');
+    await end('a', false);
+    await end('b');
+    expect(queue.enter(fake('c'))).not.toBeNull();
+    expect(queue.enter(fake('d'))).toBeNull();
+    await queue.drain(0);
+  });
+
+  test('takes work that was begun before, such as a turn whose approval was answered', async () => {
+    const { queue, started, end } = full();
+    queue.wake(fake('c'));
+    await end('a');
+    await end('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
 });
 
 test('draining waits for the running drives and starts no other', async () => {

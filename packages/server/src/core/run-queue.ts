@@ -75,7 +75,7 @@ export class RunQueue {
     const run = this.drive(session, () => this.#stopping).then((went) => {
       this.#running.delete(session);
       session.driving = false;
-      if (went) this.#failures.delete(session);
+      if (went || !this.hasWork(session)) this.#failures.delete(session);
       const next = this.#waiting.shift();
       if (next) this.#start(next);
       if (this.#stopping || !this.hasWork(session)) return;
