@@ -60,6 +60,8 @@ describe('defaults', () => {
       contextThreshold: 0.8,
       logLevel: 'info',
       metricsToken: undefined,
+      otlpEndpoint: undefined,
+      serviceName: 'parlance',
       offlineDelay: 15,
       maxSteps: 50,
       grace: 5000,

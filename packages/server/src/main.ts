@@ -12,7 +12,15 @@ import { type OpenChannels, openChannels } from './channels.ts';
 import type { Config } from './config.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
 import { ClientDesk } from './core/clients.ts';
-import { type Connection, Engine, identify, requestIdOf, type Socket, tokenOf } from './core/engine.ts';
+import {
+  type Connection,
+  Engine,
+  identify,
+  type Log,
+  requestIdOf,
+  type Socket,
+  tokenOf,
+} from './core/engine.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { Audience } from './dialects/audience.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
@@ -27,6 +35,7 @@ import { openLog } from './telemetry/log.ts';
 import { openMetrics } from './telemetry/metrics.ts';
 import { Readiness } from './telemetry/readiness.ts';
 import { type Operations, operationRoutes } from './telemetry/routes.ts';
+import type { Traces } from './telemetry/traces.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
@@ -51,6 +60,7 @@ export type RunningServer = {
 export async function startServer(config: Config): Promise<RunningServer> {
   const log = openLog(config.logLevel);
   const metrics = openMetrics();
+  const traces = await tracesOf(config, log);
   const store = openSqliteStore(config.data, { exclusive: true });
   const sandbox = await findSandbox();
   if (config.approval === 'full-auto' && !sandbox) {
@@ -82,6 +92,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const engine = new Engine({
     store: metered(store, metrics),
     meter: metrics,
+    tracer: traces?.tracer,
     clients,
     roster,
     provider: openProvider(config.model, config, log),
@@ -190,6 +201,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     async stop() {
       readiness.draining();
       await engine.drain(config.grace);
+      const flushed = traces?.close();
       channelWatch.stop();
       await mcp.close();
       await channels.close();
@@ -197,8 +209,16 @@ export async function startServer(config: Config): Promise<RunningServer> {
       sockets.drain();
       for (const { server } of [main, ...doors]) await server.stop(true);
       await store.close();
+      await flushed;
     },
   };
+}
+
+/** Loaded where spans are wanted, so that nobody else pays for it. */
+async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promise<Traces | null> {
+  if (otlpEndpoint === undefined) return null;
+  const { openTraces } = await import('./telemetry/traces.ts');
+  return openTraces({ endpoint: otlpEndpoint, serviceName, log });
 }
 
 function audienceOf<Name extends string, Some>(audiences: ReadonlyMap<Name, Some>, name: Name): Some {

@@ -334,6 +334,22 @@ export const SETTINGS = {
     secret: true,
     description: 'a token that opens /metrics and nothing else, at least 32 bytes',
   },
+  otlpEndpoint: {
+    env: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
+    flag: '--otlp-endpoint',
+    argument: 'URL',
+    fallback: undefined,
+    schema: httpUrl(),
+    description: 'an OpenTelemetry collector that is sent spans of turns, over HTTP',
+  },
+  serviceName: {
+    env: ['OTEL_SERVICE_NAME'],
+    flag: null,
+    argument: '',
+    fallback: 'parlance',
+    schema: text(),
+    description: 'the name of this server in spans',
+  },
   offlineDelay: {
     env: ['PARLANCE_OFFLINE_DELAY'],
     flag: '--offline-delay',

@@ -1,0 +1,198 @@
+/**
+ * Turns as spans: `invoke_agent`, with a child for every model call (`chat`) and every tool call (`execute_tool`), in the
+ * words of OpenTelemetry's conventions for generative AI. Nothing of what was said is in them.
+ *
+ * The id of a turn without its dashes is the id of its trace: whoever has a line of the log has the trace, and a turn
+ * that was interrupted goes on in the same one.
+ */
+import {
+  type Tracer as ApiTracer,
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { AgentRef, CallId, Fact, TurnId, Usage } from '@parlance/protocol';
+import type { SessionRef } from '../core/ports/store.ts';
+import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../core/ports/tracer.ts';
+import type { SessionState } from '../core/session.ts';
+
+/** Turns may rest for weeks. Of more than these the oldest are closed as they are. */
+const MOST_OPEN = 10_000;
+
+type OpenTurn = { readonly span: Span; readonly context: Context; readonly calls: Map<CallId, Span> };
+
+/** The tracer, and how the next trace is to be called. */
+export type NamedTraces = { readonly tracer: ApiTracer; nameNext(id: string): void };
+
+export class Spans implements Tracer {
+  readonly #turns = new Map<TurnId, OpenTurn>();
+
+  constructor(private readonly traces: NamedTraces) {}
+
+  happened(ref: SessionRef, fact: Fact, before: SessionState): void {
+    switch (fact.type) {
+      case 'turn.started':
+        this.#begin(ref, fact.turn, fact.agent, fact.at, {});
+        break;
+      case 'turn.resumed':
+        if (before.turn && !this.#turns.has(fact.turn))
+          this.#begin(ref, fact.turn, before.turn.agent, fact.at, { 'parlance.resumed': true });
+        break;
+      case 'turn.ended':
+        this.#end(fact.turn, fact.at, 'ended', usageOf(fact.usage));
+        break;
+      case 'turn.failed':
+        this.#end(fact.turn, fact.at, 'failed', {}, fact.fault.code);
+        break;
+      case 'turn.cancelled':
+        this.#end(fact.turn, fact.at, 'cancelled', { 'parlance.reason': fact.reason });
+        break;
+      case 'tool.started':
+        this.#beginCall(ref, fact, before);
+        break;
+      case 'tool.ended':
+        this.#endCall(fact);
+        break;
+      default:
+    }
+  }
+
+  modelCalled(call: ModelCalled): ModelTrace {
+    const { provider, model, session, turn, task } = call;
+    const parent = turn === undefined ? undefined : this.#turns.get(turn);
+    const asked = { 'gen_ai.provider.name': PROVIDERS[provider] ?? provider, 'gen_ai.request.model': model };
+    parent?.span.setAttributes(asked);
+    const span = this.#start(`chat ${model}`, parent?.context ?? ROOT_CONTEXT, {
+      kind: provider === 'offline' ? SpanKind.INTERNAL : SpanKind.CLIENT,
+      startTime: Date.now(),
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        ...asked,
+        ...(session && { 'gen_ai.conversation.id': session.id }),
+        ...(task !== 'chat' && { 'parlance.task': task }),
+      },
+    });
+    return {
+      retried: (code) => span.addEvent('retry', { 'error.type': code }),
+      over: (outcome) => endModelCall(span, outcome),
+    };
+  }
+
+  /** What is open is closed as it stands: the server stops. */
+  close(): void {
+    for (const open of this.#turns.values()) close(open, Date.now());
+    this.#turns.clear();
+  }
+
+  #start(name: string, context: Context, options: Parameters<ApiTracer['startSpan']>[1]): Span {
+    return this.traces.tracer.startSpan(name, options, context);
+  }
+
+  #begin(ref: SessionRef, turn: TurnId, agent: AgentRef, at: number, more: Attributes): void {
+    this.traces.nameNext(turn.replaceAll('-', ''));
+    const span = this.#start(`invoke_agent ${agent.name}`, ROOT_CONTEXT, {
+      kind: SpanKind.INTERNAL,
+      startTime: at,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.id': agent.id,
+        'gen_ai.agent.name': agent.name,
+        'gen_ai.conversation.id': ref.id,
+        'parlance.turn': turn,
+        ...more,
+      },
+    });
+    this.#turns.set(turn, { span, context: trace.setSpan(ROOT_CONTEXT, span), calls: new Map() });
+    for (const [oldest, open] of this.#turns) {
+      if (this.#turns.size <= MOST_OPEN) return;
+      close(open, at);
+      this.#turns.delete(oldest);
+    }
+  }
+
+  #end(turn: TurnId, at: number, outcome: string, attributes: Attributes, error?: string): void {
+    const open = this.#turns.get(turn);
+    if (!open) return;
+    this.#turns.delete(turn);
+    open.span.setAttributes({ 'parlance.outcome': outcome, ...attributes });
+    if (error !== undefined) fail(open.span, error);
+    close(open, at);
+  }
+
+  #beginCall(ref: SessionRef, { turn, call, at }: Fact<'tool.started'>, before: SessionState): void {
+    const open = this.#turns.get(turn);
+    const tool = before.turn?.calls.find((one) => one.call === call)?.tool;
+    if (!open || tool === undefined) return;
+    const span = this.#start(`execute_tool ${tool}`, open.context, {
+      kind: SpanKind.INTERNAL,
+      startTime: at,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': tool,
+        'gen_ai.tool.call.id': call,
+        'gen_ai.tool.type': 'function',
+        'gen_ai.conversation.id': ref.id,
+      },
+    });
+    open.calls.set(call, span);
+  }
+
+  #endCall({ turn, call, at, outcome }: Fact<'tool.ended'>): void {
+    const calls = this.#turns.get(turn)?.calls;
+    const span = calls?.get(call);
+    if (!span) return;
+    calls?.delete(call);
+    span.setAttribute('parlance.outcome', outcome);
+    if (outcome === 'failed' || outcome === 'unknown') fail(span, `tool_${outcome}`);
+    span.end(at);
+  }
+}
+
+function close({ span, calls }: OpenTurn, at: number): void {
+  for (const call of calls.values()) call.end(at);
+  span.end(at);
+}
+
+function endModelCall(span: Span, outcome: ModelOutcome): void {
+  switch (outcome.kind) {
+    case 'ended':
+      span.setAttributes({
+        ...usageOf(outcome.usage),
+        'gen_ai.response.finish_reasons': [FINISH_REASONS[outcome.stop] ?? outcome.stop],
+      });
+      break;
+    case 'failed':
+      fail(span, outcome.code);
+      break;
+    case 'broken-off':
+      span.setAttribute('parlance.outcome', 'aborted');
+      break;
+  }
+  span.end(Date.now());
+}
+
+function fail(span: Span, type: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+const usageOf = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Usage): Attributes => ({
+  'gen_ai.usage.input_tokens': inputTokens,
+  'gen_ai.usage.output_tokens': outputTokens,
+  ...(cachedTokens && { 'gen_ai.usage.cache_read.input_tokens': cachedTokens }),
+  ...(reasoningTokens && { 'gen_ai.usage.reasoning.output_tokens': reasoningTokens }),
+});
+
+/** Where the conventions have another name than we do. */
+const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini' };
+
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  done: 'stop',
+  calls: 'tool_calls',
+  length: 'length',
+  refused: 'content_filter',
+};

@@ -1,0 +1,97 @@
+/**
+ * Spans to a collector, over OTLP/HTTP. Loaded only where there is one: the SDK costs a hundred milliseconds and twenty
+ * megabytes. What else it reads from the environment is its own: OTEL_EXPORTER_OTLP_HEADERS, OTEL_BSP_…
+ */
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  type IdGenerator,
+  RandomIdGenerator,
+  type SpanExporter,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Log } from '../core/ports/log.ts';
+import type { Tracer } from '../core/ports/tracer.ts';
+import { type NamedTraces, Spans } from './spans.ts';
+
+export type TraceOptions = {
+  /** where the collector is; spans go to `/v1/traces` below it */
+  readonly endpoint: string;
+  readonly serviceName: string;
+  readonly log: Log;
+  /** how long the exit waits for a collector that does not answer */
+  readonly closeMs?: number;
+};
+
+export type Traces = {
+  readonly tracer: Tracer;
+  /** What is pending is sent. Resolves in any case. */
+  close(): Promise<void>;
+};
+
+const CLOSE_MS = 2_000;
+
+export function openTraces({ endpoint, serviceName, log, closeMs = CLOSE_MS }: TraceOptions): Traces {
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: 10_000 });
+  const ids = new NamedIds();
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName }),
+    idGenerator: ids,
+    spanProcessors: [new BatchSpanProcessor({ exporter: complaining(exporter, log) })],
+  });
+  const traces: NamedTraces = {
+    tracer: provider.getTracer('parlance'),
+    nameNext: (id) => {
+      ids.next = id;
+    },
+  };
+  const spans = new Spans(traces);
+  return {
+    tracer: spans,
+    async close() {
+      spans.close();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, closeMs);
+      // Whatever it says, it has been told of by the exporter.
+      const done = provider.shutdown().catch(() => undefined);
+      await Promise.race([done, promise]).finally(() => clearTimeout(timer));
+    },
+  };
+}
+
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+
+/** Random ids, but for a trace that is to have a name. */
+class NamedIds implements IdGenerator {
+  next: string | null = null;
+  readonly #random = new RandomIdGenerator();
+
+  generateTraceId(): string {
+    const { next } = this;
+    this.next = null;
+    return next !== null && TRACE_ID.test(next) ? next : this.#random.generateTraceId();
+  }
+
+  generateSpanId(): string {
+    return this.#random.generateSpanId();
+  }
+}
+
+/** Says once that spans do not arrive, and once that they do again. */
+function complaining(exporter: SpanExporter, log: Log): SpanExporter {
+  let failing = false;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined || result.code !== 0;
+        if (failed && !failing)
+          log.warn({ spans: spans.length, reason: result.error?.message }, 'spans could not be exported');
+        else if (!failed && failing) log.info({}, 'spans are exported again');
+        failing = failed;
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+  };
+}
