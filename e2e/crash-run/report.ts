@@ -10,11 +10,10 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 export function reportOf(seed: number, outcome: Outcome): string[] {
-  const { kills, hits, recoveries, evidence, violations } = outcome;
+  const { kills, hits, recoveries, starts, evidence, violations } = outcome;
   const { sent, facts, happened, shown, assembled, waited, pending } = evidence;
   const acknowledged = sent.filter((message) => message.acknowledged).length;
   const lost = violations.filter(({ rule }) => rule === 'lost').length;
-  const { p50, p95, max } = spreadOf(recoveries);
   const unknown = [...facts.values()]
     .flat()
     .filter((fact) => fact.type === 'tool.ended' && fact.outcome === 'unknown').length;
@@ -30,10 +29,12 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
     `texts           ${shown.length} shown as complete, ${assembled.length} put together from pieces`,
     `side effects    ${happened.length} happened, ${unknown} outcomes told as unknown`,
     `approvals       ${waited.length} left waiting, ${pending.length} pending at the end`,
-    `recovery        p50 ${ms(p50)}, p95 ${ms(p95)}, max ${ms(max)} (${recoveries.length} measured)`,
+    `recovery        ${written(spreadOf(recoveries))} (until the first acknowledged message)`,
+    `                ${written(spreadOf(starts))} (of it, until the server listens)`,
     `violations      ${violations.length}`,
     ...violations.map(({ rule, session, what }) => `  ${rule}: ${session} ${what}`),
   ];
 }
 
+const written = ({ p50, p95, max }: Spread): string => `p50 ${ms(p50)}, p95 ${ms(p95)}, max ${ms(max)}`;
 const ms = (value: number): string => `${Math.round(value)} ms`;

@@ -29,6 +29,7 @@ export type Outcome = {
   readonly kills: number;
   readonly hits: Hits;
   readonly recoveries: readonly number[];
+  readonly starts: readonly number[];
   readonly evidence: Evidence;
   readonly violations: readonly Violation[];
 };
@@ -43,7 +44,7 @@ export async function run({ seed, kills, seconds }: Options): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-crash-run-'));
   prepare(folder);
   const random = seeded(seed);
-  const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '3' });
+  const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '1' });
   const moments = new Moments();
   const ledger = new Ledger(moments, () => victim.acknowledged());
   try {
@@ -68,6 +69,7 @@ export async function run({ seed, kills, seconds }: Options): Promise<Outcome> {
       kills: victim.kills,
       hits,
       recoveries: victim.recoveries,
+      starts: victim.starts,
       evidence,
       violations: check(evidence),
     };

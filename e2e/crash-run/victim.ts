@@ -7,11 +7,14 @@ export class Victim {
   kills = 0;
   /** from the spawn to the first message that a client has been acknowledged, in milliseconds */
   readonly recoveries: number[] = [];
+  /** the part of it until the server listens */
+  readonly starts: number[] = [];
   #number = 0;
   #process: StartingProcess | null = null;
   #spawnedAt = 0;
   #dead = Promise.withResolvers<void>();
   #listening = Promise.withResolvers<Life>();
+  #up = false;
   #acknowledged = Promise.withResolvers<void>();
   #counted = true;
 
@@ -31,10 +34,15 @@ export class Victim {
     const number = this.#number;
     this.#process = starting;
     starting.listening.then(
-      (server) => number === this.#number && this.#listening.resolve({ number, server }),
+      (server) => {
+        if (this.#process !== starting) return;
+        this.#up = true;
+        this.starts.push(performance.now() - this.#spawnedAt);
+        this.#listening.resolve({ number, server });
+      },
       (thrown) => {
         // Killed while it started: the next one will listen. One that ends by itself does not come back.
-        if (number === this.#number && this.#process === starting) this.#listening.reject(thrown);
+        if (this.#process === starting) this.#listening.reject(thrown);
       },
     );
     this.#listening.promise.catch(() => undefined);
@@ -43,7 +51,9 @@ export class Victim {
   async kill(): Promise<void> {
     const doomed = this.#process;
     this.#process = null;
-    this.#listening = Promise.withResolvers();
+    // Who waits for one that never listened is told of the next.
+    if (this.#up) this.#listening = Promise.withResolvers();
+    this.#up = false;
     this.kills++;
     await doomed?.kill();
     this.#dead.resolve();

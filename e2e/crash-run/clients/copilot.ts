@@ -43,6 +43,8 @@ export const copilot: ClientKind = {
         const report = data.action ? perform(form, data.action, actions, state) : {};
         data = await interact(query, { taskId: data.taskId, ...report });
       }
+      // A task that came to its end by itself, after a kill: it is said so, and the text is in the history.
+      if (data.thought.startsWith('This task is finished already')) return;
       ledger.shown.push({
         session,
         dialect: 'copilot',

@@ -2,6 +2,7 @@
  * Approvals that are left waiting through kills. Each is asked for in another dialect, seen there in its words, and
  * answered later over the native API, in a later life of the server or not at all.
  */
+import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../../drivers.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
@@ -21,6 +22,9 @@ export async function pendingApprovals(
   const response = await fetch(`${server.http}/v1/approvals`, { headers: bearer(owner) });
   return ((await response.json()) as Listed).approvals;
 }
+
+/** One in each life will do, or one in this time. */
+const PAUSE_MS = 500;
 
 /** Conversations of `conversations` belong to a user, the others to whoever comes without a token. */
 const ASKED_IN = ['agentloop', 'broadcast', 'extension', 'conversations'] as const;
@@ -43,6 +47,7 @@ export async function approvalScene(world: World, random: Random): Promise<void>
       for (const one of left.filter((waiting) => waiting.life < life)) {
         if (one.waited.answer === 'none' && random.chance(0.5)) await answer(server, one.waited, one.owner);
       }
+      await victim.over(life, PAUSE_MS);
       return true;
     });
   }
@@ -64,7 +69,7 @@ async function leftWaiting(
   const message = again ?? ledger.says(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
   const driver = await open(server as unknown as TestServer, session, owner ?? '');
   if (!again) driver.say(message.text);
-  await driver.asked();
+  for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();
   // That it is asked about says that it was taken.
   ledger.acknowledge(message);
   ledger.saw('approval');
@@ -75,6 +80,10 @@ async function leftWaiting(
   ledger.waited.push(waited);
   return waited;
 }
+
+/** Where a socket hears several sessions, the frame says which one it is about. */
+const isOf = (session: string, { conversationId, session_id, sessionId }: AnyFrame): boolean =>
+  [conversationId, session_id, sessionId].every((named) => named === undefined || named === session);
 
 const bearer = (owner: string | undefined): Record<string, string> =>
   owner ? { authorization: `Bearer ${owner}` } : {};
