@@ -10,6 +10,7 @@ import { planOf } from './view/plan.ts';
 import {
   EMPTY,
   type InputView,
+  type Item,
   newTurn,
   type SessionView,
   type TurnState,
@@ -26,7 +27,7 @@ export function fold(view: SessionView, event: SessionStreamEvent): SessionView 
   if (!('seq' in event)) return withLive(view, event);
   if (event.seq <= view.seq) return view;
   const next = withFact({ ...view, seq: event.seq, session: event.session }, event);
-  const status = statusOf(next);
+  const status = statusOf(next, event);
   return status === next.status ? next : { ...next, status };
 }
 
@@ -41,9 +42,7 @@ function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
   const current = turns.currentTurn(view);
   if (!current) return view;
   return turns.inTurn(view, current.turn, (turn) =>
-    open?.turn === turn.turn
-      ? turns.withOpenBlock(turn, open.kind, open.block, open.text, turn.at)
-      : turns.withoutOpenBlock(turn),
+    open?.turn === turn.turn ? turns.withOpenBlock(turn, open, turn.at) : turns.withoutOpenBlock(turn),
   );
 }
 
@@ -74,6 +73,19 @@ function withFact(view: SessionView, fact: Fact): SessionView {
       const cleared = { kind: 'cleared', by: fact.by, at: fact.at, seqs: [fact.seq] } as const;
       return { ...view, title: '', context: null, plan: null, entries: [...view.entries, cleared] };
     }
+    case 'session.rewound': {
+      const from = view.entries.findIndex(
+        (entry) => entry.kind === 'turn' && entry.input?.input === fact.input,
+      );
+      return from < 0 ? view : { ...view, entries: view.entries.slice(0, from) };
+    }
+    case 'session.configured':
+      return {
+        ...view,
+        model: fact.model === undefined ? view.model : fact.model,
+        approvalMode: fact.approval === undefined ? view.approvalMode : fact.approval,
+        agent: fact.agent ?? view.agent,
+      };
     case 'session.renamed':
       return { ...view, title: fact.title };
     case 'session.archived':
@@ -154,7 +166,7 @@ function withFact(view: SessionView, fact: Fact): SessionView {
       const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === fact.turn);
       const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, fact.call), fact) : null;
       const ended = inCall(plan ? { ...view, plan } : view, fact, (call) => calls.ended(call, fact));
-      return withPending(ended);
+      return view.pending === null ? ended : withPending(ended);
     }
     case 'grant.revoked':
       return { ...view, grants: view.grants.filter((grant) => grant !== fact.grant) };
@@ -203,17 +215,19 @@ function withPending(view: SessionView): SessionView {
   return pending === view.pending ? view : { ...view, pending };
 }
 
-function statusOf(view: SessionView): SessionView['status'] {
+function statusOf(view: SessionView, fact: Fact): SessionView['status'] {
   const turn = view.entries.findLast((entry) => entry.kind === 'turn');
   if (turn?.state.status === 'running') {
-    const rests = turn.items.some(
-      (item) => item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred'),
-    );
-    return rests ? 'waiting' : 'running';
+    const rested = view.status === 'waiting';
+    const mayRest = rested || fact.type === 'approval.requested' || fact.type === 'call.deferred';
+    return mayRest && turn.items.some(waitsForSomeone) ? 'waiting' : 'running';
   }
   if (view.queued.length > 0) return 'running';
   return turn?.state.status === 'failed' ? 'failed' : 'idle';
 }
+
+const waitsForSomeone = (item: Item): boolean =>
+  item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
 
 /** An input that interrupts is stored right after the end of the turn that it interrupted. */
 function supersededBy(view: SessionView, fact: Fact<'input.accepted'>): TurnView['turn'] | null {

@@ -6,6 +6,7 @@ import type {
   AgentRef,
   ApprovalAnswer,
   ApprovalId,
+  ApprovalMode,
   Ask,
   BlockId,
   CallId,
@@ -29,6 +30,9 @@ export type SessionView = {
   /** null until the fact of its beginning has come */
   readonly created: CreatedView | null;
   readonly title: string;
+  /** where the session has its own */
+  readonly model: string | null;
+  readonly approvalMode: ApprovalMode | null;
   readonly agent: AgentRef | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly archived: boolean;
@@ -82,6 +86,8 @@ export type TurnView = Numbered & {
   readonly input: InputView | null;
   readonly agent: AgentRef;
   readonly items: readonly Item[];
+  /** the block that is being streamed */
+  readonly open: BlockId | null;
   readonly state: TurnState;
   readonly steps: number;
   readonly usage: Usage;
@@ -207,6 +213,8 @@ export const EMPTY: SessionView = {
   session: null,
   created: null,
   title: '',
+  model: null,
+  approvalMode: null,
   agent: null,
   labels: {},
   archived: false,
@@ -229,6 +237,7 @@ export const newTurn = (
   input,
   agent: started.agent,
   items: [],
+  open: null,
   state: { status: 'running' },
   steps: 0,
   usage: NO_USAGE,

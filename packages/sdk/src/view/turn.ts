@@ -1,5 +1,5 @@
 /** Changes inside a turn of a view. */
-import type { BlockId, Fact, Live, TurnId } from '@parlance/protocol';
+import type { Fact, Live, TurnId } from '@parlance/protocol';
 import type { BlockView, Entry, Item, SessionView, TurnView } from './shapes.ts';
 
 /** The view with the turn changed; the same view where it has no such turn, or where nothing changed. */
@@ -29,47 +29,47 @@ export const withItem = (turn: TurnView, item: Item): TurnView => ({
   items: [...turn.items, item],
 });
 
-const isBlock = (item: Item): item is BlockView => item.kind === 'text' || item.kind === 'reasoning';
-const isOpen = (item: Item): item is BlockView => isBlock(item) && item.state === 'open';
+const isBlock = (item: Item | undefined): item is BlockView =>
+  item?.kind === 'text' || item?.kind === 'reasoning';
+
+/** Where the open block is: at the end, or nearly. */
+const openIndex = ({ items, open }: TurnView): number =>
+  open === null ? -1 : items.findLastIndex((item) => isBlock(item) && item.block === open);
 
 /** On the path of a token. */
 export function withDelta(turn: TurnView, delta: Live<'text.delta' | 'reasoning.delta'>): TurnView {
-  if (turn.state.status !== 'running') return turn;
-  const last = turn.items.at(-1);
-  if (last && isOpen(last) && last.block === delta.block) {
-    return { ...turn, items: turn.items.with(-1, { ...last, text: last.text + delta.text }) };
-  }
   const kind = delta.type === 'text.delta' ? 'text' : 'reasoning';
-  const open = turn.items.find((item) => isOpen(item) && item.block === delta.block) as BlockView | undefined;
-  return withOpenBlock(turn, kind, delta.block, (open?.text ?? '') + delta.text, delta.at);
+  const open = turn.open === delta.block ? turn.items[openIndex(turn)] : undefined;
+  const before = isBlock(open) ? open.text : '';
+  return withOpenBlock(turn, { kind, block: delta.block, text: before + delta.text }, delta.at);
 }
 
-/** The block is open with this text, and no other is: only one is streamed at a time, and one that never ended is void. */
+/**
+ * The block is open with this text, and no other is: only one is streamed at a time, and one that never ended is void.
+ * What is told late opens no block that has ended, and none in a turn that is over.
+ */
 export function withOpenBlock(
   turn: TurnView,
-  kind: BlockView['kind'],
-  block: BlockId,
-  text: string,
+  { kind, block, text }: Pick<BlockView, 'kind' | 'block' | 'text'>,
   at: number,
 ): TurnView {
-  if (turn.items.some((item) => isOpen(item) && item.block === block && item.text === text)) return turn;
-  // It has ended meanwhile: what is told late must not open it again.
-  if (turn.items.some((item) => isBlock(item) && item.block === block && !isOpen(item))) return turn;
-  const open: BlockView = {
-    kind,
-    block,
-    text,
-    state: 'open',
-    durationMs: null,
-    step: turn.steps,
-    at,
-    seqs: [],
-  };
-  return withItem(withoutOpenBlock(turn), open);
+  if (turn.state.status !== 'running') return turn;
+  if (turn.open === block) {
+    const index = openIndex(turn);
+    const open = turn.items[index];
+    if (!isBlock(open) || open.text === text) return turn;
+    return { ...turn, items: turn.items.with(index, { ...open, text }) };
+  }
+  if (turn.items.some((item) => isBlock(item) && item.block === block)) return turn;
+  const rest = withoutOpenBlock(turn);
+  const state = 'open';
+  const opened: BlockView = { kind, block, text, state, durationMs: null, step: turn.steps, at, seqs: [] };
+  return { ...rest, items: [...rest.items, opened], open: block };
 }
 
 export function withoutOpenBlock(turn: TurnView): TurnView {
-  return turn.items.some(isOpen) ? { ...turn, items: turn.items.filter((item) => !isOpen(item)) } : turn;
+  const index = openIndex(turn);
+  return index < 0 ? turn : { ...turn, items: turn.items.toSpliced(index, 1), open: null };
 }
 
 export function withEndedBlock(turn: TurnView, fact: Fact<'text.ended' | 'reasoning.ended'>): TurnView {
@@ -83,15 +83,11 @@ export function withEndedBlock(turn: TurnView, fact: Fact<'text.ended' | 'reason
     at: fact.at,
     seqs: [fact.seq],
   };
-  const last = turn.items.at(-1);
-  if (last && isOpen(last)) return { ...turn, items: turn.items.with(-1, ended) };
   return withItem(withoutOpenBlock(turn), ended);
 }
 
 /** The step is asked again: what it has said so far is void. What an interruption cut off stays. */
 export function withoutStep(turn: TurnView): TurnView {
-  const items = turn.items.filter(
-    (item) => !(isBlock(item) && item.step === turn.steps && item.state !== 'interrupted'),
-  );
-  return items.length === turn.items.length ? turn : { ...turn, items };
+  const isVoid = (item: Item) => isBlock(item) && item.step === turn.steps && item.state !== 'interrupted';
+  return { ...turn, items: turn.items.filter((item) => !isVoid(item)), open: null };
 }
