@@ -48,6 +48,12 @@ export function listen(listening: Listening): Server<unknown> {
     maxRequestBodySize: MAX_BODY_BYTES,
     idleTimeout: 120,
     websocket: sockets.handler,
+    // Otherwise whoever asks is shown the source around what was thrown.
+    development: false,
+    error(thrown) {
+      log?.error({ err: thrown }, 'a request could not be handled');
+      return refused('Something went wrong.', 500);
+    },
     async fetch(request, server) {
       const began = performance.now();
       const { method, url } = request;
@@ -58,7 +64,8 @@ export function listen(listening: Listening): Server<unknown> {
         {
           request: id,
           method,
-          path: new URL(url).pathname.slice(0, 200),
+          // An address without a usable Host is a path, and no URL.
+          path: (URL.parse(url)?.pathname ?? url).slice(0, 200),
           status: response?.status ?? 101,
           ms: Math.round((performance.now() - began) * 1000) / 1000,
         },
