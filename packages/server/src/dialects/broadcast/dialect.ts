@@ -5,7 +5,7 @@
  */
 import { Fault, type FaultCode, isObject, type SessionEvent, textOf, textPart } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { type Connection, type Now, type Socket, spokenAnswer } from '../../core/engine.ts';
+import { type Connection, type Now, principalOf, type Socket, spokenAnswer } from '../../core/engine.ts';
 import { waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
@@ -14,10 +14,12 @@ import {
   type Frame,
   NONE,
   reported,
+  requestIds,
   type Stepped,
   type Surroundings,
   socketIds,
 } from '../dialect.ts';
+import { HTTP_STATUS } from '../http-status.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
 import { retryField, retryWords } from '../retry.ts';
 
@@ -95,9 +97,18 @@ function trimmed(frame: Record<string, unknown>, field: string): string {
 
 const typeWord = (type: unknown): string => (type === undefined || type === null ? 'None' : String(type));
 
-function routes(app: Hono, { engine }: Surroundings): void {
+function routes(app: Hono, around: Surroundings): void {
+  const { engine, gate } = around;
   app.get('/api/health', (c) => c.json({ status: 'ok' }));
-  app.get('/api/config', (c) => c.json({ max_iterations: engine.maxSteps, working_dir: engine.root }));
+  app.get('/api/config', async (c) => {
+    try {
+      await principalOf(gate, c.req.raw);
+    } catch (thrown) {
+      const { code, message } = reported(thrown, around, requestIds(c.req.raw));
+      return c.json({ error: message, detail: message }, HTTP_STATUS[code]);
+    }
+    return c.json({ max_iterations: engine.maxSteps, working_dir: engine.root });
+  });
 }
 
 // Out

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { named, type Section } from '../endpoint.ts';
 
 const Health = named('BroadcastHealth', z.object({ status: z.literal('ok') }));
+const Refusal = named('BroadcastRefusal', z.object({ error: z.string(), detail: z.string() }));
 const Settings = named('BroadcastConfig', z.object({ max_iterations: z.number(), working_dir: z.string() }));
 
 export const broadcast: Section = {
@@ -19,8 +20,11 @@ export const broadcast: Section = {
       method: 'get',
       path: '/api/config',
       summary: 'What a chat page shows of the settings',
-      security: 'nobody',
-      answers: { 200: { description: 'The settings', schema: Settings } },
+      security: 'caller',
+      answers: {
+        200: { description: 'The settings', schema: Settings },
+        401: { description: 'A token is required', schema: Refusal },
+      },
     },
   ],
 };
