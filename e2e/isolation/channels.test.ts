@@ -1,0 +1,102 @@
+/** Channels are named by the id of a session alone, which another principal may use, too: what that gives them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { APPLICATION, RawPusher, signedCall } from '../../packages/server/src/testing/pusher.ts';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { asked, bearer, type Person } from './things.ts';
+
+const PAGE = {
+  url: 'http://shop.example/',
+  dom: '<button id="4">Submit</button>',
+  query: 'click the Submit button',
+};
+
+describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
+  let server: TestServer;
+  let olga: Person;
+  let bob: Person;
+  beforeAll(async () => {
+    const AUTH_USERS = 'olga:olga-password:developer;bob:bob-password:developer';
+    server = await startTestServer({ PARLANCE_AUTH, AUTH_USERS });
+    olga = { name: 'olga', token: await server.login('olga', 'olga-password') };
+    bob = { name: 'bob', token: await server.login('bob', 'bob-password') };
+  });
+  afterAll(() => server.stop());
+
+  /** A side panel that hears the session's channel. */
+  async function panel(who: Person, sessionId: string) {
+    const client = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
+    const channel = `private-session-${sessionId}`;
+    const response = await fetch(`${server.http}/api/pusher/auth`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(who) },
+      body: JSON.stringify({ socket_id: client.socketId, channel_name: channel }),
+    });
+    if (response.status !== 200) return { client, status: response.status };
+    const { auth } = (await response.json()) as { auth: string };
+    client.send('pusher:subscribe', { channel, auth });
+    await client.told('pusher_internal:subscription_succeeded');
+    return { client, status: 200 };
+  }
+
+  test('whoever has a session of the same id neither hears the channel of the first one nor speaks on it', async () => {
+    const sessionId = crypto.randomUUID();
+    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    const hers = await panel(olga, sessionId);
+    const made = await asked(server, bob, 'POST', `/v1/sessions/${sessionId}/commands`, {
+      type: 'session.create',
+    });
+    expect(made.status).toBe(200);
+    expect((await panel(bob, sessionId)).status).toBe(403);
+    const own = await asked(server, bob, 'POST', '/api/agent/interact', {
+      ...PAGE,
+      sessionId,
+      query: 'click forged',
+    });
+    expect(own.status).toBe(200);
+    expect(await hers.client.settled()).toEqual([]);
+    // Her own are heard there still.
+    await asked(server, olga, 'POST', '/api/agent/interact', {
+      ...PAGE,
+      sessionId,
+      query: 'click the Submit button',
+    });
+    expect(await hers.client.settled()).toContain('interact_response');
+  });
+
+  test('the secret that everyone knows lists no session and tells nothing of one', async () => {
+    const sessionId = crypto.randomUUID();
+    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    await panel(olga, sessionId);
+    const call = (path: string) => signedCall(server.http, APPLICATION, Date.now(), 'GET', path);
+    expect(await (await call('/apps/app-id/channels')).text()).not.toContain(sessionId);
+    expect((await call(`/apps/app-id/channels/private-session-${sessionId}`)).status).toBe(403);
+    expect((await call(`/apps/app-id/channels/presence-session-${sessionId}/users`)).status).toBe(403);
+  });
+
+  test('a permit is for the socket and the channel it was asked for', async () => {
+    const sessionId = crypto.randomUUID();
+    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    const { client } = await panel(olga, sessionId);
+    const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
+    thief.ask(`private-session-${sessionId}`);
+    expect((await thief.told('pusher:subscription_error')).data.status).toBe(403);
+    // Bob asks for a permit for her socket: it opens nothing of his to her, and nothing of hers to him.
+    const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
+    expect((await asked(server, bob, 'POST', '/api/pusher/auth', body)).status).toBe(403);
+  });
+
+  test('ids that the server makes cannot be guessed from one another', async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 20; count++) {
+      const { text } = await asked(server, olga, 'POST', '/api/agent/interact', PAGE);
+      const { sessionId, taskId } = JSON.parse(text).data;
+      const conversation = await asked(server, olga, 'POST', '/v1/conversations', {
+        domain_id: 'software_development',
+      });
+      made.push(sessionId, taskId, JSON.parse(conversation.text).id);
+    }
+    for (const id of made)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const part of [0, 4]) expect(new Set(made.map((id) => id.split('-')[part])).size).toBe(made.length);
+  });
+});

@@ -1,0 +1,190 @@
+/** What one principal has that another must not reach: real things, made over the wires, and their ids. */
+import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+
+/** A principal at the door: with a token, or `local`. */
+export type Person = { readonly name: string; readonly token: string | null };
+
+export type Ids = {
+  readonly owner: string;
+  /** a session with a past, a grant, and an approval that waits */
+  readonly session: string;
+  readonly turn: string;
+  readonly approval: string;
+  readonly hash: string;
+  readonly call: string;
+  readonly grant: string;
+  readonly message: string;
+  /** a session in which a browser task waits for its next step */
+  readonly copilot: string;
+  readonly task: string;
+  readonly site: string;
+  /** a session in which a call is out at a connected browser */
+  readonly browser: string;
+  readonly execution: string;
+};
+
+export type Things = {
+  readonly ids: Ids;
+  /** stands in everything that was said, asked, run or shown */
+  readonly word: string;
+  /** everything that is kept of the owner's, to be compared */
+  kept(): Promise<string>;
+  /** Says something in the session with the approval; resolves when everyone who may hear it was told. */
+  speak(): Promise<void>;
+};
+
+export const bearer = ({ token }: Person): Record<string, string> =>
+  token === null ? {} : { authorization: `Bearer ${token}` };
+
+export async function asked(
+  server: TestServer,
+  person: Person,
+  method: string,
+  path: string,
+  body?: unknown,
+) {
+  const response = await fetch(server.http + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...bearer(person) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+async function json<Body>(server: TestServer, person: Person, path: string): Promise<Body> {
+  const { status, text } = await asked(server, person, 'GET', path);
+  if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+  return JSON.parse(text) as Body;
+}
+
+export const connected = (server: TestServer, { token }: Person, path: string): Promise<TestClient> => {
+  const joint = path.includes('?') ? '&' : '?';
+  return server.connect(token === null ? path : `${path}${joint}token=${token}`);
+};
+
+type Approvals = { approvals: { id: string; session: string; hash: string; call: string; turn: string }[] };
+
+/** Makes them all. `local` has no browser tasks: that contract wants a token. */
+export async function makeThings(server: TestServer, owner: Person): Promise<Things> {
+  const word = `word${crypto.randomUUID().replaceAll('-', '')}`;
+  const [session, browser] = [crypto.randomUUID(), crypto.randomUUID()];
+  const copilot = owner.token ? crypto.randomUUID() : session;
+  const site = `site${crypto.randomUUID().slice(0, 8)}.example`;
+  const waiting = async () =>
+    (await json<Approvals>(server, owner, '/v1/approvals')).approvals.find((one) => one.session === session);
+
+  const chat = await connected(server, owner, '/broadcast');
+  const say = (message: string) => chat.send({ type: 'chat', message, session_id: session });
+  const isAsked = (frame: AnyFrame) => String(frame.reasoning).startsWith('Waiting for approval: ');
+  say(`echo ${word}`);
+  await chat.next('agent_message');
+  say(`run touch ${word}.txt`);
+  await chat.next(isAsked);
+  await asked(server, owner, 'POST', `/v1/approvals/${(await waiting())?.id}`, { answer: 'always' });
+  await chat.next('agent_message');
+  say(`run mkdir ${word}`);
+  await chat.next(isAsked);
+  const approval = await waiting();
+  if (!approval) throw new Error('no approval waits');
+  const { grants } = await json<{ grants: string[] }>(server, owner, `/v1/sessions/${session}/grants`);
+
+  const task = await begunTask(server, owner, copilot, word, site);
+  const messages = owner.token
+    ? await json<{ id: string }[]>(server, owner, `/v1/conversations/${session}/messages`)
+    : [];
+  const execution = await callAtBrowser(server, owner, browser, word);
+
+  const sessions = [session, copilot, browser];
+  return {
+    word,
+    ids: {
+      owner: owner.name,
+      session,
+      turn: approval.turn,
+      approval: approval.id,
+      hash: approval.hash,
+      call: approval.call,
+      grant: grants[0] ?? '',
+      message: messages[0]?.id ?? crypto.randomUUID(),
+      copilot,
+      task,
+      site,
+      browser,
+      execution,
+    },
+    async kept() {
+      const facts = sessions.map((id) => asked(server, owner, 'GET', `/v1/sessions/${id}/events?limit=1000`));
+      const lists = [
+        '/v1/sessions',
+        '/v1/approvals',
+        `/v1/sessions/${session}/grants`,
+        '/api/v1/user/preferences',
+      ];
+      const all = await Promise.all([...facts, ...lists.map((path) => asked(server, owner, 'GET', path))]);
+      return all.map(({ status, text }) => `${status} ${text}`).join('\n');
+    },
+    async speak() {
+      const other = crypto.randomUUID();
+      chat.send({ type: 'chat', message: `echo ${word} again`, session_id: other });
+      await chat.next((frame) => frame.type === 'agent_message' && frame.session_id === other);
+    },
+  };
+}
+
+async function begunTask(server: TestServer, owner: Person, sessionId: string, word: string, site: string) {
+  if (!owner.token) return crypto.randomUUID();
+  const { text } = await asked(server, owner, 'POST', '/api/agent/interact', {
+    sessionId,
+    query: 'click the Submit button',
+    url: `http://${site}/`,
+    dom: `<p>${word}</p><button id="4">Submit</button>`,
+  });
+  return String(JSON.parse(text).data.taskId);
+}
+
+async function callAtBrowser(server: TestServer, owner: Person, sessionId: string, word: string) {
+  const client = await server.connect('/extension');
+  client.send({
+    type: 'client_registration',
+    capabilities: ['all_tools'],
+    ...(owner.token ? { sessionToken: owner.token } : {}),
+  });
+  await client.next('registration_confirmed');
+  client.send({ type: 'chat_message', content: `open https://example.com/${word}`, sessionId });
+  return String((await client.next('tool_execution_request')).executionId);
+}
+
+/** Ids of the same form that are nobody's. */
+export const nobodysIds = (): Ids => {
+  const id = () => crypto.randomUUID();
+  return {
+    owner: `nobody-${id().slice(0, 8)}`,
+    session: id(),
+    turn: id(),
+    approval: id(),
+    hash: id(),
+    call: `call_${id()}`,
+    grant: `nothing ${id()}`,
+    message: id(),
+    copilot: id(),
+    task: id(),
+    site: `site${id().slice(0, 8)}.example`,
+    browser: id(),
+    execution: `exec_${Date.now()}_${id().slice(0, 8)}0`,
+  };
+};
+
+/** The text without what differs by chance: the ids that were asked for, other ids, and times. */
+export function plain(text: string, { owner, ...ids }: Ids): string {
+  let shown = text.replaceAll(`"${owner}"`, '<owner>').replaceAll(`-user-${owner}`, '-user-<owner>');
+  for (const id of Object.values(ids)) if (id !== '') shown = shown.replaceAll(id, '<id>');
+  return shown
+    .replace(/\b\d{1,15}\.\d{5,15}\b/g, '<socket>')
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
+    .replace(/\b(msg|socket|session|exec)_\d+_\w{9}/g, '<$1>')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replace(/\b\d{13}\b/g, '<ms>')
+    .replace(/[0-9a-f]{64}/g, '<hash>')
+    .replace(/"(durationMs|executionTimeMs|retryAfter)":[\d.]+/g, '"$1":<number>');
+}
