@@ -1,4 +1,5 @@
 /** `parlance serve`: settings in, a listening server out. */
+import { Fault } from '@parlance/protocol';
 import { type Config, ConfigError, helpText, loadConfig } from '@parlance/server/config';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
@@ -15,8 +16,10 @@ function configFrom(argv: readonly string[]): Config {
   }
 }
 
-/** Says in one line why the server could not listen. Other errors say it themselves. */
-function explain(error: unknown, { host, port }: Config): unknown {
+/** Says in one line why the server could not start. Other errors say it themselves. */
+async function explain(error: unknown, { host, port, data }: Config): Promise<unknown> {
+  if (error instanceof Fault && error.code === 'storage_unavailable')
+    return (await import('@parlance/server/data')).storageError(error.cause, data);
   if (!(error instanceof Error) || !('code' in error)) return error;
   switch (error.code) {
     case 'EADDRINUSE': {
@@ -52,8 +55,8 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   process.on('SIGTERM', signalled);
   process.on('SIGINT', signalled);
 
-  const server = await started.catch((error: unknown) => {
-    throw explain(error, config);
+  const server = await started.catch(async (error: unknown) => {
+    throw await explain(error, config);
   });
   if (server.adminPassword !== null)
     complain(`created user admin with password ${server.adminPassword} (shown once)`);

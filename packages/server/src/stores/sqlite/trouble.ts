@@ -3,7 +3,7 @@ import { SQLiteError } from 'bun:sqlite';
 import { Fault } from '@parlance/protocol';
 
 type Trouble = {
-  /** codes of the file system, and of SQLite without what follows the kind: SQLITE_IOERR for SQLITE_IOERR_WRITE */
+  /** codes of the file system, and of SQLite, whose SQLITE_IOERR stands for SQLITE_IOERR_WRITE too */
   readonly codes: readonly string[];
   readonly client: string;
   readonly operator: string;
@@ -11,7 +11,8 @@ type Trouble = {
 
 const TROUBLES: readonly Trouble[] = [
   {
-    codes: ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'],
+    // the file of shared memory could not be made larger
+    codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
     client: 'The server has no space left to store anything.',
     operator: 'the disk is full',
   },
@@ -37,14 +38,14 @@ const TROUBLES: readonly Trouble[] = [
   },
 ];
 
-const codeOf = (error: unknown): string | null => {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
-  return error instanceof SQLiteError ? error.code.split('_', 2).join('_') : error.code;
-};
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
 const troubleOf = (error: unknown): Trouble | undefined => {
   const code = codeOf(error);
-  return code === null ? undefined : TROUBLES.find(({ codes }) => codes.includes(code));
+  if (code === null) return undefined;
+  const find = (wanted: string) => TROUBLES.find(({ codes }) => codes.includes(wanted));
+  return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
 };
 
 export const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL';
