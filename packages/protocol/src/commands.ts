@@ -1,7 +1,7 @@
 /** Everything that can be asked of a session. The native dialect takes these as they are. */
 import { z } from 'zod';
-import { ApprovalAnswer, DirectCall, InputMode } from './events.ts';
-import { ApprovalId, CallId } from './ids.ts';
+import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './events.ts';
+import { ApprovalId, CallId, InputId } from './ids.ts';
 import { Part } from './parts.ts';
 
 export const SessionCreate = z.object({
@@ -27,6 +27,8 @@ export const InputSubmit = z.object({
   data: z.record(z.string(), z.json()).optional(),
   /** the agent of this turn alone, of whatever domain */
   answeredBy: z.string().optional(),
+  /** the earlier input that this one takes the place of: the conversation goes on from before it */
+  replaces: InputId.optional(),
 });
 
 export const TurnCancel = z.object({ type: z.literal('turn.cancel') });
@@ -68,6 +70,13 @@ export const SessionRename = z.object({
   type: z.literal('session.rename'),
   title: z.string().trim().min(1).max(500),
 });
+/** What the session has other than the server; null: as the server has it. */
+export const SessionConfigure = z.object({
+  type: z.literal('session.configure'),
+  model: z.string().trim().min(1).max(200).nullable().optional(),
+  approval: ApprovalMode.nullable().optional(),
+  agent: z.string().max(200).optional(),
+});
 export const SessionArchive = z.object({ type: z.literal('session.archive') });
 export const SessionLabel = z.object({
   type: z.literal('session.label'),
@@ -85,6 +94,7 @@ export const Command = z.discriminatedUnion('type', [
   ApprovalExplain,
   CallAnswer,
   SessionRename,
+  SessionConfigure,
   SessionArchive,
   SessionLabel,
   GrantRevoke,

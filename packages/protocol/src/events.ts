@@ -52,6 +52,10 @@ export const Ask = z.object({
 });
 export type Ask = z.infer<typeof Ask>;
 
+/** What runs unasked. */
+export const ApprovalMode = z.enum(['suggest', 'auto-edit', 'full-auto']);
+export type ApprovalMode = z.infer<typeof ApprovalMode>;
+
 export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
@@ -80,6 +84,21 @@ export const EVENTS = {
   }),
   /** The conversation so far is no longer part of the context. The facts stay. */
   'session.cleared': fact({ by: z.string() }),
+
+  /** An input is replaced: it and what came after it are no longer part of the context. The facts stay. */
+  'session.rewound': fact({
+    input: InputId,
+    /** the number of the fact with which that input was accepted */
+    from: z.number(),
+    by: z.string(),
+  }),
+  /** From now on other than the server would have it; null: as the server has it. */
+  'session.configured': fact({
+    model: z.string().nullable().optional(),
+    approval: ApprovalMode.nullable().optional(),
+    agent: AgentRef.optional(),
+    by: z.string(),
+  }),
 
   'session.renamed': fact({ title: z.string(), by: z.string() }),
   /** Archived sessions are kept and can be read; lists leave them out. */

@@ -36,6 +36,7 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'session.create': true,
   'input.submit': true, // by its key
   'session.rename': true,
+  'session.configure': true,
   'session.archive': true,
   'session.label': true,
   'turn.cancel': false, // the second would cancel the next turn
@@ -152,6 +153,11 @@ export class SessionHandle {
 
   async rename(title: string, options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'session.rename', title }, options);
+  }
+
+  /** The model, the approval mode and the agent of this session; null: as the server has it. */
+  async configure({ signal, ...how }: CallOptions & Of<'session.configure'>): Promise<Receipt> {
+    return this.send({ type: 'session.configure', ...how }, { signal });
   }
 
   async archive(options?: CallOptions): Promise<Receipt> {

@@ -3,7 +3,7 @@
  * a fact that it has seen is not counted twice, and an event that it does not know (of a newer server) changes
  * nothing but the position. From the facts alone comes the same view as with the live events, once the turn is over.
  */
-import type { Fact, FactType, InputId, Live, Part, Usage } from '@parlance/protocol';
+import type { Fact, FactType, Live, Part, Usage } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import * as calls from './view/call.ts';
 import { planOf } from './view/plan.ts';
@@ -239,7 +239,7 @@ function supersededBy(view: SessionView, fact: Fact<'input.accepted'>): TurnView
 function inputOf(view: SessionView, fact: Fact<'input.accepted'>): InputView {
   const { input, parts, dialect, key, call, data, agent, at, seq } = fact;
   return {
-    input: input satisfies InputId,
+    input,
     parts,
     dialect,
     ...(key === undefined ? {} : { key }),

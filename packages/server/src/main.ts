@@ -105,6 +105,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
     trim: withoutStalePages,
+    allowsFullAuto: sandbox !== null,
     turnsAtOnce: 1_000,
     now: Date.now,
     newId: () => crypto.randomUUID(),

@@ -1,5 +1,6 @@
 /** The composition of providers: which wire answers for which model. */
-import { type Config, contextLimitOf, type ModelChoice } from './config.ts';
+import { Fault } from '@parlance/protocol';
+import { type Config, ConfigError, contextLimitOf, type ModelChoice } from './config.ts';
 import type { Log } from './core/ports/log.ts';
 import type { Provider } from './core/ports/provider.ts';
 import { anthropic } from './providers/anthropic.ts';
@@ -34,12 +35,28 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
   }
 }
 
-/** Providers for agents that name a model of their own, each opened once. */
+/** Sessions may name any model: so many are kept open. */
+const MOST_OPENED = 100;
+
+/** Providers for agents and sessions that name a model of their own. Throws `invalid` where it cannot be reached. */
 export function providersByModel(config: Config, log: Log): (model: string) => Provider {
   const opened = new Map<string, Provider>();
   return (model) => {
-    const known = opened.get(model) ?? openProvider(config.modelNamed(model), config, log);
-    opened.set(model, known);
-    return known;
+    const known = opened.get(model);
+    if (known) return known;
+    const provider = openProvider(reachable(config, model), config, log);
+    const [oldest] = opened.keys();
+    if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest);
+    opened.set(model, provider);
+    return provider;
   };
+}
+
+function reachable(config: Config, model: string): ModelChoice {
+  try {
+    return config.modelNamed(model);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    throw new Fault('invalid', `The model ${model} cannot be used: ${thrown.message}.`, { cause: thrown });
+  }
 }

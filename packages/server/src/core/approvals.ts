@@ -1,11 +1,11 @@
 /** May a call run unasked? One policy for every tool. */
-import type { Ask } from '@parlance/protocol';
+import type { ApprovalMode, Ask } from '@parlance/protocol';
 
 /**
  * `suggest`: everything that a tool wants shown is asked. `auto-edit`: edits inside the working directory run.
  * `full-auto`: everything runs; the server refuses this mode where there is no sandbox.
  */
-export type ApprovalMode = 'suggest' | 'auto-edit' | 'full-auto';
+export type { ApprovalMode };
 
 /** A rule of the operator. `pattern` is matched against each thing the call would do; `*` stands for anything. */
 export type Rule = {

@@ -48,7 +48,7 @@ export async function settleCall(
   if (call.phase === 'requested') {
     const verdict = judge({
       tool: call.tool,
-      mode: tools.roster.agent(turn.agent.id).approval ?? tools.approvalMode,
+      mode: session.state.approvalMode ?? tools.roster.agent(turn.agent.id).approval ?? tools.approvalMode,
       rules: tools.rules ?? [],
       ask,
       subjects: possible.tool.subjects

@@ -15,7 +15,7 @@ export type Context = {
     { readonly parts: readonly Part[]; readonly seq: number; readonly data?: JsonObject }
   >;
   /** where each turn in the context begins: its own number, and that of its input */
-  readonly turns: readonly { readonly started: number; readonly input: number }[];
+  readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
   /** entries before this belong to finished steps; those after it are void if the process dies now */
   readonly settled: number;
   /** what a vendor counted, instructions and tools included, and what our own count was then */
@@ -68,6 +68,17 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   counted: null,
 });
 
+/** Without the turn that took up the input of that number, and those that began after it. */
+function before(context: Context, input: number): Context {
+  const first = context.turns.find((turn) => turn.input >= input);
+  if (!first) return context;
+  const turns = context.turns.filter((turn) => turn.started < first.started);
+  return keep(
+    { ...context, turns },
+    context.entries.filter((entry) => entry.turn < first.started),
+  );
+}
+
 /** A call asked for by name may come without words; a model is not shown a message that says nothing. */
 function wordsOf({ parts, call }: Fact<'input.accepted'>): readonly Part[] {
   if (parts.length > 0 || !call) return parts;
@@ -86,7 +97,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
       const input = context.waiting.get(fact.input);
       const waiting = new Map(context.waiting);
       waiting.delete(fact.input);
-      const turns = [...context.turns, { started: fact.seq, input: input?.seq ?? fact.seq }];
+      const turns = [...context.turns, { started: fact.seq, input: input?.seq ?? fact.seq, id: fact.input }];
       const begun = { ...context, waiting, turns };
       return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
     }
@@ -148,7 +159,10 @@ export function evolveContext(context: Context, fact: Fact): Context {
         settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
       };
     }
+    case 'session.rewound':
+      return before(context, fact.from);
     case 'session.created':
+    case 'session.configured':
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':

@@ -31,6 +31,8 @@ export type Asking = {
     readonly text: string;
     readonly durationMs: number;
   } | null;
+  /** the input that is replaced, and the number of its fact; null where none is, or there is no such input */
+  readonly replaced: { readonly input: InputId; readonly seq: number } | null;
   /** how many inputs may wait in the session */
   readonly mostQueued: number;
   readonly newId: () => string;
@@ -59,6 +61,11 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
     case 'grant.revoke':
       if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
       return [{ type: 'grant.revoked', grant: command.grant, by: asking.by }];
+    case 'session.configure': {
+      const { model, approval } = command;
+      const agent = command.agent === undefined ? undefined : asking.agent;
+      return inExisting(state, { type: 'session.configured', model, approval, agent, by: asking.by });
+    }
     case 'session.rename':
       return inExisting(state, { type: 'session.renamed', title: command.title, by: asking.by });
     case 'session.archive':
@@ -110,12 +117,13 @@ function submit(
     throw new Fault('empty', 'The message is empty.');
   }
   const facts: FactBody[] = state.created ? [] : [creation(command.named, asking)];
-  const superseded = command.mode === 'supersede' && state.turn;
+  const superseded = (command.mode === 'supersede' || command.replaces) && state.turn;
   if (state.turn && state.queue.length >= asking.mostQueued) {
     const message = `${asking.mostQueued} messages wait in this session already.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }
   if (superseded) facts.push(...interruption(superseded, 'superseded', asking.open));
+  if (command.replaces) facts.push(rewinding(state, asking));
   const input = asking.newId() as InputId;
   const { via, dialect } = asking;
   facts.push({
@@ -135,6 +143,15 @@ function submit(
     facts.push(...turnBegun(next, asking.newId() as TurnId, agent));
   }
   return facts;
+}
+
+function rewinding(state: SessionState, { replaced, by }: Asking): FactBody {
+  if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');
+  if (replaced.seq < state.cutAt)
+    throw new Fault('invalid', 'That message is no longer part of the context: it cannot be replaced.');
+  if (state.queue.some(({ input }) => input === replaced.input))
+    throw new Fault('invalid', 'That message still waits: it cannot be replaced.');
+  return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }
 
 /** A turn for this input. A call that a person asked for by name is there from the start. */

@@ -83,6 +83,8 @@ export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   readonly clients?: ClientDesk;
   readonly turnsAtOnce: number;
+  /** commands run in a sandbox: a session may have them run unasked */
+  readonly allowsFullAuto?: boolean;
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
@@ -207,6 +209,7 @@ export class Engine {
       throw new Fault('shutting_down', 'The server is shutting down.');
     if (command.type === 'input.submit' && command.call)
       this.checkCall(command.call.tool, command.call.input);
+    if (command.type === 'session.configure') this.#checkConfiguration(command);
     return this.#sessions.use(ref, async (session) => {
       const leave = await this.#capacity.admit(session, command);
       try {
@@ -226,8 +229,9 @@ export class Engine {
     if (command.type === 'approval.explain') return explain(session, this.#tools, command.approval);
     if (command.type === 'context.compact') return this.#compact(session);
     const asked = waitingCall(session.state)?.approval;
+    const replaced = await replacedBy(session, command);
     const facts = await session.transact((state) =>
-      decide(state, command, this.#asking(session, command, caller)),
+      decide(state, command, this.#asking(session, command, caller, replaced)),
     );
     if (asked && waitingCall(session.state)?.approval !== asked) this.#rememberAnswer(asked, session.ref);
     return facts;
@@ -348,6 +352,18 @@ export class Engine {
     possibleCall(this.#parts.tools, name, input);
   }
 
+  #checkConfiguration({ model, approval }: Extract<Command, { type: 'session.configure' }>): void {
+    const { providerFor, allowsFullAuto } = this.#parts;
+    if (approval === 'full-auto' && !allowsFullAuto)
+      throw new Fault(
+        'invalid',
+        'full-auto needs a sandbox (bubblewrap), and there is none on this machine.',
+      );
+    if (typeof model !== 'string') return;
+    if (!providerFor) throw new Fault('invalid', 'Other models are not available here.');
+    providerFor(model);
+  }
+
   /** A summary of a document; nothing of it is kept. */
   async summarise(title: string, content: string, signal: AbortSignal): Promise<string> {
     return summarise(this.#tools, title, content, signal);
@@ -392,21 +408,30 @@ export class Engine {
     return { id, name };
   }
 
-  #asking(session: LiveSession, command: Decided, caller: Caller): Asking {
+  #asking(session: LiveSession, command: Decided, caller: Caller, replaced: Asking['replaced']): Asking {
     const { roster, newId, now } = this.#parts;
     const placed = command.type === 'session.create' || command.type === 'input.submit';
-    const domain = (placed && command.domain) || roster.defaultDomain;
+    const chosen = placed || command.type === 'session.configure' ? command.agent : undefined;
+    const domain = (placed && command.domain) || session.state.created?.domain || roster.defaultDomain;
     return {
       by: caller.principal.id,
       dialect: caller.dialect,
       via: caller.via,
       key: caller.key,
       domain,
-      agent: roster.first(domain, placed ? command.agent : undefined),
+      agent: roster.first(domain, chosen),
       answeredBy: this.#answering(command),
       open: shownSoFar(session, now),
+      replaced,
       mostQueued: this.#limits.inputsQueued,
       newId,
     };
   }
+}
+
+/** The input that the command takes the place of, where the model still sees it. */
+async function replacedBy(session: LiveSession, command: Decided): Promise<Asking['replaced']> {
+  if (command.type !== 'input.submit' || !command.replaces) return null;
+  const turn = (await session.context()).turns.find(({ id }) => id === command.replaces);
+  return turn ? { input: turn.id, seq: turn.input } : null;
 }

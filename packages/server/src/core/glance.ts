@@ -25,6 +25,9 @@ export type Now = {
   readonly began: number | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
+  /** where the session has its own */
+  readonly model: string | null;
+  readonly approvalMode: SessionState['approvalMode'];
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly said: number;
@@ -65,6 +68,8 @@ export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
     began: state.turn?.began ?? null,
     finished: state.finished,
     title: state.title,
+    model: state.model,
+    approvalMode: state.approvalMode,
     archived: state.archived,
     labels: state.labels,
     said: state.said,

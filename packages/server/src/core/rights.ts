@@ -23,6 +23,8 @@ function needed(command: Command): Permission[] {
       return [command.answer === 'deny' ? 'tool:reject' : 'tool:approve'];
     case 'grant.revoke':
       return ['tool:approve'];
+    case 'session.configure':
+      return command.approval === undefined ? ['chat:send'] : ['chat:send', 'tool:approve'];
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
     case 'call.answer':

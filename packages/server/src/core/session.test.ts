@@ -30,6 +30,7 @@ const asking = (more: Partial<Asking> = {}): Asking => ({
   agent: CODER,
   answeredBy: undefined,
   open: null,
+  replaced: null,
   mostQueued: Number.POSITIVE_INFINITY,
   newId,
   ...more,

@@ -5,6 +5,7 @@
 import {
   type AgentRef,
   type ApprovalId,
+  type ApprovalMode,
   type Ask,
   type CallId,
   type ConnectionId,
@@ -86,6 +87,9 @@ export type SessionState = {
   readonly answered: readonly ApprovalId[];
   /** idempotency keys of inputs, the latest last */
   readonly keys: readonly { readonly key: string; readonly seq: number }[];
+  /** where they are other than the server's */
+  readonly model: string | null;
+  readonly approvalMode: ApprovalMode | null;
   /** the first fact that the context is built from */
   readonly readFrom: number;
   /** the last fact that cleared or compacted the context */
@@ -93,7 +97,7 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 7;
+export const STATE_VERSION = 8;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -114,6 +118,8 @@ export const initialState = (agent: AgentRef): SessionState => ({
   grants: [],
   answered: [],
   keys: [],
+  model: null,
+  approvalMode: null,
   readFrom: 0,
   cutAt: 0,
 });
@@ -239,6 +245,13 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     }
     case 'context.compacted':
       return { ...state, readFrom: fact.readFrom, cutAt: fact.seq };
+    case 'session.configured':
+      return {
+        ...state,
+        model: fact.model === undefined ? state.model : fact.model,
+        approvalMode: fact.approval === undefined ? state.approvalMode : fact.approval,
+        agent: fact.agent ?? state.agent,
+      };
     case 'session.renamed':
       return { ...state, title: fact.title };
     case 'session.archived':
@@ -247,6 +260,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       return { ...state, labels: { ...state.labels, ...fact.labels } };
     case 'text.ended':
       return fact.text === '' ? state : { ...state, said: state.said + 1 };
+    case 'session.rewound':
     case 'turn.resumed':
     case 'step.restarted':
     case 'reasoning.ended':

@@ -136,7 +136,7 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   await compactIfFull(session, tools, turn, signal);
   const prompt = await promptOf(session, tools, turn.agent.id);
   const calls: FactBody<'call.requested'>[] = [];
-  const provider = providerOf(tools, turn.agent.id);
+  const provider = providerOf(tools, turn.agent.id, session.state.model);
   using asked = new ModelCall(tools, {
     provider: provider.name,
     model: provider.model,
@@ -191,8 +191,9 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
     throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
 
-const providerOf = (tools: TurnTools, agent: string): Provider => {
-  const { model } = tools.roster.agent(agent);
+/** The session's choice, the agent's, the server's. */
+const providerOf = (tools: TurnTools, agent: string, chosen: string | null): Provider => {
+  const model = chosen ?? tools.roster.agent(agent).model;
   return (model !== undefined && tools.providerFor?.(model)) || tools.provider;
 };
 

@@ -2,7 +2,7 @@
  * Whole turns, played on the real engine. Their events are kept as transcripts; each dialect has a golden file for
  * every one of them.
  */
-import type { SessionEvent } from '@parlance/protocol';
+import { type SessionEvent, textPart } from '@parlance/protocol';
 import { calls, type Line, says } from './scripted-provider.ts';
 import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
 
@@ -54,6 +54,26 @@ const killed =
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'plain-answer': played([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),
+
+  'message-replaced': played(
+    [says('Paris.'), says('Rome.')],
+    async ({ engine, happens, events }) => {
+      const ended = happens('turn.ended');
+      await say(engine, 'The capital of France?');
+      await ended;
+      const asked = events.find((event) => event.type === 'input.accepted');
+      const parts = [textPart('The capital of Italy?')];
+      await engine.send(SESSION, { type: 'input.submit', parts, replaces: asked?.input }, CALLER);
+    },
+    'turn.ended',
+    2,
+  ),
+
+  configured: played([says('Hello.')], async ({ engine }) => {
+    await engine.send(SESSION, { type: 'session.create' }, CALLER);
+    await engine.send(SESSION, { type: 'session.configure', approval: 'auto-edit' }, CALLER);
+    await say(engine, 'Hi');
+  }),
 
   reasoning: played(
     [[{ type: 'reasoning', text: 'They ' }, { type: 'reasoning', text: 'greet me.' }, ...says('Hello.')]],

@@ -43,6 +43,8 @@ export const UNBORN: Now = {
   turn: null,
   began: null,
   finished: [],
+  model: null,
+  approvalMode: null,
   title: '',
   archived: false,
   labels: {},

@@ -235,6 +235,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     }
     case 'session.cleared':
       return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
+    case 'session.rewound': {
+      const text = 'An earlier message was replaced: the conversation goes on from before it.';
+      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+    }
     case 'turn.ended': {
       const info = contextInfo(event.session, event.context);
       return [state, say(...finished(event), { id: nthId(id, 2), type: 'context_info', payload: info })];
@@ -258,6 +262,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':
+    case 'session.configured':
     case 'call.deferred':
     case 'grant.revoked':
     case 'input.accepted':

@@ -191,6 +191,8 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
     case 'call.deferred':
     case 'grant.revoked':
     case 'context.compacted':

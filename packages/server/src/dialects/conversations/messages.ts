@@ -45,6 +45,11 @@ export function messagesOf(facts: readonly Fact[]): Message[] {
       case 'input.accepted':
         messages.push(question(fact));
         break;
+      case 'session.rewound': {
+        const replaced = messages.findIndex((message) => message.id === fact.input);
+        if (replaced >= 0) messages.splice(replaced);
+        break;
+      }
       case 'turn.started':
         agent = fact.agent.id;
         break;

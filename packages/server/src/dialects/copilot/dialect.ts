@@ -113,6 +113,8 @@ function progress(fact: Fact, failed: boolean): Body[] {
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
     case 'input.accepted':
     case 'turn.resumed':
     case 'agent.changed':

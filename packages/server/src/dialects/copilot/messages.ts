@@ -114,6 +114,8 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
     case 'turn.started':
     case 'turn.resumed':
     case 'turn.ended':
