@@ -1,0 +1,131 @@
+/** That the harness itself is right: a benchmark that miscounts is worse than none. */
+import { describe, expect, test } from 'bun:test';
+import { Absent, installed } from './contestants/contestant.ts';
+import { floor } from './contestants/floor.ts';
+import { AnswerCheck, tokenText } from './measure/answer-check.ts';
+import { nowMicros } from './measure/clock.ts';
+import { percentile } from './measure/percentile.ts';
+import { cpuMicros, residentBytes, treeOf } from './measure/process-tree.ts';
+import { readOptions } from './options.ts';
+import { chart } from './report/chart.ts';
+import { goalsOf } from './report/goals.ts';
+import { tableText } from './report/terminal.ts';
+import { measureStreams } from './tables/measure-streams.ts';
+import { relay } from './tables/relay.ts';
+import type { Figures, Row } from './tables/table.ts';
+
+describe('percentile', () => {
+  test('is the smallest value that the share does not exceed', () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(percentile(hundred, 0.5)).toBe(50);
+    expect(percentile(hundred, 0.99)).toBe(99);
+    expect(percentile(hundred, 1)).toBe(100);
+    expect(percentile([7], 0.99)).toBe(7);
+    expect(percentile([10, 9, 2], 0.5)).toBe(9);
+  });
+  test('of nothing is no number', () => expect(percentile([], 0.5)).toBeNaN());
+});
+
+describe('an answer', () => {
+  const tokens = Array.from({ length: 5 }, (_, index) => tokenText(index, 1_000 + index));
+  const heard = (...pieces: string[]) => {
+    const delays: number[] = [];
+    const check = new AnswerCheck(5, delays);
+    for (const piece of pieces) check.hear(piece, 2_000);
+    return { ...check.verdict(), delays };
+  };
+  test('that is whole has nothing to complain about, and a delay a token', () => {
+    const { received, missing, misplaced, delays } = heard(...tokens);
+    expect({ received, missing, misplaced }).toEqual({ received: 5, missing: 0, misplaced: 0 });
+    expect(delays).toEqual([1_000, 999, 998, 997, 996]);
+  });
+  test('may be cut and joined anywhere', () => {
+    const text = tokens.join('');
+    expect(heard(text.slice(0, 3), text.slice(3, 20), text.slice(20))).toMatchObject({
+      received: 5,
+      misplaced: 0,
+    });
+  });
+  test('that lost a token is seen', () =>
+    expect(heard(...tokens.toSpliced(2, 1))).toMatchObject({ received: 4, missing: 1, misplaced: 1 }));
+  test('that lost its last token is seen', () =>
+    expect(heard(...tokens.slice(0, 4))).toMatchObject({ received: 4, missing: 1 }));
+  test('with two tokens swapped is seen', () => {
+    const [first = '', second = '', ...rest] = tokens;
+    expect(heard(second, first, ...rest).misplaced).toBeGreaterThan(0);
+  });
+  test('with a token that came twice is seen', () =>
+    expect(heard(...tokens, tokens[1] ?? '')).toMatchObject({ received: 5, misplaced: 1 }));
+  test('that ends inside a token is seen', () =>
+    expect(heard(...tokens.slice(0, 4), '4:10')).toMatchObject({ missing: 1, misplaced: 1 }));
+});
+
+describe('a process tree', () => {
+  test('holds the processes that were started, and what they used', async () => {
+    const spin =
+      'const end = Date.now() + 200; while (Date.now() < end); console.log("spun"); setInterval(() => 0, 1000)';
+    const before = cpuMicros(treeOf(process.pid));
+    const child = Bun.spawn([process.execPath, '-e', spin], { stdout: 'pipe' });
+    await child.stdout.getReader().read();
+    const tree = treeOf(process.pid);
+    expect(tree).toContain(child.pid);
+    expect(cpuMicros(tree)).toBeGreaterThan(before);
+    expect(residentBytes([child.pid])).toBeGreaterThan(1_000_000);
+    child.kill();
+    await child.exited;
+    expect(residentBytes([child.pid])).toBe(0);
+  });
+});
+
+test('the floor carries two streams from end to end', async () => {
+  const began = nowMicros();
+  const load = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1 };
+  const figures = await measureStreams(floor, load, () => undefined);
+  expect(figures).toMatchObject({ missing: 0, misplaced: 0, inOrder: true });
+  expect(figures.cpuPerToken).toBeGreaterThan(0);
+  expect(figures.megabytes).toBeGreaterThan(1);
+  // A token that seems to arrive before it left, or to have been away for longer than the run, means two clocks.
+  expect(figures.p50).toBeGreaterThan(-1);
+  expect(figures.p99).toBeLessThan((nowMicros() - began) / 1_000);
+});
+
+describe('the report', () => {
+  const row = (
+    subject: string,
+    size: number,
+    figures: Figures | null,
+    absent: string | null = null,
+  ): Row => ({
+    table: 'relay',
+    subject,
+    size,
+    quick: false,
+    figures,
+    absent,
+    measuredOn: 'a machine',
+  });
+  const rows = [
+    row('floor', 50, { cpuPerToken: 20, p99: 1, megabytes: 40, missing: 0, misplaced: 0 }),
+    row('Parlance, agentloop', 50, { cpuPerToken: 30, p99: 2, megabytes: 80, missing: 0, misplaced: 0 }),
+    row('Parlance, native', 50, { cpuPerToken: 50, p99: 6, megabytes: 80, missing: 1, misplaced: 0 }),
+    row('Codex app-server', 50, null, 'not <installed>'),
+  ];
+  test('says why a peer is absent, and never zero', () => {
+    expect(tableText(relay, rows)).toContain('absent: not <installed>');
+    expect(chart(rows, 'a machine')).toContain('absent: not &lt;installed&gt;');
+  });
+  test('measures goals by the worst dialect, and leaves open what was not measured', () => {
+    const goals = goalsOf(rows);
+    const met = (start: string) => goals.find(({ goal }) => goal.startsWith(start))?.met;
+    expect(met('at most twice the floor at 50')).toBe(false);
+    expect(met('p99 added delay')).toBe(false);
+    expect(met('at most a tenth of Codex')).toBeNull();
+    expect(met('every token arrived')).toBe(false);
+  });
+});
+
+test('a package that is not installed makes its contestant absent', () =>
+  expect(() => installed('no-such-package')).toThrow(Absent));
+
+test('an unknown table is refused', () =>
+  expect(() => readOptions(['--only', 'relay,nonsense'])).toThrow('there is no table nonsense'));

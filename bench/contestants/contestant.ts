@@ -1,0 +1,108 @@
+/** What a contestant is, and what they share. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Reported as it stands, never as zero. */
+export class Absent extends Error {
+  override readonly name = 'Absent';
+}
+
+/** One conversation with the server: a prompt out, the pieces of one answer in. */
+export type Lane = {
+  /** `heard` is told every piece of text as it arrives; resolves when the server has said that the answer is over. */
+  ask(heard: (text: string, arrivedAt: number) => void): Promise<void>;
+  close(): void;
+};
+
+export type Running = {
+  /** the root of the server's process tree */
+  readonly pid: number;
+  /** a lane that is connected and has a conversation of its own */
+  lane(): Promise<Lane>;
+  stop(): Promise<void>;
+};
+
+export type Contestant = {
+  readonly name: string;
+  /** what it is, with its version */
+  readonly description: string;
+  /** the most streams it can be asked for, and why, where there is a limit */
+  readonly most?: { readonly streams: number; readonly reason: string };
+  /** Ready to answer when it resolves. Throws `Absent` where it cannot be run here. `folder` is empty and its own. */
+  start(upstream: string, folder: string): Promise<Running>;
+};
+
+const BENCH = join(import.meta.dir, '..');
+export const inBench = (path: string): string => join(BENCH, path);
+export const inRepository = (path: string): string => join(BENCH, '..', path);
+
+/** The path of what a package of the benchmark has; throws `Absent` where it was not installed. */
+export function installed(path: string): string {
+  const found = inBench(join('node_modules', path));
+  if (!existsSync(found)) throw new Absent(`${path} is not installed: npm install --prefix bench`);
+  return found;
+}
+
+export async function versionOf(name: string): Promise<string> {
+  const file = Bun.file(inBench(join('node_modules', name, 'package.json')));
+  return (await file.exists()) ? ((await file.json()) as { version: string }).version : 'not installed';
+}
+
+type Started = {
+  readonly pid: number;
+  /** lines of its standard output, the first already there */
+  readonly first: string;
+  stop(): Promise<void>;
+};
+
+/** Starts a server and waits for the first line of its output that `ready` likes. */
+export async function startServer(
+  command: readonly string[],
+  options: {
+    /** its home; what it complains about is kept there */
+    readonly folder: string;
+    readonly cwd?: string;
+    readonly env?: Record<string, string>;
+    readonly ready?: RegExp;
+  },
+): Promise<Started> {
+  const errors = join(options.folder, 'stderr.log');
+  const child = Bun.spawn([...command], {
+    cwd: options.cwd ?? options.folder,
+    env: { PATH: process.env.PATH ?? '', HOME: options.folder, ...options.env },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: Bun.file(errors),
+  });
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+  };
+  const lines = linesOf(child.stdout);
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    if (!(options.ready ?? /./).test(line.value)) continue;
+    void drain(lines);
+    return { pid: child.pid, first: line.value, stop };
+  }
+  await stop();
+  throw new Error(`${command.join(' ')} did not start: ${(await Bun.file(errors).text()).slice(-500)}`);
+}
+
+/** What it says later is read and forgotten: a full pipe would stop it. */
+async function drain(lines: AsyncGenerator<string>): Promise<void> {
+  for await (const _ of lines);
+}
+
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      yield text.slice(from, end);
+      from = end + 1;
+    }
+    text = text.slice(from);
+  }
+}

@@ -1,0 +1,26 @@
+import { type Contestant, inBench, startServer } from './contestant.ts';
+import { connect, ENDED, type Read, socketLane } from './socket-lane.ts';
+
+/** The floor and "by hand" speak the same few words. */
+export const prompt = () => ({ prompt: 'Tell me something.' });
+export const read: Read = (frame) => {
+  if (frame.type === 'delta') return frame.text as string;
+  return frame.type === 'done' ? ENDED : null;
+};
+
+/** Bun makes 256 requests at once unless told otherwise, and lets the rest wait. */
+export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
+
+export const floor: Contestant = {
+  name: 'floor',
+  description: `Bun ${Bun.version}: SSE in, one WebSocket frame a token out, nothing else`,
+  async start(upstream, folder) {
+    const command = [process.execPath, inBench('contestants/floor-server.ts'), upstream];
+    const { pid, first, stop } = await startServer(command, { folder, env: MANY_REQUESTS });
+    return {
+      pid,
+      lane: async () => socketLane(await connect(`ws://127.0.0.1:${first}`), prompt, read),
+      stop,
+    };
+  },
+};

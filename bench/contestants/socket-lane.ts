@@ -1,0 +1,40 @@
+/** A lane over a WebSocket. */
+import { nowMicros } from '../measure/clock.ts';
+import type { Lane } from './contestant.ts';
+
+/** What a frame means to a lane: a piece of the answer, its end, or nothing. */
+export type Read = (frame: Record<string, unknown>) => string | typeof ENDED | null;
+export const ENDED = Symbol('ended');
+
+export function connect(url: string): Promise<WebSocket> {
+  const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
+  const socket = new WebSocket(url);
+  socket.onopen = () => resolve(socket);
+  socket.onerror = () => reject(new Error(`cannot connect to ${url}`));
+  return promise;
+}
+
+export function socketLane(socket: WebSocket, prompt: () => object, read: Read): Lane {
+  return {
+    ask(heard) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      socket.onmessage = ({ data }) => {
+        const arrivedAt = nowMicros();
+        try {
+          const said = read(JSON.parse(data as string));
+          if (said === ENDED) resolve();
+          else if (said !== null) heard(said, arrivedAt);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      socket.onclose = ({ code, reason }) => reject(new Error(`closed with ${code} ${reason}`));
+      socket.send(JSON.stringify(prompt()));
+      return promise;
+    },
+    close() {
+      socket.onclose = null;
+      socket.close();
+    },
+  };
+}

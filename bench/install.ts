@@ -1,0 +1,18 @@
+/** Installs the peers on first use. What cannot be installed is absent from the tables, with the reason. */
+import { existsSync } from 'node:fs';
+import { inBench } from './contestants/contestant.ts';
+
+/** Does nothing where they are there. Never throws: without them the rest is measured all the same. */
+export async function installPeers(say: (text: string) => void): Promise<void> {
+  if (existsSync(inBench('node_modules'))) return;
+  say('installing the peers into bench/node_modules (about a minute)');
+  const npm = Bun.which('npm');
+  if (npm === null) return say('there is no npm here: the peers are absent');
+  const child = Bun.spawn([npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: inBench('.'),
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  const [errors, code] = await Promise.all([child.stderr.text(), child.exited]);
+  if (code !== 0) say(`npm could not install them:\n${errors.trim().slice(-800)}`);
+}

@@ -1,0 +1,28 @@
+/** Microseconds of the wall clock: the same for every process of the machine. */
+export const nowMicros = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000);
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Milliseconds that `work` took, and what it gave. */
+export async function timed<Given>(
+  work: () => Given | Promise<Given>,
+): Promise<{ ms: number; given: Given }> {
+  const before = performance.now();
+  const given = await work();
+  return { ms: performance.now() - before, given };
+}
+
+/**
+ * How far the upstream's clock is ahead of ours, in microseconds: the best of several round trips, so that a delay
+ * measured across processes can be trusted as far as this figure is small.
+ */
+export async function clockSkew(upstream: string): Promise<number> {
+  let best = { trip: Number.POSITIVE_INFINITY, skew: 0 };
+  for (let round = 0; round < 20; round++) {
+    const sent = nowMicros();
+    const theirs = Number(await (await fetch(`${upstream}/now`)).text());
+    const trip = nowMicros() - sent;
+    if (trip < best.trip) best = { trip, skew: theirs - (sent + trip / 2) };
+  }
+  return Math.round(best.skew);
+}

@@ -1,0 +1,99 @@
+/** The chart that README shows: bars as SVG, text as text, readable on light and on dark. */
+import type { Row } from '../tables/table.ts';
+import { shown } from './terminal.ts';
+
+type Bar = {
+  readonly label: string;
+  readonly value: number | null;
+  readonly note: string;
+  readonly ours: boolean;
+};
+type Panel = { readonly title: string; readonly bars: readonly Bar[] };
+
+const WIDTH = 760;
+const LABELS = 190;
+const BARS = 400;
+const LINE = 24;
+
+const STYLE = `
+  text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328; }
+  .title { font-weight: 600; }
+  .note { fill: #59636e; font-size: 12px; }
+  .bar { fill: #8c959f; }
+  .ours { fill: #0969da; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .note { fill: #9198a1; }
+    .bar { fill: #6e7681; }
+    .ours { fill: #4493f8; }
+  }`;
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+export function chart(rows: readonly Row[], measuredOn: string): string {
+  const panels = [
+    panel(rows, 'relay', 50, 'cpuPerToken', 'CPU time per token at 50 streams', 'µs'),
+    panel(rows, 'relay', 500, 'cpuPerToken', 'CPU time per token at 500 streams', 'µs'),
+    panel(rows, 'relay', 50, 'p99', 'Added delay, p99, at 50 streams', 'ms', 1),
+    panel(rows, 'relay', 50, 'megabytes', 'Resident memory at 50 streams', 'MB'),
+    panel(
+      rows,
+      'fan-out',
+      1_000,
+      'cpuPerFrame',
+      'CPU time per frame, one session and 1,000 watchers',
+      'µs',
+      2,
+    ),
+  ].filter(({ bars }) => bars.some(({ value }) => value !== null));
+  let y = 12;
+  const parts = panels.map((one) => {
+    const drawn = drawPanel(one, y);
+    y += (one.bars.length + 1) * LINE + 20;
+    return drawn;
+  });
+  const foot = `<text class="note" x="0" y="${y + 6}">${escaped(measuredOn)}</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 18}" width="${WIDTH}" height="${y + 18}" role="img" aria-label="What a token costs: Parlance beside its peers">
+<style>${STYLE}
+</style>
+${parts.join('\n')}
+${foot}
+</svg>
+`;
+}
+
+function panel(
+  rows: readonly Row[],
+  table: string,
+  size: number,
+  key: string,
+  title: string,
+  unit: string,
+  digits = 0,
+): Panel {
+  const bars = rows
+    .filter((row) => row.table === table && row.size === size)
+    .map(({ subject, figures, absent }): Bar => {
+      const figure = figures?.[key];
+      const value = typeof figure === 'number' && Number.isFinite(figure) ? figure : null;
+      const note = value === null ? `absent: ${absent ?? 'no figure'}` : `${shown(value, digits)} ${unit}`;
+      return { label: subject, value, note, ours: subject.startsWith('Parlance') };
+    });
+  return { title, bars };
+}
+
+/** Lengths are true to scale. */
+function drawPanel({ title, bars }: Panel, top: number): string {
+  const most = Math.max(...bars.map(({ value }) => value ?? 0));
+  const lines = bars.map(({ label, value, note, ours }, index) => {
+    const y = top + (index + 1) * LINE;
+    const length = value === null || most === 0 ? 0 : Math.max(1, (value / most) * BARS);
+    const bar =
+      value === null
+        ? ''
+        : `<rect class="${ours ? 'ours' : 'bar'}" x="${LABELS}" y="${y}" width="${length.toFixed(1)}" height="16" rx="2"/>`;
+    return `<text x="${LABELS - 10}" y="${y + 13}" text-anchor="end">${escaped(label)}</text>${bar}<text class="note" x="${(LABELS + length + 8).toFixed(1)}" y="${y + 13}">${escaped(note)}</text>`;
+  });
+  return [`<text class="title" x="0" y="${top + 12}">${escaped(title)}</text>`, ...lines].join('\n');
+}

@@ -1,0 +1,90 @@
+/** What is wanted, beside what was measured. A goal whose rows were not measured is neither met nor missed. */
+import type { Row } from '../tables/table.ts';
+
+export type Goal = {
+  readonly goal: string;
+  readonly figure: string;
+  readonly met: boolean | null;
+};
+
+type Find = (table: string, subject: string, size: number, key: string) => number | null;
+
+const finder =
+  (rows: readonly Row[]): Find =>
+  (table, subject, size, key) => {
+    const row = rows.find((row) => row.table === table && row.subject === subject && row.size === size);
+    const figure = row?.figures?.[key];
+    return typeof figure === 'number' && Number.isFinite(figure) ? figure : null;
+  };
+
+const DIALECTS = ['agentloop', 'conversations', 'native'];
+
+export function goalsOf(rows: readonly Row[]): Goal[] {
+  const find = finder(rows);
+  /** the worst dialect counts */
+  const worst = (table: string, size: number, key: string): number | null => {
+    const figures = DIALECTS.map((name) => find(table, `Parlance, ${name}`, size, key)).filter(
+      (figure) => figure !== null,
+    );
+    return figures.length === 0 ? null : Math.max(...figures);
+  };
+  const ratio = (goal: string, size: number, peer: string, most: number): Goal => {
+    const ours = worst('relay', size, 'cpuPerToken');
+    const theirs = find('relay', peer, size, 'cpuPerToken');
+    if (ours === null || theirs === null) return { goal, figure: 'not measured', met: null };
+    const times = ours / theirs;
+    return {
+      goal,
+      figure: `${times.toFixed(2)} × (${ours.toFixed(1)} against ${theirs.toFixed(1)} µs)`,
+      met: times <= most,
+    };
+  };
+  const below = (goal: string, figure: number | null, most: number, unit: string, digits = 1): Goal =>
+    figure === null
+      ? { goal, figure: 'not measured', met: null }
+      : { goal, figure: `${figure.toFixed(digits)} ${unit}`, met: figure < most };
+  const fanOut = (goal: string, subject: string): Goal => {
+    const ours = find('fan-out', subject, 1_000, 'cpuPerFrame');
+    const plain = find('fan-out', 'plain ws broadcast', 1_000, 'cpuPerFrame');
+    if (ours === null || plain === null) return { goal, figure: 'not measured', met: null };
+    return { goal, figure: `${ours.toFixed(2)} against ${plain.toFixed(2)} µs a frame`, met: ours <= plain };
+  };
+  const rate = find('append', 'native HTTP', 1_000, 'rate');
+  const lost = rows.filter(
+    ({ figures }) => figures && (Number(figures.missing ?? 0) > 0 || Number(figures.misplaced ?? 0) > 0),
+  );
+  const streamed = rows.filter(({ figures }) => figures && 'missing' in figures);
+  return [
+    ratio('at most twice the floor at 50 streams', 50, 'floor', 2),
+    ratio('at most twice the floor at 500 streams', 500, 'floor', 2),
+    ratio('at most a third of "by hand" at 50 streams', 50, 'by hand', 1 / 3),
+    ratio('at most a third of "by hand" at 500 streams', 500, 'by hand', 1 / 3),
+    ratio('at most a tenth of Codex app-server at 50 streams', 50, 'Codex app-server', 1 / 10),
+    below('p99 added delay under 5 ms at 50 streams', worst('relay', 50, 'p99'), 5, 'ms', 2),
+    below('under 120 MB at 500 streams', worst('relay', 500, 'megabytes'), 120, 'MB'),
+    fanOut('fan-out to 1,000 watchers of a session as cheap as plain ws', 'Parlance, agentloop'),
+    fanOut('fan-out to 1,000 subscribers of a channel as cheap as plain ws', 'Parlance, pusher channel'),
+    below(
+      'append p99 under 10 ms at 1,000 acknowledged messages a second',
+      rate !== null && rate < 950 ? Number.POSITIVE_INFINITY : find('append', 'native HTTP', 1_000, 'p99'),
+      10,
+      'ms',
+    ),
+    {
+      goal: 'every token arrived, in order, in every row',
+      figure:
+        streamed.length === 0
+          ? 'not measured'
+          : `${streamed.length - lost.length} of ${streamed.length} rows`,
+      met: streamed.length === 0 ? null : lost.length === 0,
+    },
+  ];
+}
+
+export const goalsText = (goals: readonly Goal[]): string =>
+  goals
+    .map(({ goal, figure, met }) => {
+      const verdict = met === null ? '   –   ' : met ? '  met  ' : 'NOT MET';
+      return `${verdict}  ${goal}: ${figure}`;
+    })
+    .join('\n');

@@ -1,0 +1,127 @@
+/** Facts made durable, SQLite with synchronous FULL: how many a second, and how soon each is acknowledged. */
+import { join } from 'node:path';
+import {
+  type Fact,
+  type InputId,
+  PrincipalId,
+  SessionId,
+  textPart,
+} from '../../packages/protocol/src/index.ts';
+import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
+import { openaiAt, startParlance } from '../contestants/parlance.ts';
+import { postJson } from '../contestants/post-json.ts';
+import { percentile } from '../measure/percentile.ts';
+import { temporaryFolder } from '../measure/temporary-folder.ts';
+import { startUpstream } from '../measure/upstream-process.ts';
+import { atOnce, atRate, type Send } from './pace.ts';
+import type { Progress, Table } from './table.ts';
+
+const SESSIONS = 200;
+const WRITERS = 64;
+
+export const append: Table = {
+  name: 'append',
+  title: `Acknowledged messages (SQLite, synchronous FULL), over ${SESSIONS} sessions`,
+  unit: 'a second',
+  columns: [
+    { key: 'rate', title: 'acknowledged/s' },
+    { key: 'p50', title: 'p50 ms', digits: 2 },
+    { key: 'p99', title: 'p99 ms', digits: 2 },
+    { key: 'slowest', title: 'slowest ms', digits: 1 },
+    { key: 'fullRate', title: `facts/s, ${WRITERS} writers` },
+  ],
+  jobs: () => ['store', 'native HTTP'].map((subject) => ({ subject, size: 1_000 })),
+  async measure({ subject, size, quick }, progress) {
+    using folder = temporaryFolder();
+    const measured = (send: Send) => measureSend(send, size, quick ? 2_000 : 10_000, progress);
+    // Awaited here: the folder lives as long as this block.
+    return await (subject === 'store' ? throughStore : overHttp)(folder.path, measured);
+  },
+};
+
+async function measureSend(send: Send, rate: number, ms: number, progress: Progress) {
+  progress('warming up');
+  await atRate(send, rate, 1_000);
+  progress(`${rate} a second for ${ms / 1_000} s`);
+  const paced = await atRate(send, rate, ms);
+  progress(`as many as it takes from ${WRITERS} writers`);
+  const full = await atOnce(send, WRITERS, ms / 2);
+  return {
+    rate: paced.rate,
+    p50: percentile(paced.times, 0.5),
+    p99: percentile(paced.times, 0.99),
+    slowest: percentile(paced.times, 1),
+    fullRate: full.rate,
+  };
+}
+
+type Measure = (send: Send) => ReturnType<typeof measureSend>;
+
+async function throughStore(folder: string, measured: Measure) {
+  const store = openSqliteStore(join(folder, 'data'));
+  const owner = PrincipalId.parse('local');
+  const sessions = Array.from({ length: SESSIONS }, (_, index) => ({
+    ref: { owner, id: SessionId.parse(`session-${index}`) },
+    head: 0,
+    tail: Promise.resolve() as Promise<unknown>,
+  }));
+  const write = async (session: (typeof sessions)[number]) => {
+    const at = Date.now();
+    const fact: Fact = {
+      type: 'input.accepted',
+      input: crypto.randomUUID() as string as InputId,
+      parts: [textPart('A message of ordinary length, as people write them to an agent.')],
+      dialect: 'native',
+      session: session.ref.id,
+      id: crypto.randomUUID(),
+      at,
+      seq: session.head + 1,
+    };
+    await store.append(session.head, [fact], {
+      ref: session.ref,
+      dialect: 'native',
+      domain: 'general',
+      agent: 'coder',
+      title: 'A session',
+      status: 'idle',
+      archived: false,
+      labels: {},
+      said: session.head + 1,
+      createdAt: at,
+      updatedAt: at,
+      head: session.head + 1,
+      checkpoint: null,
+    });
+    session.head++;
+  };
+  let next = 0;
+  const figures = await measured(() => {
+    const session = sessions[next++ % SESSIONS] as (typeof sessions)[number];
+    // One append of a session after another, as the server does it.
+    const done = session.tail.then(() => write(session));
+    session.tail = done;
+    return done;
+  });
+  await store.close();
+  return figures;
+}
+
+/** Messages to sessions whose turn goes on are kept in line: what is measured is taking them, not answering them. */
+async function overHttp(folder: string, measured: Measure) {
+  const upstream = await startUpstream(1_000, 1_000);
+  const server = await startParlance(folder, openaiAt(upstream.url));
+  const command = {
+    type: 'input.submit',
+    parts: [{ type: 'text', text: 'A message of ordinary length, as people write them to an agent.' }],
+  };
+  const send = (session: number) =>
+    postJson(`${server.http}/v1/sessions/session-${session}/commands`, command);
+  try {
+    for (let session = 0; session < SESSIONS; session++) await send(session);
+    let next = 0;
+    return await measured(() => send(next++ % SESSIONS));
+  } finally {
+    await server.stop();
+    await upstream.stop();
+  }
+}

@@ -1,0 +1,23 @@
+import { append } from './append.ts';
+import { coldStart } from './cold-start.ts';
+import { compaction } from './compaction.ts';
+import { dom } from './dom.ts';
+import { fanOut } from './fan-out.ts';
+import { history } from './history.ts';
+import { idleSockets } from './idle-sockets.ts';
+import { load } from './load.ts';
+import { relay } from './relay.ts';
+import type { Table } from './table.ts';
+
+/** In the order in which they are measured and shown. */
+export const TABLES: readonly Table[] = [
+  relay,
+  fanOut,
+  load,
+  append,
+  history,
+  coldStart,
+  idleSockets,
+  compaction,
+  dom,
+];

@@ -1,0 +1,105 @@
+/** A database with a session of any length, written through the store as the server would have written it. */
+import {
+  type BlockId,
+  type Fact,
+  type FactBody,
+  type InputId,
+  PrincipalId,
+  SessionId,
+  type TurnId,
+  textPart,
+} from '../../packages/protocol/src/index.ts';
+import type { SessionRecord } from '../../packages/server/src/core/ports/store.ts';
+import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
+
+const AGENT = { id: 'coder', name: 'Coder' };
+const USAGE = { inputTokens: 100, outputTokens: 50 };
+const WORDS =
+  'The parser reads one line at a time, keeps what is left of it, and goes on where it stopped when more has come. ';
+/** A session this long has been compacted now and then. */
+const TURNS_BETWEEN_COMPACTIONS = 200;
+const BATCH = 5_000;
+
+/** The facts of one turn that was asked and answered. */
+function turnFacts(turn: number): FactBody[] {
+  const ids = {
+    turn: `turn-${turn}` as TurnId,
+    input: `input-${turn}` as InputId,
+    block: `block-${turn}` as BlockId,
+  };
+  const context = { tokens: 1_000, limit: 100_000, items: 20, strategy: 'threshold' as const };
+  return [
+    {
+      type: 'input.accepted',
+      input: ids.input,
+      parts: [textPart(`Question ${turn}: ${WORDS}`)],
+      dialect: 'native',
+    },
+    { type: 'turn.started', turn: ids.turn, input: ids.input, agent: AGENT },
+    { type: 'text.ended', turn: ids.turn, block: ids.block, text: `Answer ${turn}: ${WORDS.repeat(3)}` },
+    { type: 'step.ended', turn: ids.turn, usage: USAGE, stop: 'done' },
+    { type: 'turn.ended', turn: ids.turn, usage: USAGE, durationMs: 100, context },
+  ];
+}
+
+const compactedAt = (seq: number): FactBody => ({
+  type: 'context.compacted',
+  summary: WORDS,
+  oldTokens: 50_000,
+  newTokens: 1_000,
+  strategy: 'threshold',
+  keepFrom: seq,
+  readFrom: seq,
+});
+
+/** At least `facts` of them, up to the end of a turn. Without compactions all of it is context. */
+function* bodies(facts: number, compactions: boolean): Generator<FactBody> {
+  yield { type: 'session.created', dialect: 'native', named: true, domain: 'general', agent: AGENT };
+  let written = 1;
+  for (let turn = 1; written < facts; turn++) {
+    for (const body of turnFacts(turn)) yield body;
+    written += 5;
+    if (!compactions || turn % TURNS_BETWEEN_COMPACTIONS !== 0) continue;
+    yield compactedAt(written);
+    written++;
+  }
+}
+
+export async function writeSession(
+  data: string,
+  id: string,
+  facts: number,
+  compactions: boolean,
+): Promise<number> {
+  const store = openSqliteStore(data);
+  const ref = { owner: PrincipalId.parse('local'), id: SessionId.parse(id) };
+  const at = Date.now();
+  const record: Omit<SessionRecord, 'head'> = {
+    ref,
+    dialect: 'native',
+    domain: 'general',
+    agent: AGENT.id,
+    title: 'A long session',
+    status: 'idle',
+    archived: false,
+    labels: {},
+    said: Math.floor(facts / 5) * 2,
+    createdAt: at,
+    updatedAt: at,
+    checkpoint: null,
+  };
+  let head = 0;
+  let batch: Fact[] = [];
+  const flush = async () => {
+    await store.append(head, batch, { ...record, head: head + batch.length });
+    head += batch.length;
+    batch = [];
+  };
+  for (const body of bodies(facts, compactions)) {
+    batch.push({ ...body, session: ref.id, id: crypto.randomUUID(), at, seq: head + batch.length + 1 });
+    if (batch.length === BATCH) await flush();
+  }
+  if (batch.length > 0) await flush();
+  await store.close();
+  return head;
+}

@@ -1,0 +1,29 @@
+/** Tokens through each contestant: what one costs, how late it is, and whether all came in order. */
+import { Absent } from '../contestants/contestant.ts';
+import { CONTESTANTS, contestantOf } from '../contestants/index.ts';
+import { measureStreams } from './measure-streams.ts';
+import { across, type Table } from './table.ts';
+
+const QUICK = ['floor', 'by hand', 'Parlance, agentloop', 'Parlance, conversations', 'Parlance, native'];
+
+export const relay: Table = {
+  name: 'relay',
+  title: 'Tokens from a model to people: 200 tokens an answer, one each 10 ms',
+  unit: 'streams',
+  columns: [
+    { key: 'cpuPerToken', title: 'CPU µs/token', digits: 1 },
+    { key: 'p50', title: 'delay p50 ms', digits: 2 },
+    { key: 'p99', title: 'delay p99 ms', digits: 2 },
+    { key: 'megabytes', title: 'memory MB' },
+    { key: 'inOrder', title: 'all in order' },
+    { key: 'stretch', title: 'time taken ×', digits: 2 },
+  ],
+  jobs: (quick) => across(quick ? QUICK : CONTESTANTS.map(({ name }) => name), quick ? [50] : [50, 500]),
+  async measure(job, progress) {
+    const contestant = contestantOf(job.subject);
+    const { most } = contestant;
+    if (most && job.size > most.streams) throw new Absent(most.reason);
+    const load = { streams: job.size, tokens: 200, intervalMs: 10, rounds: job.quick ? 1 : 3 };
+    return measureStreams(contestant, load, progress);
+  },
+};

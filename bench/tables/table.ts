@@ -1,0 +1,45 @@
+/** What a table of the benchmark is: a list of jobs, each measured by a process of its own. */
+export type Figure = number | string | boolean | null;
+export type Figures = Readonly<Record<string, Figure>>;
+
+/** One row: what is measured and how much of it. */
+export type Job = {
+  readonly table: string;
+  readonly subject: string;
+  readonly size: number;
+  readonly quick: boolean;
+};
+
+export type Column = {
+  readonly key: string;
+  readonly title: string;
+  /** decimals of a number */
+  readonly digits?: number;
+};
+
+export type Progress = (text: string) => void;
+
+export type Table = {
+  readonly name: string;
+  readonly title: string;
+  /** what `size` counts */
+  readonly unit: string;
+  readonly columns: readonly Column[];
+  jobs(quick: boolean): readonly Omit<Job, 'table' | 'quick'>[];
+  /** Throws `Absent` where the subject cannot be measured here. */
+  measure(job: Job, progress: Progress): Promise<Figures>;
+};
+
+export type Row = Job & {
+  readonly figures: Figures | null;
+  /** why there are no figures */
+  readonly absent: string | null;
+  /** what it was measured on: processor, cores, versions, date */
+  readonly measuredOn: string;
+};
+
+export const across = (
+  subjects: readonly string[],
+  sizes: readonly number[],
+): { subject: string; size: number }[] =>
+  sizes.flatMap((size) => subjects.map((subject) => ({ subject, size })));
