@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance, spawnParlance } from './run-parlance.ts';
@@ -40,11 +40,25 @@ describe('without a server', () => {
     });
   });
 
-  test('a public host without authentication is refused', async () => {
-    const { code, stderr } = await runParlance(['serve'], { cwd, env: { HOST: '0.0.0.0' } });
-    expect(code).toBe(2);
-    expect(stderr).toContain('PARLANCE_AUTH=required');
-  });
+  const UNSAFE: Record<string, [env: Record<string, string>, says: string]> = {
+    'a public host without authentication': [{ HOST: '0.0.0.0' }, 'PARLANCE_AUTH=required'],
+    'a public host that is open on purpose': [
+      { HOST: '::', PARLANCE_AUTH: 'open' },
+      'PARLANCE_AUTH=required',
+    ],
+    'a short secret': [{ AUTH_SECRET: 'x'.repeat(31) }, 'AUTH_SECRET must be at least 32 bytes long'],
+    'every origin': [{ ALLOWED_ORIGINS: 'https://a.example,*' }, '* is refused'],
+    'every origin below a name': [{ ALLOWED_ORIGINS: 'https://*.example.com' }, '* is refused'],
+    'every port of a host': [{ ALLOWED_ORIGINS: 'https://example.com:*' }, '* is refused'],
+    'origins that are none': [{ ALLOWED_ORIGINS: 'null' }, 'must hold origins'],
+  };
+  for (const [what, [env, says]] of Object.entries(UNSAFE))
+    test(`${what} is refused, and nothing is made of the data folder`, async () => {
+      const { code, stdout, stderr } = await runParlance(['serve', '--port', '0'], { cwd, env });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(says);
+      expect(existsSync(join(cwd, '.parlance'))).toBe(false);
+    });
 });
 
 describe('with a server', () => {

@@ -114,6 +114,33 @@ test('a connection that cannot be made closes its socket and nothing else', asyn
   expect(await second.next('echo')).toEqual({ type: 'echo', frame: { still: 'here' } });
 });
 
+test('who loses the right to be there is closed with the reason, and what waits of it is not handled', async () => {
+  const lost = Promise.withResolvers<(reason: string) => void>();
+  const first = Promise.withResolvers<void>();
+  const handled: unknown[] = [];
+  const receive = async (frame: unknown) => {
+    handled.push(frame);
+    await first.promise;
+  };
+  let watching = 0;
+  const guard = (ended: (reason: string) => void) => {
+    watching++;
+    lost.resolve(ended);
+    return () => void watching--;
+  };
+  const { connect, sockets } = await serve(() => ({ receive }), { guard });
+  const client = await connect();
+  const ended = await lost.promise;
+  for (let count = 1; count <= 5; count++) client.send({ count });
+  client.socket.ping();
+  await new Promise((resolve) => client.socket.addEventListener('pong', resolve));
+  ended('The token was revoked.');
+  expect(await client.closed).toEqual({ code: 1008, reason: 'The token was revoked.' });
+  first.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([handled, watching, sockets.size]).toEqual([[{ count: 1 }], 0, 0]);
+});
+
 test('draining tells every socket and closes it with 1001', async () => {
   const { connect, sockets } = await serve(() => ({}));
   const clients = [await connect(), await connect()];
