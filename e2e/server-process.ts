@@ -10,6 +10,8 @@ export type ServerProcess = AsyncDisposable & {
   connect(path: string): Promise<TestClient>;
   /** As a power cut would: no signal handler runs. Resolves when the process is gone. */
   kill(): Promise<void>;
+  /** As a supervisor stops it; resolves with the code of the exit. */
+  terminate(): Promise<number>;
   /** all it has written there; resolves when the process is gone */
   stderr(): Promise<string>;
 };
@@ -54,6 +56,10 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
       stderr: () => child.stderr.text(),
       connect: (path) => TestClient.connect(http.replace('http', 'ws') + path),
       kill,
+      terminate: () => {
+        child.kill('SIGTERM');
+        return child.exited;
+      },
       [Symbol.asyncDispose]: kill,
     };
   }
