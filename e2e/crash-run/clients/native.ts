@@ -3,10 +3,11 @@
  * `Idempotency-Key` until it is, so it must be there once, however often it was sent. Several are sent in a row.
  */
 import type { Fact } from '../../../packages/protocol/src/index.ts';
+import type { EventReader } from '../../event-reader.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
 import type { Sent } from '../evidence.ts';
-import { Follower } from '../follower.ts';
+import { follower } from '../follower.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 
@@ -40,17 +41,17 @@ export async function nativeTalking(world: World, random: Random): Promise<void>
   const { ledger } = world;
   for (let count = 1; !world.stopping; count++) {
     const conversation = ledger.begin('native', `native-${count}`);
-    const follower = new Follower(conversation.id, ledger);
+    const reader = follower(conversation.id, ledger);
     for (let burst = random.between(2, 5); burst > 0 && !world.stopping; burst--) {
-      await sendBurst(conversation, follower, world, random);
+      await sendBurst(conversation, reader, world, random);
     }
-    follower.stop();
+    reader.cut();
   }
 }
 
 async function sendBurst(
   conversation: Conversation,
-  follower: Follower,
+  reader: EventReader,
   world: World,
   random: Random,
 ): Promise<void> {
@@ -60,8 +61,8 @@ async function sendBurst(
     for (const message of messages) {
       if (!message.acknowledged) await submitKeyed(server, message, ledger);
     }
-    await follower.follow(server);
-    await follower.until((facts) => endsIn(facts) === conversation.sent.length);
+    await reader.follow(server);
+    await reader.until(({ facts }) => endsIn(facts) === conversation.sent.length);
     return true;
   });
 }

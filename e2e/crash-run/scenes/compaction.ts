@@ -3,7 +3,7 @@ import type { Fact } from '../../../packages/protocol/src/index.ts';
 import { postJson } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
 import { endsIn, receipt, submitKeyed } from '../clients/native.ts';
-import { Follower } from '../follower.ts';
+import { follower } from '../follower.ts';
 import { countTo } from '../messages.ts';
 import type { Random } from '../random.ts';
 
@@ -14,7 +14,7 @@ export async function compactionScene(world: World, random: Random): Promise<voi
   const { ledger } = world;
   const conversation = ledger.begin('native', 'compaction');
   const { id: session } = conversation;
-  const follower = new Follower(session, ledger);
+  const reader = follower(session, ledger);
   while (!world.stopping) {
     const messages = Array.from({ length: MESSAGES }, () =>
       ledger.says(conversation, { text: countTo(10 + conversation.sent.length) }),
@@ -23,8 +23,8 @@ export async function compactionScene(world: World, random: Random): Promise<voi
       for (const message of messages) {
         if (!message.acknowledged) await submitKeyed(server, message, ledger);
       }
-      await follower.follow(server);
-      await follower.until((facts) => endsIn(facts) === conversation.sent.length);
+      await reader.follow(server);
+      await reader.until(({ facts }) => endsIn(facts) === conversation.sent.length);
       const url = `${server.http}/v1/sessions/${session}/commands`;
       const compacting = postJson(url, { type: 'context.compact' });
       const seen = setTimeout(() => ledger.saw('compaction'), random.between(5, 100));
@@ -40,5 +40,5 @@ export async function compactionScene(world: World, random: Random): Promise<voi
       return true;
     });
   }
-  follower.stop();
+  reader.cut();
 }
