@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { connect } from './connect.ts';
+
+const PACKAGE = join(import.meta.dir, '..');
+const EXAMPLES = join(PACKAGE, 'examples');
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** What the program prints; throws where it complains. */
+async function run(program: string[]): Promise<string> {
+  const child = Bun.spawn(program, {
+    cwd: PACKAGE,
+    env: { ...process.env, PARLANCE_URL: server.http },
+    stderr: 'pipe',
+  });
+  const [said, complained] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(complained).toBe('');
+  expect(await child.exited).toBe(0);
+  return said;
+}
+
+const example = (name: string, ...given: string[]) =>
+  run([process.execPath, join(EXAMPLES, `${name}.ts`), ...given]);
+
+/** How each is run; one that is missing here fails. */
+const RUNS: Record<string, () => Promise<void>> = {
+  async 'ask.ts'() {
+    expect(await example('ask', 'count to 5')).toContain('5');
+  },
+  async 'approve.ts'() {
+    const session = connect({ url: server.http }).session('asks');
+    await session.submit('run touch examples.txt');
+    for await (const { type } of session.events()) if (type === 'approval.requested') break;
+    expect(await example('approve')).toBe('asks: touch examples.txt: denied\n');
+    expect(await connect({ url: server.http }).approvals.list()).toEqual([]);
+  },
+  async 'chat.ts'() {
+    const said = await example('chat', 'shown', 'count to 3');
+    expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
+    expect(said).toContain('3');
+  },
+  async 'node.mjs'() {
+    const build = Bun.spawn([process.execPath, 'run', 'build'], {
+      cwd: PACKAGE,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    expect(await build.exited).toBe(0);
+    await connect({ url: server.http }).session('counted').create({ title: 'Counted' });
+    expect(await run(['node', join(EXAMPLES, 'node.mjs')])).toContain('Counted: 0 tokens');
+  },
+};
+
+describe('each example', () => {
+  const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
+  for (const name of readdirSync(EXAMPLES)) {
+    test(`${name} runs`, async () => {
+      const how = RUNS[name];
+      if (!how) throw new Error(`it is not said how ${name} is run`);
+      await how();
+    });
+
+    test(`${name} is in the README as it is`, () => {
+      expect(readme.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);
+    });
+  }
+});
