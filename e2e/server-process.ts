@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
 import type { Fact } from '../packages/protocol/src/index.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
+import { outputOf } from './output.ts';
 
 export type ServerProcess = AsyncDisposable & {
   readonly http: string;
@@ -14,6 +15,8 @@ export type ServerProcess = AsyncDisposable & {
   terminate(): Promise<number>;
   /** all it has written there; resolves when the process is gone */
   stderr(): Promise<string>;
+  /** resolves when these words are in its log */
+  logged(words: string): Promise<void>;
 };
 
 const LISTENING = 'parlance listening on ';
@@ -39,6 +42,7 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
       ...settings,
     },
   });
+  const errors = outputOf(child.stderr);
   const kill = async () => {
     child.kill('SIGKILL');
     await child.exited;
@@ -47,13 +51,14 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
     const line = await firstLine(child.stdout);
     if (!line?.startsWith(LISTENING)) {
       await kill();
-      throw new Error(`the server did not start: ${line ?? ''}${await child.stderr.text()}`);
+      throw new Error(`the server did not start: ${line ?? ''}${await errors.all()}`);
     }
     const http = line.slice(LISTENING.length);
     return {
       http,
       pid: child.pid,
-      stderr: () => child.stderr.text(),
+      stderr: errors.all,
+      logged: errors.written,
       connect: (path) => TestClient.connect(http.replace('http', 'ws') + path),
       kill,
       terminate: () => {

@@ -1,0 +1,41 @@
+/** What a process writes, read as it comes. */
+export type Output = {
+  /** Resolves when it has written these words; rejects where it ends without them. */
+  written(words: string): Promise<void>;
+  /** all of it; resolves when the process is gone */
+  all(): Promise<string>;
+};
+
+export function outputOf(stream: ReadableStream<Uint8Array>): Output {
+  let text = '';
+  let ended = false;
+  const looking = new Set<() => void>();
+  const look = () => {
+    for (const one of looking) one();
+  };
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      look();
+    }
+    ended = true;
+    look();
+  })();
+  return {
+    written(words) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const one = () => {
+        if (text.includes(words)) resolve();
+        else if (ended) reject(new Error(`it ended without "${words}": ${text}`));
+      };
+      looking.add(one);
+      one();
+      return promise.finally(() => looking.delete(one));
+    },
+    async all() {
+      await reading;
+      return text;
+    },
+  };
+}

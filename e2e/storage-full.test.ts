@@ -1,0 +1,173 @@
+/** The disk fills up while the server works: nobody is told a lie, reading goes on, and with space it all goes on. */
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import type { TestServer } from '../packages/server/src/testing/server.ts';
+import { DRIVERS } from './drivers.ts';
+import {
+  factsOf,
+  followed,
+  getJson,
+  postJson,
+  type ServerProcess,
+  startProcess,
+  submit,
+} from './server-process.ts';
+import { mountDisk, noDisk } from './small-disk.ts';
+
+const FULL = 'The server has no space left to store anything.';
+const LOGGED = { LOG_LEVEL: 'info' };
+
+const count = (facts: readonly Fact[], type: Fact['type']): number =>
+  facts.filter((fact) => fact.type === type).length;
+const inputs = (facts: readonly Fact[]): string[] =>
+  facts.flatMap((fact) => (fact.type === 'input.accepted' ? [textOf(fact.parts)] : []));
+const ended =
+  (turns: number) =>
+  (facts: readonly Fact[]): boolean =>
+    count(facts, 'turn.ended') === turns;
+
+function whole(facts: readonly Fact[]): void {
+  expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+}
+
+const command = (server: ServerProcess, session: string, text: string) =>
+  postJson(`${server.http}/v1/sessions/${session}/commands`, {
+    type: 'input.submit',
+    parts: [{ type: 'text', text }],
+  });
+
+const tokenOf = async (server: ServerProcess): Promise<string> => {
+  const login = { username: 'dev', password: 'dev-password' };
+  return String((await postJson(`${server.http}/v1/auth/login`, login)).body.access_token);
+};
+
+describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted)', () => {
+  test('every dialect says so to the one who sends, keeps nothing of it, and goes on when there is space', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path, LOGGED);
+    const token = await tokenOf(server);
+    const bearer = { authorization: `Bearer ${token}` };
+    const drivers = await Promise.all(
+      Object.entries(DRIVERS).map(async ([name, connect]) => {
+        await postJson(`${server.http}/v1/sessions/${name}/commands`, { type: 'session.create' }, bearer);
+        const driver = await connect(server as unknown as TestServer, name, token);
+        driver.say('echo before');
+        await driver.answer();
+        return { name, driver };
+      }),
+    );
+    await submit(server, 'native', 'echo before');
+    disk.fill();
+
+    for (const { driver } of drivers) {
+      driver.say('echo lost');
+      const told = await driver.client.next((frame) => frame.type === 'error');
+      expect(JSON.stringify(told)).toContain(FULL);
+    }
+    const refusal = await command(server, 'native', 'echo lost');
+    expect(refusal.status).toBe(503);
+    expect(refusal.body.error).toEqual({ code: 'storage_unavailable', message: FULL });
+    const task = { url: 'https://shop.example/', query: 'click Buy', dom: '<button id="1">Buy</button>' };
+    const interact = await postJson(`${server.http}/api/agent/interact`, task, bearer);
+    expect(interact).toMatchObject({ status: 503, body: { code: 'INTERNAL_ERROR', message: FULL } });
+    await server.logged('a message could not be handled');
+
+    // Reading needs no space, in memory or not.
+    const listed = await fetch(`${server.http}/v1/sessions`, { headers: bearer });
+    const { sessions } = (await listed.json()) as { sessions: { id: string }[] };
+    expect(sessions.map(({ id }) => id).sort()).toEqual(Object.keys(DRIVERS).sort());
+    expect(inputs(await factsOf(server, 'native'))).toEqual(['echo before']);
+
+    disk.free();
+    for (const { driver } of drivers) {
+      driver.say('echo after');
+      for (let answer = ''; !answer.includes('after'); ) answer = await driver.answer();
+    }
+    expect(await submit(server, 'native', 'echo after')).toBe(true);
+    const facts = await followed(server, 'native', ended(2));
+    whole(facts);
+    expect(inputs(facts)).toEqual(['echo before', 'echo after']);
+  });
+
+  test('a turn that runs then waits, says so in the log, and ends by itself when there is space', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path, LOGGED);
+    const client = await server.connect('/agentloop?session=long');
+    const content = [{ type: 'input_text', text: 'count to 200' }];
+    const input = [{ type: 'message', role: 'user', content }];
+    client.send({ id: 'one', type: 'user_input', payload: { input } });
+    await client.next('response_item');
+    expect(await submit(server, 'long', 'echo next')).toBe(true);
+    disk.fill();
+    await server.logged('a session cannot go on');
+    const held = await factsOf(server, 'long');
+    expect(count(held, 'turn.ended') + count(held, 'turn.failed')).toBe(0);
+    const now = await getJson<{ now: { turn: unknown; queued: number } }>(`${server.http}/v1/sessions/long`);
+    expect(now.now.queued).toBe(1);
+
+    disk.free();
+    const facts = await followed(server, 'long', ended(2));
+    whole(facts);
+    expect(inputs(facts)).toEqual(['count to 200', 'echo next']);
+    expect(count(facts, 'step.restarted')).toBe(1);
+    const [first] = facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+    expect(first).toContain('200');
+    await client.next('agent_finished');
+
+    // What is in memory is what is on disk.
+    await server.kill();
+    await using again = await startProcess(disk.path);
+    expect(await factsOf(again, 'long')).toEqual(facts);
+  });
+
+  test('a call whose outcome could not be kept is told as unknown, and is not run again', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path, LOGGED);
+    Bun.spawnSync(['mkfifo', join(disk.path, 'gate')]);
+    await submit(server, 'effect', 'run sh -c "echo once >> effect.txt; cat gate"');
+    const asked = await followed(server, 'effect', (facts) => count(facts, 'approval.requested') === 1);
+    const [approval] = asked.flatMap((fact) => (fact.type === 'approval.requested' ? [fact.approval] : []));
+    await postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
+    // Opening it to write waits until the command, which has done its work by then, opens it to read.
+    const gate = await open(join(disk.path, 'gate'), 'w');
+    disk.fill();
+    await gate.close();
+    await server.logged('a session cannot go on');
+
+    disk.free();
+    const facts = await followed(server, 'effect', ended(1));
+    whole(facts);
+    expect(count(facts, 'tool.started')).toBe(1);
+    expect(facts.flatMap((fact) => (fact.type === 'tool.ended' ? [fact.outcome] : []))).toEqual(['unknown']);
+    expect(readFileSync(join(disk.path, 'effect.txt'), 'utf8')).toBe('once\n');
+  });
+
+  test('what was acknowledged while it filled up survives a kill, and nothing that was refused is there', async () => {
+    using disk = mountDisk(8);
+    await using server = await startProcess(disk.path);
+    const kept: string[] = [];
+    const refused: string[] = [];
+    // Fills the disk with what is said itself: the log beside the database grows, is folded in, and grows again.
+    for (let number = 0; refused.length < 3; number++) {
+      const text = `echo ${number} ${'x'.repeat(40_000)}`;
+      const { status } = await command(server, `s${number % 5}`, text);
+      expect([200, 503]).toContain(status);
+      (status === 200 ? kept : refused).push(text);
+    }
+    await server.kill();
+    const bigger = Bun.spawnSync(['mount', '-o', 'remount,size=64m', disk.path]);
+    expect(bigger.exitCode).toBe(0);
+    await using again = await startProcess(disk.path);
+    const sessions = ['s0', 's1', 's2', 's3', 's4'];
+    const found: string[] = [];
+    for (const session of sessions) {
+      const facts = await factsOf(again, session);
+      whole(facts);
+      found.push(...inputs(facts));
+    }
+    expect(found.sort()).toEqual(kept.sort());
+  });
+});
