@@ -1,7 +1,9 @@
 /** Writes the documentation that is made from the code. `--check` only says whether it is up to date. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingsMarkdown } from '../packages/server/src/config.ts';
 import { openApiText } from '../packages/server/src/openapi/document.ts';
+import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 
 const MADE: Readonly<Record<string, () => string>> = {
   'docs/guides/configuration.md': () => `# Configuration
@@ -14,7 +16,22 @@ stops the start with one line that names it.
 ${settingsMarkdown().trim()}
 `,
   'docs/openapi.json': openApiText,
+  'docs/guides/operations.md': () =>
+    withTable('docs/guides/operations.md', 'metrics', [
+      '| name | type | label | counts |',
+      '|---|---|---|---|',
+      ...metricRows().map(({ name, type, label, help }) => `| \`${name}\` | ${type} | ${label} | ${help} |`),
+    ]),
 };
+
+/** The file as it is, with the table that stands between its two comments made anew. */
+function withTable(path: string, name: string, lines: readonly string[]): string {
+  const text = readFileSync(join(import.meta.dir, '..', path), 'utf8');
+  const [begin, end] = [`<!-- ${name}: made by scripts/docs.ts -->\n`, `<!-- end of ${name} -->`];
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
+  if (from < begin.length || to < from) throw new Error(`${path} has no place for ${name}`);
+  return `${text.slice(0, from)}${lines.join('\n')}\n${text.slice(to)}`;
+}
 
 const check = process.argv.includes('--check');
 for (const [path, make] of Object.entries(MADE)) {

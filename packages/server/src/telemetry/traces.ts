@@ -1,6 +1,6 @@
 /**
  * Spans to a collector, over OTLP/HTTP. Loaded only where there is one: the SDK costs a hundred milliseconds and twenty
- * megabytes. What else it reads from the environment is its own: OTEL_EXPORTER_OTLP_HEADERS, OTEL_BSP_…
+ * megabytes. What else it reads from the environment is its own: OTEL_EXPORTER_OTLP_HEADERS, …_COMPRESSION, …_TIMEOUT, …_CERTIFICATE.
  */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -33,7 +33,7 @@ export type Traces = {
 const CLOSE_MS = 2_000;
 
 export function openTraces({ endpoint, serviceName, log, closeMs = CLOSE_MS }: TraceOptions): Traces {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: 10_000 });
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
   const ids = new NamedIds();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
