@@ -5,7 +5,7 @@ import { loadConfig } from '../../packages/server/src/config.ts';
 import type { Surroundings } from '../../packages/server/src/dialects/dialect.ts';
 import { app } from '../../packages/server/src/main.ts';
 import type { Operations } from '../../packages/server/src/telemetry/routes.ts';
-import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
+import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { QUIET } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { COMMAND_TYPES, COMMANDS, MAKING, WIRES, type Wire } from './messages.ts';
@@ -20,6 +20,7 @@ import {
   plain,
   type Things,
 } from './things.ts';
+import { fenced, greeted } from './wires.ts';
 
 function registered(): string[] {
   const around = { log: QUIET, requestsPerMinute: 1 } as unknown as Surroundings;
@@ -182,24 +183,3 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
 });
 
 const approvalsOf = (kept: string): string => kept.split('\n')[4]?.slice(4) ?? '';
-
-/** The id of the socket where the greeting has one; null where the client was turned away. */
-async function greeted(client: TestClient, { greeting }: Wire): Promise<string | null> {
-  if (!greeting) return 'none';
-  if (greeting.say) client.send(greeting.say);
-  const frame = await client.next(
-    (frame) => (frame.type ?? frame.event) === greeting.heard || frame.type === 'error',
-  );
-  if (frame.type === 'error') return null;
-  return typeof frame.data === 'string' ? String(JSON.parse(frame.data).socket_id) : 'none';
-}
-
-/** Resolves when everything that was sent before has been answered, or the socket is closed. */
-async function fenced(client: TestClient, wire: Wire): Promise<void> {
-  const name = `fence-${crypto.randomUUID()}`;
-  client.send(wire.fence(name));
-  const answered = client
-    .next((frame: AnyFrame) => JSON.stringify(frame).includes(name))
-    .catch(() => undefined);
-  await Promise.race([answered, client.closed]);
-}

@@ -1,0 +1,186 @@
+/** Errors say what a caller needs: no stack, no path of the server, no words of a vendor. Everything is looked through. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { TestClient } from '../../packages/server/src/testing/client.ts';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { COMMANDS, WIRES, type Wire } from '../isolation/messages.ts';
+import { ROUTES } from '../isolation/routes.ts';
+import { asked, connected, nobodysIds, type Person } from '../isolation/things.ts';
+import { fenced, greeted } from '../isolation/wires.ts';
+import { Haul } from './leaks.ts';
+import { openVendor, REFUSALS, VENDORS, type Vendor } from './vendors.ts';
+
+const ids = nobodysIds();
+const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+const BODIES = [
+  '',
+  '{',
+  'null',
+  '[]',
+  '"x"',
+  '7',
+  '{"a":',
+  '\u0000',
+  DEEP,
+  `{"type":${DEEP}}`,
+  '{"type":{"toString":1}}',
+];
+const PARAMETERS = [
+  '%',
+  '%00',
+  '%E0%A4%A',
+  '..%2f..%2fetc%2fpasswd',
+  'x'.repeat(5_000),
+  '%F0%9F%98%80',
+  ' ',
+  '__proto__',
+];
+const QUERIES = [
+  'limit=x',
+  'limit=-1',
+  'limit=1e999',
+  'after=NaN',
+  'cursor=%00',
+  'since=never',
+  'offset=-1',
+  'status=no',
+  'url=x',
+];
+
+async function openServer(settings: Record<string, string> = {}) {
+  const server = await startTestServer(settings);
+  const dev: Person = { name: 'dev', token: await server.login('dev', 'dev-password') };
+  return { server, dev, haul: new Haul(server.data) };
+}
+
+describe('what cannot be read', () => {
+  let server: TestServer;
+  let dev: Person;
+  let haul: Haul;
+  beforeAll(async () => {
+    ({ server, dev, haul } = await openServer());
+  });
+  afterAll(() => server.stop());
+
+  async function raw(method: string, path: string, body?: string): Promise<number> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${dev.token}` };
+    const response = await fetch(server.http + path, {
+      method,
+      headers,
+      body: method === 'GET' ? undefined : body,
+    });
+    haul.add(`${method} ${path.slice(0, 100)}`, await response.text());
+    return response.status;
+  }
+
+  test.each(Object.entries(ROUTES).filter(([, route]) => !route.spends))(
+    'is refused at %s in plain words',
+    async (name, { at }) => {
+      const [method = '', pattern = ''] = name.split(' ');
+      const statuses: number[] = [];
+      for (const path of at(ids)) {
+        if (method !== 'GET') for (const body of BODIES) statuses.push(await raw(method, path, body));
+        for (const query of QUERIES) statuses.push(await raw(method, `${path.split('?')[0]}?${query}`, '{}'));
+      }
+      if (pattern.includes(':'))
+        for (const parameter of PARAMETERS)
+          statuses.push(await raw(method, pattern.replace(/:\w+/g, parameter), '{}'));
+      expect(statuses.filter((status) => status >= 500)).toEqual([]);
+      expect(haul.leaks()).toEqual([]);
+      expect(haul.size).toBeGreaterThan(0);
+    },
+  );
+
+  test.each(Object.keys(WIRES))('is refused on a socket of %s in plain words', async (name) => {
+    const wire = WIRES[name] as Wire;
+    const client = await connected(server, dev, wire.path(ids));
+    await greeted(client, wire);
+    for (const text of BODIES) client.socket.send(text);
+    client.socket.send(new Uint8Array([0xff, 0xfe, 0x00]));
+    const kind = name === 'pusher' ? 'event' : 'type';
+    for (const type of wire.types)
+      for (const more of [
+        {},
+        { id: 7 },
+        { id: 'x', payload: 7, data: 7 },
+        { id: 'x', payload: { input: 7 }, timestamp: 'x' },
+      ])
+        client.send({ [kind]: type, ...more });
+    await fenced(client, wire);
+    haul.add(name, JSON.stringify(client.frames));
+    expect(client.frames.length).toBeGreaterThan(BODIES.length);
+    expect(haul.leaks()).toEqual([]);
+  });
+
+  test('a tool that fails says what a caller needs', async () => {
+    const session = crypto.randomUUID();
+    const chat = await connected(server, dev, `/broadcast?session=${session}`);
+    for (const message of [
+      'read missing.txt',
+      'read ../../../../etc/shadow',
+      'list files in nowhere',
+      'search for "(((" in nowhere',
+      'fetch http://127.0.0.1:1/',
+      'fetch http://[',
+    ]) {
+      chat.send({ type: 'chat', message, session_id: session });
+      await chat.next('agent_message');
+    }
+    haul.add('tools', JSON.stringify(chat.frames));
+    expect(haul.leaks()).toEqual([]);
+  });
+
+  test('and every command that does not fit', async () => {
+    for (const type of Object.keys(COMMANDS))
+      for (const more of [{}, { parts: 7 }, { answer: 7 }, { call: { tool: 7 } }, { labels: 'x' }])
+        await raw('POST', `/v1/sessions/${ids.session}/commands`, JSON.stringify({ type, ...more }));
+    expect(haul.leaks()).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) => {
+  let server: TestServer;
+  let dev: Person;
+  let haul: Haul;
+  let vendor: Vendor;
+  beforeAll(async () => {
+    vendor = openVendor();
+    ({ server, dev, haul } = await openServer({ ...settings(vendor.url), MODEL: 'any-model' }));
+  });
+  afterAll(async () => {
+    await server.stop();
+    vendor.stop();
+  });
+
+  test.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))('%s', async (what, refusal) => {
+    vendor.refuse(refusal);
+    const session = crypto.randomUUID();
+    const post = (path: string, body: object) => asked(server, dev, 'POST', path, body);
+    await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
+    const listeners: [string, TestClient, Wire][] = [];
+    for (const [name, wire] of Object.entries(WIRES)) {
+      const client = await connected(server, dev, wire.path({ ...ids, session }));
+      await greeted(client, wire);
+      if (name !== 'pusher') await fenced(client, wire);
+      listeners.push([name, client, wire]);
+    }
+    const failed = listeners[0]?.[1].next('error');
+    await post(`/v1/sessions/${session}/commands`, {
+      type: 'input.submit',
+      parts: [{ type: 'text', text: 'Hello' }],
+    });
+    await failed;
+    for (const [name, client, wire] of listeners) {
+      await fenced(client, wire);
+      haul.add(`${what}, ${name}`, JSON.stringify(client.frames));
+      client.close();
+    }
+    haul.add(`${what}, events`, (await asked(server, dev, 'GET', `/v1/sessions/${session}/events`)).text);
+    haul.add(
+      `${what}, messages`,
+      (await asked(server, dev, 'GET', `/v1/conversations/${session}/messages`)).text,
+    );
+    haul.add(`${what}, summarize`, (await post('/api/summarize', { content: 'Hello.' })).text);
+    haul.add(`${what}, interact`, (await post('/api/agent/interact', { query: 'Hello' })).text);
+    expect(haul.leaks()).toEqual([]);
+  });
+});

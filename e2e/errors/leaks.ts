@@ -1,0 +1,44 @@
+/** What an answer must never carry, and everything that was received, to be looked through. */
+import { dirname, join } from 'node:path';
+
+/** Stands in what vendors and tools say when they fail, and in no request. */
+export const MARKER = 'quagmire-marker';
+
+const REPOSITORY = dirname(dirname(import.meta.dir));
+const PATTERNS: readonly (string | RegExp)[] = [
+  /\bat .*\.[cm]?[jt]sx?:\d+/,
+  /\.[cm]?[jt]sx?:\d+:\d+/,
+  /\b(?:Type|Syntax|Reference|Range|Zod|SQLite)Error\b/,
+  /\bE(?:NOENT|ACCES|CONNREFUSED|NOTDIR|ISDIR)\b/,
+  /\bSQLITE_[A-Z]+/,
+  /<!doctype html/i,
+  'node_modules',
+  'packages/server/src',
+  REPOSITORY,
+  MARKER,
+];
+
+export class Haul {
+  readonly #texts: { readonly from: string; readonly text: string }[] = [];
+
+  constructor(private readonly data: string) {}
+
+  add(from: string, text: string): void {
+    this.#texts.push({ from, text });
+  }
+
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  /** Where something leaked, and what was around it. */
+  leaks(): string[] {
+    const patterns = [...PATTERNS, this.data, join(this.data, '..', 'data')];
+    return this.#texts.flatMap(({ from, text }) =>
+      patterns.flatMap((pattern) => {
+        const at = typeof pattern === 'string' ? text.indexOf(pattern) : text.search(pattern);
+        return at < 0 ? [] : [`${from}: ${text.slice(Math.max(0, at - 80), at + 120)}`];
+      }),
+    );
+  }
+}

@@ -1,0 +1,86 @@
+/** An answer to an approval is for exactly what was shown. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { approvalHash } from '../../packages/server/src/core/approvals.ts';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { asked, connected, type Person } from './things.ts';
+
+let server: TestServer;
+let dev: Person;
+beforeAll(async () => {
+  server = await startTestServer();
+  dev = { name: 'dev', token: await server.login('dev', 'dev-password') };
+});
+afterAll(() => server.stop());
+
+type Shown = {
+  id: string;
+  session: string;
+  tool: string;
+  input: object;
+  ask: Parameters<typeof approvalHash>[2];
+  hash: string;
+};
+
+async function waiting(session: string): Promise<Shown | undefined> {
+  const { text } = await asked(server, dev, 'GET', '/v1/approvals');
+  return (JSON.parse(text).approvals as Shown[]).find((one) => one.session === session);
+}
+
+async function askFor(session: string, command: string): Promise<Shown> {
+  const chat = await connected(server, dev, '/broadcast');
+  chat.send({ type: 'chat', message: `run ${command}`, session_id: session });
+  await chat.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: '));
+  const shown = await waiting(session);
+  if (!shown) throw new Error('no approval waits');
+  return shown;
+}
+
+const answer = (id: string, body: object) => asked(server, dev, 'POST', `/v1/approvals/${id}`, body);
+const command = (session: string, body: object) =>
+  asked(server, dev, 'POST', `/v1/sessions/${session}/commands`, body);
+
+test('the hash is of the tool, its input and what was shown', async () => {
+  const { tool, input, ask, hash } = await askFor(crypto.randomUUID(), 'touch one.txt');
+  expect(approvalHash(tool, input, ask)).toBe(hash);
+  expect(approvalHash(tool, { ...input, workdir: 'x' }, ask)).not.toBe(hash);
+  expect(approvalHash(tool, input, { ...ask, description: 'Harmless.' })).not.toBe(hash);
+  expect(approvalHash('other', input, ask)).not.toBe(hash);
+});
+
+test('an answer with the hash of something else is refused on every way it can come, and what waits goes on waiting', async () => {
+  const session = crypto.randomUUID();
+  const [first, second] = [
+    await askFor(crypto.randomUUID(), 'touch two.txt'),
+    await askFor(session, 'touch three.txt'),
+  ];
+  for (const wrong of [first.hash, '', '0'.repeat(64), second.hash.toUpperCase()])
+    for (const given of ['once', 'always', 'deny']) {
+      expect((await answer(second.id, { answer: given, hash: wrong })).status).toBe(400);
+      const sent = { type: 'approval.answer', answer: given, hash: wrong };
+      expect((await command(session, sent)).status).toBe(400);
+      expect((await command(session, { ...sent, approval: second.id })).status).toBe(400);
+    }
+  // The right hash with the id of another approval, and the other way round.
+  expect((await answer(first.id, { answer: 'once', hash: second.hash })).status).toBe(400);
+  expect(
+    (await command(session, { type: 'approval.answer', answer: 'once', approval: first.id })).status,
+  ).toBe(404);
+  expect(await waiting(session)).toEqual(second);
+  expect((await answer(second.id, { answer: 'once', hash: second.hash })).status).toBe(200);
+  expect(await waiting(session)).toBeUndefined();
+});
+
+test('an id of another session’s approval answers nothing in conversations', async () => {
+  const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
+  const [first, second] = [await askFor(mine, 'touch four.txt'), await askFor(other, 'touch five.txt')];
+  const client = await connected(server, dev, '/conversations');
+  client.send({
+    type: 'approve_tool',
+    conversationId: mine,
+    requestId: second.id,
+    payload: { approved: true },
+  });
+  const refused = await client.next('error');
+  expect(refused.payload).toMatchObject({ code: 'not_found', message: 'Unknown requestId' });
+  expect([await waiting(mine), await waiting(other)]).toEqual([first, second]);
+});
