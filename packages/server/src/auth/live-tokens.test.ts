@@ -55,6 +55,20 @@ test('a change that another process made is seen at the next look', async () => 
   expect(told).toEqual(['one: The token was revoked.']);
 });
 
+test('a change that comes while many are looked at is not missed', async () => {
+  const { live, bad, told, guard } = watching();
+  for (let n = 0; n < 1_000; n++) guard(`token ${n}`);
+  await soon();
+  bad.add('token 999');
+  live.lookAgain();
+  await soon();
+  // the first have been looked at by now, the last have not
+  bad.add('token 0');
+  live.lookAgain();
+  while (told.length < 2) await soon();
+  expect(told).toEqual(['token 999: The token was revoked.', 'token 0: The token was revoked.']);
+});
+
 test('a token that was revoked between the request and the watch is told at once', async () => {
   const { bad, told, guard } = watching();
   bad.add('one');

@@ -9,6 +9,9 @@ const REVOKED = 'The token was revoked.';
 /** The longest that a timer can wait. */
 const MOST_MS = 2 ** 31 - 1;
 
+/** How many tokens are looked at before others have their turn. */
+const AT_ONCE = 500;
+
 type Watcher = { readonly ended: (reason: string) => void };
 type Live = { readonly watchers: Set<Watcher>; claims: TokenClaims | null; timer: Timer | null };
 
@@ -33,6 +36,7 @@ export type LiveTokenOptions = {
 export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveTokens {
   /** by token: many sockets may share one */
   const live = new Map<string, Live>();
+  let pass: { again: boolean } | null = null;
 
   function end(token: string, entry: Live, reason: string): void {
     forget(token, entry);
@@ -59,6 +63,7 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
       const good = await isGood(entry.claims);
       if (!good && live.get(token) === entry) end(token, entry, REVOKED);
     } catch (thrown) {
+      if (live.get(token) !== entry) return;
       if (thrown instanceof Fault && thrown.code === 'unauthenticated') end(token, entry, EXPIRED);
       else log.error({ err: thrown }, 'a token could not be looked at again');
     }
@@ -69,6 +74,19 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
     const later = () => waitForExpiry(token, entry, goodUntil);
     if (left <= 0) end(token, entry, EXPIRED);
     else entry.timer = setTimeout(later, Math.min(left, MOST_MS)).unref();
+  }
+
+  /** One after another, so that many do not hold up everybody else; a change that comes meanwhile begins it again. */
+  async function lookAtAll(): Promise<void> {
+    const current = { again: false };
+    pass = current;
+    let looked = 0;
+    for (const [token, entry] of [...live]) {
+      if (live.get(token) === entry) await look(token, entry);
+      if (++looked % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    pass = null;
+    if (current.again) await lookAtAll();
   }
 
   return {
@@ -92,7 +110,8 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
     },
 
     lookAgain() {
-      for (const [token, entry] of live) void look(token, entry);
+      if (pass) pass.again = true;
+      else void lookAtAll();
     },
 
     stop() {
