@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test';
-import { textPart } from '@parlance/protocol';
+import { LOCAL, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { calls, says } from '../testing/scripted-provider.ts';
 import { CALLER, SESSION, type Stage, say, setStage } from '../testing/stage.ts';
+import type { EventStore, SessionRef } from './ports/store.ts';
 import { defineTool } from './ports/tool.ts';
 
 const run = (call: string) => calls('shell', { command: ['npm', 'test'] }, [], call);
@@ -74,3 +75,34 @@ test('a rule that denies is told to the model, and nobody is asked', async () =>
   expect(stage.events.find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'denied' });
   expect(stage.events.some((event) => event.type === 'approval.requested')).toBe(false);
 });
+
+test('a session that cannot be read does not keep the approvals of others from being answered', async () => {
+  const first = await setStage([run('call_1')]);
+  const asked = first.happens('approval.requested');
+  await say(first.engine, 'test');
+  const { approval } = await asked;
+  const broken = { ...SESSION, id: 'broken' as SessionRef['id'] };
+  const [record, facts] = [await first.store.load(SESSION), await first.store.read(SESSION, 0, 100)];
+  if (!record) throw new Error('there is no session');
+  const moved = facts.map((fact) => ({ ...fact, session: broken.id }));
+  await first.store.append(0, moved, { ...record, ref: broken });
+  const lines: string[] = [];
+  const store: EventStore = {
+    ...first.store,
+    read: (ref, after, limit) =>
+      ref.id === broken.id ? Promise.reject(new Error('it is damaged')) : first.store.read(ref, after, limit),
+  };
+  const log = {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (_: object, line: string) => lines.push(line),
+  };
+  const { engine } = await setStage([says('Done.')], { store, parts: { log } });
+  expect((await engine.approvals(LOCAL)).map(({ ref }) => ref)).toEqual([SESSION]);
+  expect(lines).toEqual(['a session cannot be read']);
+  await engine.answer(approval, { answer: 'once' }, CALLER);
+  await engine.rested(SESSION);
+});
+
+const ignore = () => undefined;

@@ -310,13 +310,18 @@ export class Engine {
     return this.#parts.store.count({ ...filter, owner: ownerFor(principal) });
   }
 
-  /** Everything that waits for an answer this principal may give. */
+  /** Everything that waits for an answer this principal may give; of a session that cannot be read, the log says so. */
   async approvals(principal: Principal): Promise<Now[]> {
     requirePermission(principal, 'chat:read');
     const waiting: Now[] = [];
     const owner = ownerFor(principal);
-    for await (const record of this.#directory.all({ owner, status: ['waiting'] }))
-      waiting.push(await this.now(record.ref));
+    for await (const { ref } of this.#directory.all({ owner, status: ['waiting'] })) {
+      try {
+        waiting.push(await this.now(ref));
+      } catch (thrown) {
+        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
+      }
+    }
     return waiting;
   }
 
