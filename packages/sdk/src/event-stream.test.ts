@@ -183,6 +183,24 @@ describe('the state of the connection', () => {
 });
 
 describe('a position', () => {
+  test('is what a connection that is opened again asks for: the past is not sent twice', async () => {
+    const asked: (string | null)[] = [];
+    const parlance = await reach({
+      fetch(url, init) {
+        if (url.endsWith('/events')) asked.push(new Headers(init.headers).get('last-event-id'));
+        return fetch(url, init);
+      },
+    });
+    const session = parlance.session('asked');
+    await session.create({ title: 'Asked' });
+    const reader = new Reader((options) => session.events(options));
+    await reader.event('snapshot');
+    proxy.cut();
+    await reader.event('snapshot');
+    expect(asked).toEqual([null, '2']);
+    await reader.stop();
+  });
+
   test('is where the reader goes on', async () => {
     const session = direct().session('cut-inside');
     const reader = new Reader((options) => session.events(options), 3);

@@ -123,6 +123,11 @@ export class SessionHandle {
     }
   }
 
+  /** The whole session as a file, as the server writes it; the body is yours to read or to stream to disk. */
+  async export({ signal }: CallOptions = {}): Promise<Response> {
+    return this.wire.response({ path: this.#path('/export'), signal });
+  }
+
   async cancel(options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'turn.cancel' }, options);
   }
