@@ -380,8 +380,13 @@ export class Engine {
   }
 
   async #eachWaiting(note: Tally['note']): Promise<void> {
-    for await (const { ref } of this.#directory.all({ status: ['waiting'] }))
-      await this.#sessions.use(ref, async (session) => note(ref, session.state));
+    for await (const { ref } of this.#directory.all({ status: ['waiting'] })) {
+      try {
+        await this.#sessions.use(ref, async (session) => note(ref, session.state));
+      } catch (thrown) {
+        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
+      }
+    }
   }
 
   #rememberAnswer(approval: ApprovalId, ref: SessionRef): void {

@@ -41,6 +41,18 @@ describe('the meter', () => {
     }
   });
 
+  test('a figure that cannot be read does not keep the others from being served', async () => {
+    const metrics = openMetrics();
+    metrics.gauge('approvals_waiting', () => Promise.reject(new Error('the disk is full')));
+    metrics.gauge('queue_depth', () => {
+      throw new Error('the disk is full');
+    });
+    metrics.gauge('queue_depth', () => ({ appends: 5 }));
+    const figures = figuresIn(await metrics.text());
+    expect(figures.get('parlance_queue_depth{queue="appends"}')).toBe(5);
+    expect(figures.has('parlance_approvals_waiting')).toBe(false);
+  });
+
   test('the guide has every metric that is served, and no other', async () => {
     const guide = await Bun.file(join(import.meta.dir, '../../../..', 'docs/guides/operations.md')).text();
     const served = [...(await openMetrics().text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];

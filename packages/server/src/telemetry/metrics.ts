@@ -77,9 +77,15 @@ function gaugeFamily(registry: Registry): Record<GaugeName, Read[]> {
       labelNames: labelNames(told),
       registers: [registry],
       async collect() {
-        const figures = await Promise.all(readers.map((read) => read()));
+        // What cannot be read just now is left out: the others are asked for all the more.
+        const read = await Promise.allSettled(readers.map(async (reader) => reader()));
         this.reset();
-        for (const figure of figures) {
+        for (const outcome of read) {
+          if (outcome.status === 'rejected') {
+            if (told.label === undefined) this.remove({});
+            continue;
+          }
+          const figure = outcome.value;
           if (typeof figure === 'number') this.inc(figure);
           else for (const [label, value] of entries(figure)) this.inc(labels(told.label, label), value);
         }
