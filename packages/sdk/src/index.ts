@@ -3,8 +3,9 @@ export type * from './answers.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
-export type { ConnectionState, EventsOptions } from './event-stream.ts';
+export type { EventsOptions } from './event-stream.ts';
 export type { LiveView } from './live-view.ts';
+export type { ConnectionState, WatchOptions } from './mended-stream.ts';
 export type { Backoff } from './retry.ts';
 export type {
   AnswerOptions,

@@ -9,9 +9,10 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import type { FactPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
-import { type EventsOptions, type StreamOptions, sessionEvents } from './event-stream.ts';
+import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
+import type { StreamOptions } from './mended-stream.ts';
 import type { SessionView } from './view.ts';
 import type { Wire } from './wire.ts';
 

@@ -1,6 +1,7 @@
 /** A reader of a session's events for tests: waits for what comes, never for time. */
 import type { SessionStreamEvent } from '../answers.ts';
-import type { ConnectionState, EventsOptions } from '../event-stream.ts';
+import type { EventsOptions } from '../event-stream.ts';
+import type { ConnectionState } from '../mended-stream.ts';
 
 type Type = SessionStreamEvent['type'];
 type Status = ConnectionState['status'];
