@@ -1,0 +1,75 @@
+/** What a client has on its screen after it came back, by the rules of its contract; and what it should have. */
+import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import type { AnyFrame } from '../packages/server/src/testing/client.ts';
+
+type Item = { id: string; role?: string; content?: { text: string }[] };
+type Chunk = { messageId: string; chunk: string };
+type Piece = { readonly id: string; readonly text: string };
+
+/** Pieces of one id are one text. What a new socket sends under an id takes the place of what the old one did. */
+function joined(
+  sockets: readonly (readonly AnyFrame[])[],
+  piece: (frame: AnyFrame) => Piece | null,
+): string[] {
+  const texts = new Map<string, string>();
+  for (const frames of sockets) {
+    const here = new Map<string, string>();
+    for (const frame of frames) {
+      const found = piece(frame);
+      if (found) here.set(found.id, (here.get(found.id) ?? '') + found.text);
+    }
+    for (const [id, text] of here) texts.set(id, text);
+  }
+  return [...texts.values()];
+}
+
+const item = (frame: AnyFrame): Piece | null => {
+  const { id, role, content } = (frame.payload ?? {}) as Item;
+  return frame.type === 'response_item' && role === 'assistant'
+    ? { id, text: content?.[0]?.text ?? '' }
+    : null;
+};
+
+const chunk = (frame: AnyFrame): Piece | null => {
+  const { messageId, chunk } = (frame.payload ?? {}) as Chunk;
+  return frame.type === 'message_chunk' ? { id: messageId, text: chunk } : null;
+};
+
+const every = (sockets: readonly (readonly AnyFrame[])[], type: string, field: string): string[] =>
+  sockets.flat().flatMap((frame) => (frame.type === type ? [String(frame[field])] : []));
+
+/** The texts of a turn, as a client has them that was connected by these sockets, one after another. */
+export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly AnyFrame[])[]) => string[]>> = {
+  agentloop: (sockets) => joined(sockets, item),
+  conversations: (sockets) => joined(sockets, chunk),
+  extension: (sockets) => every(sockets, 'agent_response', 'content'),
+  broadcast: (sockets) => every(sockets, 'agent_message', 'message'),
+};
+
+const textsOf = (facts: readonly Fact[]): string[] =>
+  facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+
+/** The text after the last call; the outcome of that call where there is none. */
+function lastStep(facts: readonly Fact[]): string {
+  const from = facts.findLastIndex(({ type }) => type === 'call.requested');
+  const texts = textsOf(facts.slice(from + 1));
+  const ended = facts.findLast((fact) => fact.type === 'tool.ended');
+  return texts.length > 0 ? texts.join('\n\n') : textOf(ended?.parts ?? []);
+}
+
+/** The same texts, as they are stored. */
+export const FINAL: Readonly<Record<string, (facts: readonly Fact[]) => string[]>> = {
+  agentloop: textsOf,
+  conversations: (facts) => [textsOf(facts).join('\n\n')],
+  extension: (facts) => [lastStep(facts)],
+  broadcast: (facts) => [lastStep(facts)],
+};
+
+/** How a client is told what the agent thought; the contract of `extension` does so with the answer alone. */
+export const THOUGHTS: Readonly<Record<string, (frame: AnyFrame) => boolean>> = {
+  agentloop: ({ payload }) => (payload as { type?: string } | undefined)?.type === 'reasoning',
+  conversations: ({ type }) => type === 'workflow_thought',
+  broadcast: ({ type, reasoning }) =>
+    type === 'agent_thinking' && !String(reasoning).startsWith('Waiting for approval'),
+  extension: ({ type, reasoning }) => type === 'agent_response' && reasoning !== undefined,
+};

@@ -1,0 +1,72 @@
+/** A model that says what the test dictates, when it dictates it: an answer stays open until it is ended. */
+
+export type DictatedModel = {
+  /** the settings of a server that is to use it */
+  readonly settings: Record<string, string>;
+  think(words: string): void;
+  say(words: string): void;
+  /** ends the answer with a call */
+  call(tool: string, input: object): void;
+  /** ends the answer */
+  end(): void;
+  stop(): void;
+};
+
+type Dictated = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
+
+const chunk = (delta: object, finish: string | null): string => {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices })}\n\n`;
+};
+
+export function dictatedModel(): DictatedModel {
+  const dictated: Dictated[] = [];
+  let wake: () => void = () => undefined;
+  const put = (delta: object, ends: Dictated['ends'] = null): void => {
+    dictated.push({ delta, ends });
+    wake();
+  };
+
+  async function* answer(signal: AbortSignal): AsyncGenerator<string> {
+    signal.addEventListener('abort', () => wake());
+    while (!signal.aborted) {
+      const next = dictated.shift();
+      if (next) yield chunk(next.delta, next.ends);
+      if (next?.ends) return yield 'data: [DONE]\n\n';
+      if (!next) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        await promise;
+      }
+    }
+  }
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: ({ signal }) =>
+      new Response(
+        async function* () {
+          yield* answer(signal);
+        },
+        { headers: { 'content-type': 'text/event-stream' } },
+      ),
+  });
+  return {
+    settings: {
+      OPENAI_BASE_URL: `http://127.0.0.1:${server.port}/v1`,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'dictated',
+    },
+    think: (words) => put({ reasoning_content: words }),
+    say: (words) => put({ content: words }),
+    call(tool, input) {
+      const named = { name: tool, arguments: JSON.stringify(input) };
+      const id = `call_${crypto.randomUUID()}`;
+      put({ tool_calls: [{ index: 0, id, type: 'function', function: named }] }, 'tool_calls');
+    },
+    end: () => put({}, 'stop'),
+    stop: () => void server.stop(true),
+  };
+}
