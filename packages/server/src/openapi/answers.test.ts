@@ -152,6 +152,13 @@ test('conversations: login, what there is, and the history', async () => {
   await asked('get', '/v1/conversations/nowhere', { status: 404 });
 });
 
+test('the server itself', async () => {
+  await asked('get', '/ready', { as: '' });
+  await asked('get', '/metrics');
+  await asked('get', '/metrics', { status: 401, as: 'nonsense' });
+  await asked('get', '/metrics', { status: 403, as: await server.login('uma', 'uma-password') });
+});
+
 test('extension, broadcast and pusher', async () => {
   await asked('get', '/health');
   await asked('post', '/api/summarize', { body: { content: 'Bees live in hives. They make honey.' } });
