@@ -1,11 +1,16 @@
 /** Writes the documentation that is made from the code. `--check` only says whether it is up to date. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingsMarkdown } from '../packages/server/src/config.ts';
+import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config.ts';
 import { openApiText } from '../packages/server/src/openapi/document.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 
-const MADE: Readonly<Record<string, () => string>> = {
+/** The table stands between two comments; what is around it is written by hand. */
+const between = (text: string, table: string): string =>
+  text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
+
+/** What each file becomes, from what it is. */
+const MADE: Readonly<Record<string, (text: string) => string>> = {
   'docs/guides/configuration.md': () => `# Configuration
 
 Every setting has an environment variable, most have a flag, and all have a key in the config file: \`parlance.json\` in the current
@@ -15,6 +20,7 @@ stops the start with one line that names it.
 <!-- made by scripts/docs.ts -->
 ${settingsMarkdown().trim()}
 `,
+  'docs/guides/limits.md': (text) => between(text, limitsMarkdown()),
   'docs/openapi.json': openApiText,
   'docs/guides/operations.md': () =>
     withTable('docs/guides/operations.md', 'metrics', [
@@ -36,9 +42,10 @@ function withTable(path: string, name: string, lines: readonly string[]): string
 const check = process.argv.includes('--check');
 for (const [path, make] of Object.entries(MADE)) {
   const file = Bun.file(join(import.meta.dir, '..', path));
-  const text = make();
+  const before = (await file.exists()) ? await file.text() : '';
+  const text = make(before);
   if (!check) await Bun.write(file, text);
-  else if (!(await file.exists()) || (await file.text()) !== text) {
+  else if (before !== text) {
     console.error(`${path} is not up to date: run \`npm run docs\``);
     process.exitCode = 1;
   }

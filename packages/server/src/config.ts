@@ -8,7 +8,7 @@ import { SETTING_KEYS, type SETTINGS, type SettingKey } from './config/settings.
 import { type Environment, type Given, readSources, settingOf } from './config/sources.ts';
 
 export { ConfigError } from './config/error.ts';
-export { helpText, settingsMarkdown } from './config/help.ts';
+export { helpText, limitsMarkdown, settingsMarkdown } from './config/help.ts';
 export { contextLimitOf, type ModelChoice } from './config/model.ts';
 export { SETTINGS, type Setting } from './config/settings.ts';
 export type { ConfiguredUser, DialectName, Door } from './config/values.ts';

@@ -22,6 +22,7 @@ import {
   tokenOf,
 } from './core/engine.ts';
 import type { Tool } from './core/ports/tool.ts';
+import { TokenBuckets } from './core/token-bucket.ts';
 import { Audience } from './dialects/audience.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
@@ -106,12 +107,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
     maxSteps: config.maxSteps,
     trim: withoutStalePages,
     allowsFullAuto: sandbox !== null,
-    turnsAtOnce: 1_000,
+    turnsAtOnce: config.turnsAtOnce,
+    limits: config,
     now: Date.now,
     newId: () => crypto.randomUUID(),
     log,
   });
 
+  const callers = new TokenBuckets(config.apiRequestsPerMinute);
   const channels = openChannels(config, log);
   const audiences = new Map(DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log)]));
   const channelWatch = watchChannels({ engine, push: channels.push, log }, audienceOf(audiences, 'copilot'));
@@ -127,6 +130,15 @@ export async function startServer(config: Config): Promise<RunningServer> {
     stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
+    asked: (request) => {
+      const caller = tokenOf(request) ?? addresses.get(request) ?? '';
+      const retryAfterMs = callers.take(Bun.hash(caller).toString(36), Date.now());
+      if (retryAfterMs === 0) return;
+      metrics.add('refusals', 'apiRequestsPerMinute');
+      throw new Fault('limited', 'Too many requests.', { retryAfterMs });
+    },
+    refused: (limit) => metrics.add('refusals', limit),
+    maxDom: config.maxDom,
     toolOrigins: config.allowedToolOrigins,
   };
   const speak = (name: DialectName, socket: Socket): Connection => {
@@ -136,12 +148,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
     return dialect.open(socket, around, audienceOf(audiences, name));
   };
 
-  async function opening(request: Request, door: DialectName | null): Promise<Opening | null> {
+  async function opening(
+    request: Request,
+    door: DialectName | null,
+    peer: string | undefined,
+  ): Promise<Opening | null> {
+    const address = clientAddress(request.headers, peer, config.trustedProxies);
     const url = new URL(request.url);
     const id = crypto.randomUUID() as string as ConnectionId;
     const channel = door === null || door === 'pusher' ? channels.accept(url) : null;
     // Whoever opens one is nobody yet: private channels are granted one by one.
-    if (channel) return { id, principal: null, session: null, accept: channel };
+    if (channel) return { id, principal: null, session: null, address, accept: channel };
     if (door === 'pusher') return null;
     const token = tokenOf(request);
     const accept = door
@@ -153,16 +170,23 @@ export async function startServer(config: Config): Promise<RunningServer> {
       const principal = await identify(gate, token);
       const guard =
         token === null ? undefined : (ended: (reason: string) => void) => gate.guard(token, ended);
-      return { id, principal, session, guard, accept };
+      return { id, principal, session, address, unknown: principal === null, guard, accept };
     } catch (thrown) {
       const ids = { request: requestIdOf(request), connection: id };
       log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
-      return { id, principal: null, session, accept: { code: 1008, reason: 'Invalid token' } };
+      return { id, principal: null, session, address, accept: { code: 1008, reason: 'Invalid token' } };
     }
   }
 
   const sockets = socketTransport(
-    { frameBytes: config.maxFrame, unsentBytes: 16 * 1024 * 1024, heldCharacters: HELD_CHARACTERS },
+    {
+      ...config,
+      frameBytes: config.maxFrame,
+      firstFrameBytes: Math.min(config.maxFirstFrame, config.maxFrame),
+      idleSeconds: 120,
+      unsentBytes: 16 * 1024 * 1024,
+      heldCharacters: HELD_CHARACTERS,
+    },
     log,
     metrics,
   );
@@ -177,7 +201,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
       sockets,
       admit,
       log,
-      opening: (request) => opening(request, door),
+      maxBodyBytes: config.maxBody,
+      opening: (request, peer) => opening(request, door, peer),
       routes: (request, peer) => {
         addresses.set(request, clientAddress(request.headers, peer, config.trustedProxies));
         return routes.fetch(request);

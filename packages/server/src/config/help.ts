@@ -1,4 +1,5 @@
 /** The settings as a person reads them. */
+import { LIMITS, type LimitSetting } from './limits.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting } from './settings.ts';
 
 function defaultText({ fallback, fallbackText }: Setting): string {
@@ -42,3 +43,16 @@ export function settingsMarkdown(): string {
   });
   return ['| environment | flag | file | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
 }
+
+/** The limits among them, and what happens to whoever reaches one. */
+export function limitsMarkdown(): string {
+  const rows = Object.entries<LimitSetting>(LIMITS).map(([key, limit]) => {
+    const places = [...limit.env, limit.flag, key].map((name) => `\`${name}\``).join(', ');
+    const fallback = Number(limit.fallback).toLocaleString('en-US');
+    const unit = UNITS[limit.argument] ?? '';
+    return `| ${[limit.description, `${fallback}${unit}`, places, limit.reached].map(cell).join(' | ')} |`;
+  });
+  return ['| limit | default | setting | what happens at it |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+const UNITS: Readonly<Record<string, string>> = { BYTES: ' bytes', MS: ' ms', CHARACTERS: ' characters' };

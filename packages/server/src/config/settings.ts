@@ -1,6 +1,7 @@
 /** Every setting, once. Parsing, `--help` and the documentation are all made from this table. */
 import type { z } from 'zod';
 import { McpServers } from '../tools/mcp/servers.ts';
+import { LIMITS } from './limits.ts';
 import { agents, domains, rules } from './lists.ts';
 import {
   DIALECTS,
@@ -374,22 +375,7 @@ export const SETTINGS = {
     schema: wholeNumber(0, 600_000),
     description: 'how long running turns may go on when the server is told to stop',
   },
-  requestsPerMinute: {
-    env: ['PARLANCE_REQUESTS_PER_MINUTE'],
-    flag: '--requests-per-minute',
-    argument: 'COUNT',
-    fallback: 6_000,
-    schema: wholeNumber(1, 1_000_000),
-    description: 'how often one caller of the copilot endpoints may ask',
-  },
-  maxFrame: {
-    env: ['PARLANCE_MAX_FRAME'],
-    flag: '--max-frame',
-    argument: 'BYTES',
-    fallback: 1_048_576,
-    schema: wholeNumber(1024, 67_108_864),
-    description: 'the largest WebSocket frame that is taken',
-  },
+  ...LIMITS,
   channels: {
     env: ['PARLANCE_CHANNELS'],
     flag: '--channels',

@@ -58,7 +58,7 @@ export class Capacity {
         left();
       };
     left();
-    this.meter.add('refusals', 'turns_waiting');
+    this.meter.add('refusals', 'turnsWaiting');
     throw new Fault('overloaded', 'The server has as many turns to do as it takes on.', {
       retryAfterMs: TURNS_RETRY_MS,
     });
@@ -73,7 +73,7 @@ export class Capacity {
     if (count === undefined || count >= most) count = await this.store.count({ owner });
     if (count >= most) {
       this.#remember(owner, count);
-      this.meter.add('refusals', 'sessions_per_principal');
+      this.meter.add('refusals', 'sessionsPerPrincipal');
       throw new Fault('limited', `You have ${most} sessions already; archive some to begin another.`);
     }
     this.#remember(owner, count + 1);
@@ -86,7 +86,7 @@ export class Capacity {
 
   /** For what is refused only when it is decided on. */
   failed(thrown: unknown): void {
-    if (thrown instanceof Fault && thrown.code === 'limited') this.meter.add('refusals', 'inputs_queued');
+    if (thrown instanceof Fault && thrown.code === 'limited') this.meter.add('refusals', 'inputsQueued');
   }
 
   #remember(owner: PrincipalId, count: number): void {
@@ -100,7 +100,7 @@ export class Capacity {
   async #checkStorage(): Promise<void> {
     const most = this.limits.storedBytes;
     if (most === Number.POSITIVE_INFINITY || (await this.store.size()) < most) return;
-    this.meter.add('refusals', 'stored_bytes');
+    this.meter.add('refusals', 'storedBytes');
     throw new Fault('overloaded', `The server has stored the ${most} bytes that it may.`, {
       retryAfterMs: STORAGE_RETRY_MS,
     });

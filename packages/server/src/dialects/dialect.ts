@@ -69,6 +69,12 @@ export type Surroundings = {
   readonly preferences: PreferenceStore;
   /** how often one caller may ask over HTTP, where the contract has limits */
   readonly requestsPerMinute: number;
+  /** Counts a request. Throws `limited` where its caller asks too often. */
+  readonly asked: (request: Request) => void;
+  /** counts what was refused because of that limit */
+  readonly refused: (limit: string) => void;
+  /** the largest page that a client may show, in characters */
+  readonly maxDom: number;
   /** the origins that browser tools may touch */
   readonly toolOrigins: readonly string[];
 };

@@ -29,9 +29,7 @@ export function sniffing(open: (dialect: DialectName) => Connection): Connection
     receive: async (frame) => (await become(frame)).receive(frame),
     garbled: async (reason) => (await become(undefined)).garbled(reason),
     limited: (fault) => chosen?.limited?.(fault),
-    get identified() {
-      return chosen?.identified ?? null;
-    },
+    identified: () => chosen?.identified?.() ?? null,
     closed: () => chosen?.closed(),
     draining: () => chosen?.draining(),
   };

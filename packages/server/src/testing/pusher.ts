@@ -12,6 +12,7 @@ import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher
 import { listen } from '../transports/http.ts';
 import { socketTransport } from '../transports/websocket.ts';
 import { type AnyFrame, TestClient } from './client.ts';
+import { SOCKET_LIMITS } from './echo.ts';
 
 export const APPLICATION: Application = {
   id: 'app-id',
@@ -132,16 +133,14 @@ export function servePusher(
   const server = pusherServer(application, QUIET, { limits, clock });
   const app = new Hono();
   signedRoutes(app, server, QUIET);
-  const sockets = socketTransport(
-    { frameBytes: 100_000, unsentBytes: 1_000_000, heldCharacters: 262_144 },
-    QUIET,
-  );
+  const sockets = socketTransport({ ...SOCKET_LIMITS, frameBytes: 100_000, heldCharacters: 262_144 }, QUIET);
   let count = 0;
   const listening = listen({
     hostname: '127.0.0.1',
     port: 0,
     sockets,
     admit: () => null,
+    maxBodyBytes: 11 * 1024 * 1024,
     opening: async (request) => {
       const knock = knockOf(new URL(request.url));
       const id = `socket-${++count}` as ConnectionId;

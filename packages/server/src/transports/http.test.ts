@@ -1,17 +1,15 @@
 import { expect, test } from 'bun:test';
+import { SOCKET_LIMITS } from '../testing/echo.ts';
 import { listen } from './http.ts';
 import { socketTransport } from './websocket.ts';
 
 const ignore = () => undefined;
-const SOCKETS = socketTransport(
-  { frameBytes: 1_000, unsentBytes: 1_000, heldCharacters: 1_000 },
-  {
-    debug: ignore,
-    info: ignore,
-    warn: ignore,
-    error: ignore,
-  },
-);
+const SOCKETS = socketTransport(SOCKET_LIMITS, {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+});
 
 test('a bug in a route is told to the log, and to nobody else', async () => {
   const logged: object[] = [];
@@ -20,6 +18,7 @@ test('a bug in a route is told to the log, and to nobody else', async () => {
     port: 0,
     sockets: SOCKETS,
     admit: () => null,
+    maxBodyBytes: 1_000,
     opening: async () => {
       throw new Error('a bug in opening');
     },

@@ -2,10 +2,11 @@
 import type { Server } from 'bun';
 import type { Log } from '../core/ports/log.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../core/request-id.ts';
+import type { Refusal } from './socket-counts.ts';
 import type { Opening, SocketTransport } from './websocket.ts';
 
-/** Larger bodies are refused before they are read. */
-const MAX_BODY_BYTES = 11 * 1024 * 1024;
+/** when a place for a socket may be free */
+const SOCKET_RETRY_SECONDS = 5;
 
 export type Listening = {
   readonly hostname: string;
@@ -14,7 +15,9 @@ export type Listening = {
   /** null: come in; otherwise why not */
   readonly admit: (request: Request) => string | null;
   /** null where no socket is served at that path */
-  readonly opening: (request: Request) => Promise<Opening | null>;
+  readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
+  /** larger bodies are refused before they are read */
+  readonly maxBodyBytes: number;
   /** `peer` is the address of whoever holds the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
   /** told of every request, at level debug */
@@ -24,8 +27,15 @@ export type Listening = {
 const refused = (reason: string, status: number): Response =>
   Response.json({ error: reason, detail: reason }, { status });
 
+/** Before the upgrade: a client that has no socket yet reads a status. */
+const noPlace = ({ reason, status }: Refusal): Response =>
+  Response.json(
+    { error: reason, detail: reason, retryAfter: SOCKET_RETRY_SECONDS },
+    { status, headers: { 'retry-after': String(SOCKET_RETRY_SECONDS) } },
+  );
+
 export function listen(listening: Listening): Server<unknown> {
-  const { hostname, port, sockets, admit, opening, routes, log } = listening;
+  const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
 
   /** Undefined where it has become a socket. */
   async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
@@ -33,11 +43,15 @@ export function listen(listening: Listening): Server<unknown> {
     if (refusal !== null) return refused(refusal, 403);
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       return routes(request, server.requestIP(request)?.address);
-    const found = await opening(request);
+    const found = await opening(request, server.requestIP(request)?.address);
     if (!found) return refused('Not found', 404);
     const headers = { [REQUEST_ID_HEADER]: requestIdOf(request) };
-    if (!server.upgrade(request, { data: sockets.data(found), headers }))
+    const place = sockets.enter(found);
+    if ('refusal' in place) return noPlace(place.refusal);
+    if (!server.upgrade(request, { data: place.data, headers })) {
+      sockets.release(place.data);
       return refused('Not a WebSocket handshake', 400);
+    }
     log?.debug({ request: requestIdOf(request), connection: found.id }, 'a socket was opened');
     return undefined;
   }
@@ -45,7 +59,7 @@ export function listen(listening: Listening): Server<unknown> {
   return Bun.serve({
     hostname,
     port,
-    maxRequestBodySize: MAX_BODY_BYTES,
+    maxRequestBodySize: maxBodyBytes,
     idleTimeout: 120,
     websocket: sockets.handler,
     // Otherwise whoever asks is shown the source around what was thrown.

@@ -1,45 +1,19 @@
 import { afterEach, expect, test } from 'bun:test';
-import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Connection, Socket } from '../core/ports/connection.ts';
-import { TestClient } from '../testing/client.ts';
-import { listen } from './http.ts';
-import { type Opening, socketTransport } from './websocket.ts';
+import { serveEcho } from '../testing/echo.ts';
+import type { Opening } from './websocket.ts';
 
-const LIMITS = { frameBytes: 1_000, unsentBytes: 1_000_000, heldCharacters: 100_000 };
-const ignore = () => undefined;
-const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const LIMITS = { frameBytes: 1_000 };
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** A server with one kind of connection; the client is told `{type: 'error', reason}` of what cannot be read. */
-async function serve(make: (socket: Socket) => Partial<Connection>, opening: Partial<Opening> = {}) {
-  const sockets = socketTransport(LIMITS, QUIET);
-  let count = 0;
-  const accept = (socket: Socket): Connection => ({
-    receive: (frame) => socket.send({ type: 'echo', frame }),
-    garbled: (reason) => socket.send({ type: 'error', reason }),
-    closed: ignore,
-    draining: () => socket.send({ type: 'draining' }),
-    ...make(socket),
-  });
-  const server = listen({
-    hostname: '127.0.0.1',
-    port: 0,
-    sockets,
-    admit: (request) => (request.headers.get('origin') === 'http://evil.example' ? 'Not from there' : null),
-    opening: async (request) => {
-      if (new URL(request.url).pathname !== '/ws') return null;
-      const id = `socket-${++count}` as ConnectionId;
-      return { id, principal: LOCAL, session: null, accept, ...opening };
-    },
-    routes: () => new Response('a route'),
-  });
-  stops.push(() => server.stop(true));
-  const http = `http://127.0.0.1:${server.port}`;
-  return { sockets, http, connect: () => TestClient.connect(`ws://127.0.0.1:${server.port}/ws`) };
+function serve(make: (socket: Socket) => Partial<Connection>, opening: Partial<Opening> = {}) {
+  const server = serveEcho(make, { limits: LIMITS, opening });
+  stops.push(server.stop);
+  return server;
 }
 
 test('what cannot be read is told with its reason, and the socket stays usable', async () => {
@@ -72,14 +46,6 @@ test('frames wait until the connection has opened, and keep their order', async 
   for (let count = 1; count <= 5; count++) client.send({ count });
   gate.resolve();
   for (let count = 1; count <= 5; count++) expect((await client.next('echo')).frame).toEqual({ count });
-});
-
-test('a client that sends faster than it is served is let go', async () => {
-  const never = Promise.withResolvers<void>();
-  const { connect } = await serve(() => ({ receive: () => never.promise }));
-  const client = await connect();
-  for (let count = 0; count < 1_100; count++) client.send({ count });
-  expect(await client.closed).toEqual({ code: 1013, reason: 'Too many frames at once' });
 });
 
 test('after the socket is gone, sending to it does nothing', async () => {

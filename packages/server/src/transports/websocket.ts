@@ -1,15 +1,25 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
-import type { ConnectionId, Principal } from '@parlance/protocol';
+import { type ConnectionId, Fault, type Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
 import type { Connection, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { TokenBucket } from '../core/token-bucket.ts';
 import { Inbox } from './inbox.ts';
 import { type Lag, Outbox } from './outbox.ts';
+import { type CountLimits, type Place, type Refusal, SocketCounts } from './socket-counts.ts';
 
-export type SocketLimits = {
+export type SocketLimits = CountLimits & {
   /** a larger frame is answered with the dialect's error; one of four times the size closes the socket */
   readonly frameBytes: number;
+  /** the same, of whoever has yet to say who they are */
+  readonly firstFrameBytes: number;
+  /** how long they may take to say it, in milliseconds; then the socket is closed with 1008 */
+  readonly identifyWithin: number;
+  /** a frame beyond it is answered with the dialect's error, unread; who does not stop is let go with 1008 */
+  readonly framesPerMinute: number;
+  /** a peer that is not heard for so long, pongs included, is gone; 8 is the least that there is */
+  readonly idleSeconds: number;
   /** what may be on its way to a reader that does not read; then the socket is closed */
   readonly unsentBytes: number;
   /** what may be held for such a reader beside it, in characters; then it is let go with 1013 */
@@ -21,6 +31,10 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  /** where it comes from, where that is counted */
+  readonly address?: string;
+  /** whoever opens it has yet to say who they are, and has to */
+  readonly unknown?: boolean;
   /** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
   readonly guard?: (ended: (reason: string) => void) => () => void;
   /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
@@ -37,11 +51,19 @@ type Data = {
   /** what is read after the right to be here was lost is not handled */
   dismissed: boolean;
   endGuard: (() => void) | null;
+  readonly place: Place;
+  readonly rate: TokenBucket;
+  /** frames that were refused, less those that were taken since */
+  refused: number;
+  /** closes the socket of whoever does not say in time who they are */
+  deadline: ReturnType<typeof setTimeout> | undefined;
 };
 
 export type SocketTransport = {
   readonly handler: WebSocketHandler<Data>;
-  data(opening: Opening): Data;
+  /** Takes a place for the socket. It is given back when the socket is closed, or by `release` where it never opens. */
+  enter(opening: Opening): { readonly data: Data } | { readonly refusal: Refusal };
+  release(data: Data): void;
   /** Tells every socket, then closes it with 1001. */
   drain(): void;
   readonly size: number;
@@ -64,16 +86,45 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
     perDialect((data) => data.outbox?.behind ?? false),
   );
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const inboxLimits = { frames: 1_000, bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024) };
+  // A burst that is within the limit has room.
+  const inboxLimits = {
+    frames: limits.framesPerMinute,
+    bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024),
+  };
+  const mostRefused = Math.max(10, Math.floor(limits.framesPerMinute / 12));
+  const counts = new SocketCounts(limits);
   const failed = (thrown: unknown, { opening, dialect }: Data) =>
     log.error({ err: thrown, connection: opening.id, dialect }, 'a frame could not be handled');
+
+  /** Says in the dialect's words that a frame was not read. Not in turn: it is said at once. */
+  function refuse(ws: ServerWebSocket<Data>, limit: string, retryAfterMs: number): void {
+    meter.add('refusals', limit);
+    if (++ws.data.refused > mostRefused) return void ws.close(1008, 'Too many messages');
+    ws.data.connection?.limited?.(new Fault('limited', 'Too many messages.', { retryAfterMs }));
+  }
+
+  /** Who has said in a frame who they are is known from then on. */
+  function look(ws: ServerWebSocket<Data>): void {
+    const principal = ws.data.connection?.identified?.();
+    if (!principal || !ws.data.open) return;
+    clearTimeout(ws.data.deadline);
+    const refusal = counts.identify(ws.data.place, principal.id);
+    if (!refusal) return;
+    meter.add('refusals', refusal.limit);
+    ws.close(1013, refusal.reason);
+  }
+
+  function overdue(ws: ServerWebSocket<Data>): void {
+    meter.add('refusals', 'identifyWithin');
+    ws.close(1008, 'A token is required.');
+  }
 
   const handler: WebSocketHandler<Data> = {
     maxPayloadLength: limits.frameBytes * 4,
     backpressureLimit: limits.unsentBytes,
     closeOnBackpressureLimit: true,
     perMessageDeflate: false,
-    idleTimeout: 120,
+    idleTimeout: limits.idleSeconds,
     sendPings: true,
 
     open(ws) {
@@ -92,6 +143,7 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
         ws.data.inbox = inbox;
         if (connection.opened) inbox.put(() => connection.opened?.());
         ws.data.endGuard = ws.data.opening.guard?.((reason) => dismiss(ws, reason)) ?? null;
+        if (ws.data.place.unknown) ws.data.deadline = setTimeout(overdue, limits.identifyWithin, ws);
       } catch (thrown) {
         log.error({ err: thrown, connection: ws.data.opening.id }, 'a socket could not be opened');
         ws.close(1011, 'Something went wrong.');
@@ -99,14 +151,18 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
     },
 
     message(ws, raw) {
-      const { connection, inbox } = ws.data;
+      const { connection, inbox, place, rate } = ws.data;
       if (!connection || !inbox) return;
-      const read = readFrame(raw, limits.frameBytes, decoder);
+      const wait = rate.take(performance.now());
+      if (wait > 0) return refuse(ws, 'framesPerMinute', wait);
+      const read = readFrame(raw, place.unknown ? limits.firstFrameBytes : limits.frameBytes, decoder);
       const taken =
         'frame' in read
           ? inbox.put(() => (ws.data.dismissed ? undefined : connection.receive(read.frame)), raw.length)
           : inbox.put(() => connection.garbled(read.reason));
-      if (!taken) ws.close(1013, 'Too many frames at once');
+      if (!taken) return refuse(ws, 'framesWaiting', INBOX_RETRY_MS);
+      if (ws.data.refused > 0) ws.data.refused--;
+      if (place.unknown) inbox.put(() => look(ws));
     },
 
     drain(ws) {
@@ -117,22 +173,26 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       ws.data.open = false;
       sockets.delete(ws);
       ws.data.endGuard?.();
+      clearTimeout(ws.data.deadline);
+      counts.leave(ws.data.place);
       ws.data.connection?.closed();
     },
   };
 
   return {
     handler,
-    data: (opening) => ({
-      opening,
-      connection: null,
-      inbox: null,
-      outbox: null,
-      dialect: 'unknown',
-      open: true,
-      dismissed: false,
-      endGuard: null,
-    }),
+    enter(opening) {
+      const { principal, address = null, unknown = false } = opening;
+      const place: Place = { principal: principal?.id ?? null, address, unknown };
+      const refusal = counts.enter(place);
+      if (refusal) {
+        meter.add('refusals', refusal.limit);
+        return { refusal };
+      }
+      const rate = new TokenBucket(limits.framesPerMinute, performance.now());
+      return { data: { ...NEW, opening, place, rate } };
+    },
+    release: ({ place }) => counts.leave(place),
     drain() {
       for (const ws of sockets) {
         ws.data.connection?.draining();
@@ -144,6 +204,21 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
     },
   };
 }
+
+const NEW = {
+  connection: null,
+  inbox: null,
+  outbox: null,
+  dialect: 'unknown',
+  open: true,
+  dismissed: false,
+  endGuard: null,
+  refused: 0,
+  deadline: undefined,
+};
+
+/** when the frames that wait may have become fewer */
+const INBOX_RETRY_MS = 1_000;
 
 function dismiss(ws: ServerWebSocket<Data>, reason: string): void {
   ws.data.dismissed = true;

@@ -40,7 +40,7 @@ export interface Connection {
   /** A frame was not read, because the socket has sent too many: say so and when to try again. Out of turn. */
   limited?(fault: Fault): void;
   /** Who has said who they are since the socket was opened; absent where that cannot be said on a socket. */
-  readonly identified?: Principal | null;
+  identified?(): Principal | null;
   /** The socket is gone. Turns go on. */
   closed(): void;
   /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */

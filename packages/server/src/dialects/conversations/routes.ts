@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
+import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { latestMessages } from './messages.ts';
 import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
@@ -14,6 +15,8 @@ import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation }
 export function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
   const api = new Hono();
+  for (const path of ['/auth/*', '/domains', '/agents', '/tools', '/conversations', '/conversations/*'])
+    api.use(path, requestLimit(around));
   const caller = (c: Context) => principalOf(gate, c.req.raw);
 
   api.onError((thrown, c) => {

@@ -13,7 +13,7 @@ import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
 import { type Interaction, interact } from './interact.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { rateLimit } from './rate-limit.ts';
-import { InteractRequest } from './request.ts';
+import { interactRequest } from './request.ts';
 import { interactBody, interactPush } from './response.ts';
 import { sessionRoutes } from './sessions.ts';
 
@@ -29,12 +29,13 @@ const LIMITED = ['/api/agent/*', '/api/session', '/api/session/*', '/api/v1/*', 
 
 function routes(app: Hono, around: Surroundings): void {
   const limited = rateLimit(around);
+  const schema = interactRequest(around.maxDom);
   for (const path of LIMITED) app.use(path, limited);
   const api = new Hono();
   api.post('/api/agent/interact', async (c) => {
     const began = around.now();
     const principal = await principalOf(around.gate, c.req.raw);
-    const request = await checkedBody(InteractRequest, c.req.raw);
+    const request = await checkedBody(schema, c.req.raw);
     const interaction = await interact(request, principal, around);
     await publish(interaction);
     return c.json(interactBody(interaction, around.now() - began));

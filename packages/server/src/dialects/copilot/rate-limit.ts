@@ -8,7 +8,7 @@ import { errorBody } from './envelope.ts';
 const WINDOW_SECONDS = 60;
 
 /** Callers are told apart by their tokens; those without one share a place. */
-export function rateLimit({ requestsPerMinute, now }: Surroundings): MiddlewareHandler {
+export function rateLimit({ requestsPerMinute, now, refused }: Surroundings): MiddlewareHandler {
   const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: WINDOW_SECONDS });
 
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Record<string, string> => ({
@@ -25,6 +25,7 @@ export function rateLimit({ requestsPerMinute, now }: Surroundings): MiddlewareH
     );
     for (const [name, value] of Object.entries(headersOf(count))) c.header(name, value);
     if (allowed) return next();
+    refused('requestsPerMinute');
     const retryAfter = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
     c.header('Retry-After', String(retryAfter));
     const message = `Too many requests. Try again in ${retryAfter} seconds.`;

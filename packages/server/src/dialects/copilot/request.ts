@@ -4,43 +4,54 @@ import { Uuid } from './schemas.ts';
 
 const text = (limit: number) => z.string().max(limit);
 
-export const InteractRequest = z.looseObject({
-  query: z.string().min(1).max(10_000),
-  url: z.url().optional(),
-  dom: z.string().min(1).max(1_000_000).optional(),
-  interactiveTree: z.json().optional(),
-  semanticNodes: z.json().optional(),
-  skeletonDom: text(1_000_000).optional(),
-  taskId: Uuid.nullish(),
-  sessionId: Uuid.nullish(),
-  domain: text(300).optional(),
-  title: text(1_000).optional(),
-  pageTitle: text(1_000).optional(),
-  lastActionStatus: z.enum(['success', 'failure', 'pending']).nullish(),
-  lastActionError: z
-    .looseObject({
-      message: z.string(),
-      code: z.string(),
-      action: z.string(),
-      elementId: z.json().optional(),
-    })
-    .nullish(),
-  lastActionResult: z.looseObject({ success: z.boolean(), actualState: z.json().optional() }).nullish(),
-  previousUrl: text(10_000).nullish(),
-  clientVerification: z
-    .looseObject({
-      elementFound: z.boolean(),
-      selector: z.string().optional(),
-      urlChanged: z.boolean().optional(),
-    })
-    .nullish(),
-  clientObservations: z
-    .looseObject({
-      didNetworkOccur: z.boolean().optional(),
-      didDomMutate: z.boolean().optional(),
-      didUrlChange: z.boolean().optional(),
-    })
-    .nullish(),
-  chainActionError: z.looseObject({ action: z.string(), message: z.string(), code: z.string() }).nullish(),
-});
-export type InteractRequest = z.infer<typeof InteractRequest>;
+/** What is larger than `most` characters is not read by anyone. */
+const tree = (most: number) =>
+  z
+    .json()
+    .refine((value) => JSON.stringify(value).length <= most, `must have at most ${most} characters of JSON`);
+
+/** `maxDom` is the largest page, in characters, in each of its forms. */
+export const interactRequest = (maxDom: number) =>
+  z.looseObject({
+    query: z.string().min(1).max(10_000),
+    url: z.url().optional(),
+    dom: z.string().min(1).max(maxDom).optional(),
+    interactiveTree: tree(maxDom).optional(),
+    semanticNodes: tree(maxDom).optional(),
+    skeletonDom: text(maxDom).optional(),
+    taskId: Uuid.nullish(),
+    sessionId: Uuid.nullish(),
+    domain: text(300).optional(),
+    title: text(1_000).optional(),
+    pageTitle: text(1_000).optional(),
+    lastActionStatus: z.enum(['success', 'failure', 'pending']).nullish(),
+    lastActionError: z
+      .looseObject({
+        message: z.string(),
+        code: z.string(),
+        action: z.string(),
+        elementId: z.json().optional(),
+      })
+      .nullish(),
+    lastActionResult: z.looseObject({ success: z.boolean(), actualState: z.json().optional() }).nullish(),
+    previousUrl: text(10_000).nullish(),
+    clientVerification: z
+      .looseObject({
+        elementFound: z.boolean(),
+        selector: z.string().optional(),
+        urlChanged: z.boolean().optional(),
+      })
+      .nullish(),
+    clientObservations: z
+      .looseObject({
+        didNetworkOccur: z.boolean().optional(),
+        didDomMutate: z.boolean().optional(),
+        didUrlChange: z.boolean().optional(),
+      })
+      .nullish(),
+    chainActionError: z.looseObject({ action: z.string(), message: z.string(), code: z.string() }).nullish(),
+  });
+export type InteractRequest = z.infer<ReturnType<typeof interactRequest>>;
+
+/** As servers take it that are not told otherwise. */
+export const InteractRequest = interactRequest(1_000_000);

@@ -225,9 +225,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
         details: reason,
       }),
     limited: (fault) => reply(refusal(undefined, fault)),
-    get identified() {
-      return principal;
-    },
+    identified: () => principal,
     closed() {
       endGuard();
       engine.clients.unregister(socket.id);

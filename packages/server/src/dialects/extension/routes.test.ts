@@ -69,6 +69,8 @@ describe('POST /api/summarize', () => {
     const around = {
       gate: { open: true, verify: async () => LOCAL },
       now: () => 0,
+      asked: () => undefined,
+      log: { debug: () => undefined },
       engine: {
         summarise: async () => {
           throw new Fault('provider_unavailable', 'The model cannot be reached.');

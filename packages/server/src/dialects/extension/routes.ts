@@ -3,6 +3,7 @@ import { asFault, isObject } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
+import { retryWords, sayRetryAfter } from '../retry.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
   app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(around) }));
@@ -11,9 +12,12 @@ export function routes(app: Hono, around: Surroundings): void {
 
 async function summarize(c: Context, around: Surroundings): Promise<Response> {
   try {
+    around.asked(c.req.raw);
     await principalOf(around.gate, c.req.raw);
   } catch (thrown) {
     const fault = asFault(thrown);
+    sayRetryAfter(c, fault);
+    if (fault.code === 'limited') return c.json({ error: retryWords(fault) }, 429);
     if (fault.code !== 'unauthenticated') throw thrown;
     return c.json({ error: fault.message }, 401);
   }

@@ -23,6 +23,7 @@ import {
 } from '../../core/engine.ts';
 import { defineDialect, reported, requestIds, type Stepped, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
+import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { encode, follow } from './event-stream.ts';
 import { Answer, EventsQuery, PageQuery } from './schemas.ts';
@@ -34,6 +35,8 @@ export const native = defineDialect<null>({ name: 'native', projection: { start,
 function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
   const api = new Hono();
+  for (const path of ['/v1/sessions', '/v1/sessions/*', '/v1/approvals', '/v1/approvals/*'])
+    api.use(path, requestLimit(around));
 
   async function found(request: Request, id: string): Promise<{ principal: Principal; ref: SessionRef }> {
     const principal = await principalOf(gate, request);

@@ -1,0 +1,181 @@
+/** Every limit that an operator can set: part of the table of settings, and the guide to limits is made from it. */
+import type { Setting } from './settings.ts';
+import { wholeNumber } from './values.ts';
+
+/** A setting that also says what happens to whoever reaches it. */
+export type LimitSetting = Setting & { readonly reached: string };
+
+type Limit = {
+  readonly env: string;
+  readonly flag: string;
+  readonly argument: string;
+  readonly fallback: number;
+  readonly range: readonly [least: number, most: number];
+  readonly description: string;
+  readonly reached: string;
+};
+
+const limit = ({ env, range: [least, most], ...rest }: Limit) => ({
+  ...rest,
+  env: [env],
+  schema: wholeNumber(least, most),
+});
+
+export const LIMITS = {
+  maxFrame: limit({
+    env: 'PARLANCE_MAX_FRAME',
+    flag: '--max-frame',
+    argument: 'BYTES',
+    fallback: 1_048_576,
+    range: [1_024, 67_108_864],
+    description: 'the largest WebSocket frame that is taken, fragments together',
+    reached: "the dialect's error; four times as much, in however many fragments, closes the socket unread",
+  }),
+  maxFirstFrame: limit({
+    env: 'PARLANCE_MAX_FIRST_FRAME',
+    flag: '--max-first-frame',
+    argument: 'BYTES',
+    fallback: 65_536,
+    range: [1_024, 67_108_864],
+    description: 'the same, while a token is required and the socket has yet to show one',
+    reached: "the dialect's error",
+  }),
+  framesPerMinute: limit({
+    env: 'PARLANCE_FRAMES_PER_MINUTE',
+    flag: '--frames-per-minute',
+    argument: 'COUNT',
+    fallback: 12_000,
+    range: [1, 10_000_000],
+    description: 'how many frames one socket may send; a whole minute of them may come at once',
+    reached:
+      "the frame is not read and answered with the dialect's error and a retry time; a socket that does not slow down is closed with 1008",
+  }),
+  sockets: limit({
+    env: 'PARLANCE_SOCKETS',
+    flag: '--sockets',
+    argument: 'COUNT',
+    fallback: 100_000,
+    range: [1, 10_000_000],
+    description: 'how many sockets there may be in all',
+    reached: '503 with Retry-After before the upgrade',
+  }),
+  socketsPerPrincipal: limit({
+    env: 'PARLANCE_SOCKETS_PER_PRINCIPAL',
+    flag: '--sockets-per-principal',
+    argument: 'COUNT',
+    fallback: 10_000,
+    range: [1, 10_000_000],
+    description: 'how many sockets one principal may have',
+    reached: '429 with Retry-After before the upgrade; 1013 where the token came in a frame',
+  }),
+  socketsPerAddress: limit({
+    env: 'PARLANCE_SOCKETS_PER_ADDRESS',
+    flag: '--sockets-per-address',
+    argument: 'COUNT',
+    fallback: 10_000,
+    range: [1, 10_000_000],
+    description: 'how many sockets may come from one address',
+    reached: '429 with Retry-After before the upgrade',
+  }),
+  unknownSockets: limit({
+    env: 'PARLANCE_UNKNOWN_SOCKETS',
+    flag: '--unknown-sockets',
+    argument: 'COUNT',
+    fallback: 256,
+    range: [1, 10_000_000],
+    description: 'how many sockets may have yet to show a token, where one is required',
+    reached: '503 with Retry-After before the upgrade',
+  }),
+  identifyWithin: limit({
+    env: 'PARLANCE_IDENTIFY_WITHIN',
+    flag: '--identify-within',
+    argument: 'MS',
+    fallback: 10_000,
+    range: [1, 3_600_000],
+    description: 'how long such a socket may take to show it',
+    reached: 'the socket is closed with 1008',
+  }),
+  maxBody: limit({
+    env: 'PARLANCE_MAX_BODY',
+    flag: '--max-body',
+    argument: 'BYTES',
+    fallback: 11_534_336,
+    range: [1_024, 1_073_741_824],
+    description: 'the largest body of an HTTP request',
+    reached: '413',
+  }),
+  requestsPerMinute: limit({
+    env: 'PARLANCE_REQUESTS_PER_MINUTE',
+    flag: '--requests-per-minute',
+    argument: 'COUNT',
+    fallback: 6_000,
+    range: [1, 1_000_000],
+    description: 'how often one caller of the copilot endpoints may ask',
+    reached: '429 RATE_LIMIT with Retry-After and retryAfter',
+  }),
+  apiRequestsPerMinute: limit({
+    env: 'PARLANCE_API_REQUESTS_PER_MINUTE',
+    flag: '--api-requests-per-minute',
+    argument: 'COUNT',
+    fallback: 60_000,
+    range: [1, 10_000_000],
+    description: 'how often one caller of the other HTTP endpoints may ask; a whole minute may come at once',
+    reached: "429 with Retry-After in the dialect's own shape",
+  }),
+  sessionsPerPrincipal: limit({
+    env: 'PARLANCE_SESSIONS_PER_PRINCIPAL',
+    flag: '--sessions-per-principal',
+    argument: 'COUNT',
+    fallback: 100_000,
+    range: [1, 1_000_000_000],
+    description: 'how many sessions one principal may have that are not archived',
+    reached: 'no further session is begun; the fault `limited`: 429',
+  }),
+  inputsQueued: limit({
+    env: 'PARLANCE_INPUTS_QUEUED',
+    flag: '--inputs-queued',
+    argument: 'COUNT',
+    fallback: 1_000,
+    range: [1, 1_000_000],
+    description: 'how many inputs may wait in one session for the turn that is running',
+    reached: 'no further input is taken there; the fault `limited` with a retry time: 429',
+  }),
+  turnsAtOnce: limit({
+    env: 'PARLANCE_TURNS_AT_ONCE',
+    flag: '--turns-at-once',
+    argument: 'COUNT',
+    fallback: 1_000,
+    range: [1, 1_000_000],
+    description: 'how many turns run at the same time; those that wait for a person do not count',
+    reached: 'further turns wait, in order of arrival',
+  }),
+  turnsWaiting: limit({
+    env: 'PARLANCE_TURNS_WAITING',
+    flag: '--turns-waiting',
+    argument: 'COUNT',
+    fallback: 1_000,
+    range: [0, 1_000_000],
+    description: 'how many turns may wait to run',
+    reached:
+      'new inputs are refused at once; the fault `overloaded` with a retry time: 503. Running turns go on; answers and cancels are taken',
+  }),
+  storedBytes: limit({
+    env: 'PARLANCE_STORED_BYTES',
+    flag: '--stored-bytes',
+    argument: 'BYTES',
+    fallback: 53_687_091_200,
+    range: [1, 1_000_000_000_000_000],
+    description: 'how much all sessions together may take on the disk',
+    reached:
+      'new inputs and sessions are refused; the fault `overloaded` with a retry time: 503. Running turns end, reading and archiving go on',
+  }),
+  maxDom: limit({
+    env: 'PARLANCE_MAX_DOM',
+    flag: '--max-dom',
+    argument: 'CHARACTERS',
+    fallback: 1_000_000,
+    range: [1_000, 100_000_000],
+    description: 'the largest page that a copilot client may show, in each of its forms',
+    reached: '400 VALIDATION_ERROR that names the field',
+  }),
+} as const satisfies Record<string, LimitSetting>;

@@ -1,0 +1,77 @@
+/** Sockets without a dialect, for tests of the transport: a server that echoes, with limits of the test's own. */
+import { type ConnectionId, LOCAL } from '@parlance/protocol';
+import type { Connection, Log, Socket } from '../core/engine.ts';
+import type { Meter } from '../core/ports/meter.ts';
+import { NO_METER } from '../core/ports/meter.ts';
+import { listen } from '../transports/http.ts';
+import { type Opening, type SocketLimits, socketTransport } from '../transports/websocket.ts';
+import { TestClient } from './client.ts';
+
+/** What no test reaches by accident. */
+export const SOCKET_LIMITS: SocketLimits = {
+  frameBytes: 1_048_576,
+  firstFrameBytes: 1_048_576,
+  identifyWithin: 3_600_000,
+  framesPerMinute: 12_000,
+  sockets: 10_000,
+  socketsPerPrincipal: 10_000,
+  socketsPerAddress: 10_000,
+  unknownSockets: 10_000,
+  idleSeconds: 120,
+  unsentBytes: 1_000_000,
+  heldCharacters: 100_000,
+};
+
+const ignore = () => undefined;
+const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+export type EchoOptions = {
+  readonly limits?: Partial<SocketLimits>;
+  readonly opening?: Partial<Opening>;
+  readonly maxBodyBytes?: number;
+};
+
+/** The client is told `{type: 'error', reason}` of what cannot be read, and `{type: 'limited'}` of what was not. */
+export function serveEcho(
+  make: (socket: Socket) => Partial<Connection> = () => ({}),
+  { limits = {}, opening = {}, maxBodyBytes = 1_000_000 }: EchoOptions = {},
+) {
+  /** what was refused, in order */
+  const refusals: string[] = [];
+  const meter: Meter = {
+    ...NO_METER,
+    add: (name, label) => void (name === 'refusals' && refusals.push(label ?? '')),
+  };
+  const sockets = socketTransport({ ...SOCKET_LIMITS, ...limits }, QUIET, meter);
+  let count = 0;
+  const accept = (socket: Socket): Connection => ({
+    receive: (frame) => socket.send({ type: 'echo', frame }),
+    garbled: (reason) => socket.send({ type: 'error', reason }),
+    limited: (fault) => socket.send({ type: 'limited', retryAfterMs: fault.retryAfterMs }),
+    closed: ignore,
+    draining: () => socket.send({ type: 'draining' }),
+    ...make(socket),
+  });
+  const server = listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    sockets,
+    maxBodyBytes,
+    admit: (request) => (request.headers.get('origin') === 'http://evil.example' ? 'Not from there' : null),
+    opening: async (request) => {
+      if (new URL(request.url).pathname !== '/ws') return null;
+      const id = `socket-${++count}` as ConnectionId;
+      return { id, principal: LOCAL, session: null, accept, ...opening };
+    },
+    routes: async (request) => new Response(`a route, ${(await request.text()).length}`),
+  });
+  const { port } = server;
+  return {
+    sockets,
+    refusals,
+    port: port ?? 0,
+    http: `http://127.0.0.1:${port}`,
+    connect: () => TestClient.connect(`ws://127.0.0.1:${port}/ws`),
+    stop: () => server.stop(true),
+  };
+}

@@ -1,0 +1,95 @@
+/** How many sockets there are: in all, of one principal, from one address, and of those who have yet to say who they are. */
+
+export type CountLimits = {
+  readonly sockets: number;
+  readonly socketsPerPrincipal: number;
+  readonly socketsPerAddress: number;
+  readonly unknownSockets: number;
+};
+
+/** Whose place it is. A socket gives back what it took. */
+export type Place = {
+  principal: string | null;
+  readonly address: string | null;
+  /** whoever opened it has yet to say who they are */
+  unknown: boolean;
+};
+
+/** 429: the caller has too many; 503: the server has. */
+export type Refusal = {
+  readonly limit: keyof CountLimits;
+  readonly status: 429 | 503;
+  readonly reason: string;
+};
+
+export class SocketCounts {
+  #all = 0;
+  #unknown = 0;
+  readonly #principals = new Map<string, number>();
+  readonly #addresses = new Map<string, number>();
+
+  constructor(private readonly limits: CountLimits) {}
+
+  /** Null where there is room; it is taken then. */
+  enter({ principal, address, unknown }: Place): Refusal | null {
+    const { limits } = this;
+    if (this.#all >= limits.sockets) return SERVER_FULL;
+    if (unknown && this.#unknown >= limits.unknownSockets) return UNKNOWN_FULL;
+    if (address !== null && (this.#addresses.get(address) ?? 0) >= limits.socketsPerAddress)
+      return ADDRESS_FULL;
+    if (principal !== null && (this.#principals.get(principal) ?? 0) >= limits.socketsPerPrincipal)
+      return PRINCIPAL_FULL;
+    this.#all++;
+    if (unknown) this.#unknown++;
+    if (address !== null) add(this.#addresses, address, 1);
+    if (principal !== null) add(this.#principals, principal, 1);
+    return null;
+  }
+
+  leave({ principal, address, unknown }: Place): void {
+    this.#all--;
+    if (unknown) this.#unknown--;
+    if (address !== null) add(this.#addresses, address, -1);
+    if (principal !== null) add(this.#principals, principal, -1);
+  }
+
+  /** The socket is that principal's from now on. Not null where the principal has too many: it is nobody's then. */
+  identify(place: Place, principal: string): Refusal | null {
+    if (place.unknown) this.#unknown--;
+    place.unknown = false;
+    if (place.principal === principal) return null;
+    if (place.principal !== null) add(this.#principals, place.principal, -1);
+    place.principal = null;
+    if ((this.#principals.get(principal) ?? 0) >= this.limits.socketsPerPrincipal) return PRINCIPAL_FULL;
+    add(this.#principals, principal, 1);
+    place.principal = principal;
+    return null;
+  }
+}
+
+function add(counts: Map<string, number>, key: string, amount: number): void {
+  const count = (counts.get(key) ?? 0) + amount;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+const SERVER_FULL: Refusal = {
+  limit: 'sockets',
+  status: 503,
+  reason: 'The server has as many sockets as it takes.',
+};
+const UNKNOWN_FULL: Refusal = {
+  limit: 'unknownSockets',
+  status: 503,
+  reason: 'Too many sockets have yet to say who they are.',
+};
+const ADDRESS_FULL: Refusal = {
+  limit: 'socketsPerAddress',
+  status: 429,
+  reason: 'Too many sockets from this address.',
+};
+const PRINCIPAL_FULL: Refusal = {
+  limit: 'socketsPerPrincipal',
+  status: 429,
+  reason: 'You have too many sockets.',
+};
