@@ -218,6 +218,8 @@ export const EVENTS = {
     readFrom: z.number(),
   }),
 
+  /** The session and all its facts are gone; one that begins under its name begins at 1. */
+  'session.erased': live({ by: z.string() }),
   'reasoning.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
   'text.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
   /** Progress of a call that runs at a client. */

@@ -5,3 +5,4 @@ export * from './ids.ts';
 export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
+export * from './session-file.ts';

@@ -51,6 +51,8 @@ function withLive(view: SessionView, live: Live): SessionView {
     case 'text.delta':
     case 'reasoning.delta':
       return turns.inTurn(view, live.turn, (turn) => turns.withDelta(turn, live));
+    case 'session.erased':
+      return { ...EMPTY, session: live.session, erasedBy: live.by };
     case 'call.progress': {
       const current = turns.currentTurn(view);
       if (!current) return view;
@@ -67,7 +69,7 @@ function withFact(view: SessionView, fact: Fact): SessionView {
   switch (fact.type) {
     case 'session.created': {
       const { dialect, domain, named, agent, at } = fact;
-      return { ...view, created: { dialect, domain, named, at }, agent };
+      return { ...view, created: { dialect, domain, named, at }, agent, erasedBy: null };
     }
     case 'session.cleared': {
       const cleared = { kind: 'cleared', by: fact.by, at: fact.at, seqs: [fact.seq] } as const;

@@ -23,6 +23,7 @@ import {
 } from './core/engine.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { TokenBuckets } from './core/token-bucket.ts';
+import { Attachments } from './dialects/attachments.ts';
 import { Audience } from './dialects/audience.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
 import type { DialectName, Surroundings } from './dialects/dialect.ts';
@@ -116,7 +117,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   const channels = openChannels(config, log);
-  const audiences = new Map(DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log)]));
+  const attachments = new Attachments();
+  const audiences = new Map(
+    DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log, d.name, attachments)]),
+  );
   const channelWatch = watchChannels({ engine, push: channels.push, log }, audienceOf(audiences, 'copilot'));
   const around: Surroundings = {
     engine,
@@ -127,6 +131,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
+    attachments,
     stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,

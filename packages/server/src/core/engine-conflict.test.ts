@@ -36,7 +36,7 @@ describe('a session that another process has written to', () => {
       SESSION,
       first.engine.roster.first(first.engine.roster.defaultDomain),
       { store, now: Date.now, newId: countingIds(), log: console },
-      new Set(),
+      [],
     );
     expect((await first.engine.now(SESSION)).seq).toBe(loaded.state.seq);
   });

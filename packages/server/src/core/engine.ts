@@ -16,7 +16,7 @@ import {
 import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
 import { compactNow, currentUse } from './compaction.ts';
-import { type Asking, type Decided, decide } from './decide.ts';
+import { type Asking, type Decided, decide, interruption } from './decide.ts';
 import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
@@ -46,7 +46,7 @@ export { spokenAnswer } from './approvals.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
-export type { Connection, OpenStream, Pieces, Reader, Socket } from './ports/connection.ts';
+export type { Connection, OpenStream, Passing, Pieces, Reader, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
 export type { PreferenceStore } from './ports/preferences.ts';
@@ -270,6 +270,15 @@ export class Engine {
     return () => sinks.delete(sink);
   }
 
+  /** As `watchOwner`, of the principal's sessions; an admin's are everyone's. */
+  watchAll(principal: Principal, sink: Sink): () => void {
+    requirePermission(principal, 'chat:read');
+    const sinks =
+      principal.role === 'admin' ? this.#sessions.everySink : this.#sessions.ownerSinks(principal.id);
+    sinks.add(sink);
+    return () => sinks.delete(sink);
+  }
+
   async now(ref: SessionRef): Promise<Now> {
     return this.#sessions.use(ref, async (session) => nowOf(session));
   }
@@ -291,6 +300,20 @@ export class Engine {
 
   async record(ref: SessionRef): Promise<SessionRecord | null> {
     return this.#parts.store.load(ref);
+  }
+
+  /** Removes the session for good, whatever is under way in it. Throws `not_found` where there is none. */
+  async erase(ref: SessionRef, caller: Caller): Promise<void> {
+    authorise(ref, { type: 'session.clear' }, caller.principal);
+    const erased = await this.#sessions.use(ref, async (session) => {
+      // Asked for at once: nothing comes between the end of the turn, which everyone is told, and that of the session.
+      const stopped = session.transact(({ turn }) =>
+        turn ? interruption(turn, 'cancelled', shownSoFar(session, this.#parts.now)) : [],
+      );
+      const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
+      return gone;
+    });
+    if (!erased) throw new Fault('not_found', 'There is no such session.');
   }
 
   /** One page of facts. */

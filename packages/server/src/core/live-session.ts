@@ -73,10 +73,10 @@ export class LiveSession {
 
   private constructor(
     readonly ref: SessionRef,
-    agent: AgentRef,
+    private readonly agent: AgentRef,
     private readonly sources: Sources,
-    /** sinks that hear every session of the owner */
-    private readonly ownerWatchers: ReadonlySet<Sink>,
+    /** sinks that hear more than this session: those of the owner, and those of everyone */
+    private readonly wider: readonly ReadonlySet<Sink>[],
   ) {
     this.state = initialState(agent);
   }
@@ -86,9 +86,9 @@ export class LiveSession {
     ref: SessionRef,
     agent: AgentRef,
     sources: Sources,
-    ownerWatchers: ReadonlySet<Sink>,
+    wider: readonly ReadonlySet<Sink>[],
   ): Promise<LiveSession> {
-    const session = new LiveSession(ref, agent, sources, ownerWatchers);
+    const session = new LiveSession(ref, agent, sources, wider);
     const record = await sources.store.load(ref);
     if (!record) return session;
     if (record.checkpoint?.version === STATE_VERSION) {
@@ -133,6 +133,24 @@ export class LiveSession {
    */
   transact(decide: (state: SessionState) => readonly FactBody[]): Promise<Fact[]> {
     return this.#inTurn(() => this.#decided(decide));
+  }
+
+  /** The session is as if it had never been, for those who watch it too; false where there was none. */
+  erase(by: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      this.abandon();
+      const erased = await this.sources.store.erase(this.ref);
+      this.state = initialState(this.agent);
+      this.open = null;
+      this.recent = [];
+      this.saidAtRest = 0;
+      this.interrupted = null;
+      this.#checkpoint = null;
+      this.#context = null;
+      this.#abort = null;
+      if (erased) this.publish({ type: 'session.erased', by });
+      return erased;
+    });
   }
 
   /** Takes in what another process has written to the session. */
@@ -281,7 +299,9 @@ export class LiveSession {
 
   #tell(event: SessionEvent): void {
     for (const sink of this.watchers) this.#pass(sink, event);
-    for (const sink of this.ownerWatchers) this.#pass(sink, event);
+    for (const sinks of this.wider) {
+      for (const sink of sinks) this.#pass(sink, event);
+    }
   }
 
   /** A sink that breaks its promise and throws must not keep the others, or the state, from what has happened. */

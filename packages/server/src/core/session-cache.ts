@@ -9,6 +9,8 @@ type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | nu
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
   readonly #ownerSinks = new Map<PrincipalId, Set<Sink>>();
+  /** those who hear every session there is */
+  readonly everySink = new Set<Sink>();
 
   constructor(
     private readonly sources: Sources,
@@ -49,7 +51,10 @@ export class SessionCache {
     const known = this.#entries.get(key);
     if (known) return known;
     if (this.#entries.size >= this.keep) this.#evict();
-    const loading = LiveSession.load(ref, this.firstAgent, this.sources, this.ownerSinks(ref.owner));
+    const loading = LiveSession.load(ref, this.firstAgent, this.sources, [
+      this.ownerSinks(ref.owner),
+      this.everySink,
+    ]);
     const entry: Entry = { loading, session: null, pins: 0 };
     this.#entries.set(key, entry);
     loading.then(

@@ -39,6 +39,7 @@ async function measure(tokens: number, dialects: typeof DIALECTS) {
         session: SESSION.id,
         open: true,
         speaks: ignore,
+        tap: ignore,
         send: ignore,
         sendText(text) {
           sent.frames++;

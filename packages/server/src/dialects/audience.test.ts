@@ -21,6 +21,7 @@ const fakeSocket = (id: string): FakeSocket => {
     sent,
     send: (frame) => void sent.push(JSON.stringify(frame)),
     speaks: () => undefined,
+    tap: () => undefined,
     sendText: (text) => void sent.push(text),
     close: ignore,
   };

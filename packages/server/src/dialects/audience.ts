@@ -10,6 +10,7 @@ import {
   sessionKey,
   type Watch,
 } from '../core/engine.ts';
+import { Attachments } from './attachments.ts';
 import type { Frame, Projection } from './dialect.ts';
 
 type Members = Map<ConnectionId, Socket>;
@@ -28,6 +29,8 @@ export class Audience<State> {
     private readonly engine: Engine,
     private readonly projection: Projection<State>,
     private readonly log: Log,
+    private readonly dialect = '',
+    private readonly attachments = new Attachments(),
   ) {
     this.#pieces = projection.pieces;
   }
@@ -42,6 +45,7 @@ export class Audience<State> {
       if (!socket.open) return this.#dissolve(key, group);
       if (group.members.has(socket.id)) return;
       group.members.set(socket.id, socket);
+      this.attachments.attach(ref, this.dialect, socket);
       this.#seat(socket, key, () => {
         group.members.delete(socket.id);
         this.#dissolve(key, group);
@@ -55,6 +59,7 @@ export class Audience<State> {
   hear(owner: PrincipalId, socket: Socket): void {
     const hearing = this.#hearings.get(owner) ?? this.#listen(owner);
     hearing.members.set(socket.id, socket);
+    this.attachments.attach(owner, this.dialect, socket);
     this.#seat(socket, owner, () => {
       hearing.members.delete(socket.id);
       if (hearing.members.size > 0) return;
@@ -80,6 +85,7 @@ export class Audience<State> {
   leave(socket: Socket): void {
     const seats = this.#seats.get(socket.id);
     this.#seats.delete(socket.id);
+    this.attachments.leave(socket);
     for (const give of seats?.values() ?? []) give();
   }
 

@@ -14,6 +14,7 @@ import {
   type SessionRef,
   type Socket,
 } from '../core/engine.ts';
+import type { Attachments } from './attachments.ts';
 import type { Audience } from './audience.ts';
 import type { Push } from './pusher/push.ts';
 
@@ -59,6 +60,7 @@ export type Surroundings = {
   readonly addressOf: (request: Request) => string;
   readonly now: () => number;
   readonly newId: () => string;
+  readonly attachments: Attachments;
   /** answers with server-sent events */
   readonly stream: OpenStream;
   /** pushes to the clients of a channel */

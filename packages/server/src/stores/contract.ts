@@ -3,6 +3,7 @@ import { describe } from 'bun:test';
 import { appendingContract } from './contract/appending.ts';
 import { contentContract } from './contract/content.ts';
 import { durabilityContract } from './contract/durability.ts';
+import { erasingContract } from './contract/erasing.ts';
 import { listingContract } from './contract/listing.ts';
 import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
@@ -15,6 +16,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('appending', () => appendingContract(implementation));
     describe('reading', () => readingContract(implementation));
     describe('listing', () => listingContract(implementation));
+    describe('erasing', () => erasingContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
     describe('revocations', () => revocationsContract(implementation));

@@ -39,6 +39,7 @@ export function openMemoryStore(): Store {
     count: whileOpen(sessions.count),
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
+    erase: whileOpen(sessions.erase),
     close: async () => {
       close();
       followers.clear();
@@ -67,6 +68,7 @@ export function openMemoryStore(): Store {
 
 function memorySessions() {
   const sessions = new Map<string, Session>();
+  let rows = 0;
   let bytes = 0;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const select = (wanted: (record: SessionRecord) => boolean) =>
@@ -77,7 +79,7 @@ function memorySessions() {
       checkNumbering(expected, facts, record);
       const bodies = facts.map((fact) => JSON.stringify(fact));
       const key = keyOf(record.ref);
-      const session = sessions.get(key) ?? { row: sessions.size + 1, record, facts: [] };
+      const session = sessions.get(key) ?? { row: ++rows, record, facts: [] };
       if (session.facts.length !== expected) {
         throw new AppendConflict(record.ref, expected, session.facts.length);
       }
@@ -118,6 +120,8 @@ function memorySessions() {
     count: (filter: SessionFilter) => select((record) => matches(filter, record)).length,
 
     size: () => bytes,
+
+    erase: (ref: SessionRef) => sessions.delete(keyOf(ref)),
   };
 }
 
@@ -170,9 +174,13 @@ const lastChangedFirst = (one: Session, other: Session): number =>
 const comesAfter = (position: Position, { record, row }: Session): boolean =>
   record.updatedAt < position.updatedAt || (record.updatedAt === position.updatedAt && row < position.row);
 
-const matches = ({ owner, domain, status, archived, label }: SessionFilter, record: SessionRecord): boolean =>
+const matches = (
+  { owner, domain, status, archived, label, title }: SessionFilter,
+  record: SessionRecord,
+): boolean =>
   (archived === 'included' || record.archived === (archived === 'only')) &&
   (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
+  (title === undefined || record.title.toLowerCase().includes(storable(title).toLowerCase())) &&
   (owner === undefined || record.ref.owner === storable(owner)) &&
   (domain === undefined || record.domain === storable(domain)) &&
   (status === undefined || status.includes(record.status));

@@ -1,7 +1,7 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
 import { type ConnectionId, Fault, type Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
-import type { Connection, Socket } from '../core/ports/connection.ts';
+import type { Connection, Passing, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { TokenBucket } from '../core/token-bucket.ts';
@@ -47,6 +47,8 @@ type Data = {
   inbox: Inbox | null;
   outbox: Outbox | null;
   dialect: string;
+  /** who looks at the frames that pass; nearly always nobody */
+  passing: Passing | null;
   open: boolean;
   /** what is read after the right to be here was lost is not handled */
   dismissed: boolean;
@@ -155,6 +157,7 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       if (!connection || !inbox) return;
       const wait = rate.take(performance.now());
       if (wait > 0) return refuse(ws, 'framesPerMinute', wait);
+      ws.data.passing?.('in', String(raw));
       const read = readFrame(raw, place.unknown ? limits.firstFrameBytes : limits.frameBytes, decoder);
       const taken =
         'frame' in read
@@ -210,6 +213,7 @@ const NEW = {
   inbox: null,
   outbox: null,
   dialect: 'unknown',
+  passing: null,
   open: true,
   dismissed: false,
   endGuard: null,
@@ -239,20 +243,30 @@ function outboxOf(ws: ServerWebSocket<Data>, limit: number, meter: Meter): Outbo
 }
 
 function socketOf(ws: ServerWebSocket<Data>, outbox: Outbox): Socket {
-  const { id, principal, session } = ws.data.opening;
+  const { data } = ws;
+  const { id, principal, session } = data.opening;
   return {
     id,
     principal,
     session,
     get open() {
-      return ws.data.open;
+      return data.open;
     },
     speaks(dialect) {
-      ws.data.dialect = dialect;
+      data.dialect = dialect;
     },
-    send: (frame) => void (ws.data.open && outbox.send(JSON.stringify(frame))),
-    sendText: (text, frame, pieces) => void (ws.data.open && outbox.send(text, frame, pieces)),
+    send(frame) {
+      this.sendText(JSON.stringify(frame));
+    },
+    sendText(text, frame, pieces) {
+      if (!data.open) return;
+      data.passing?.('out', text);
+      outbox.send(text, frame, pieces);
+    },
     close: (code, reason) => ws.close(code, reason),
+    tap(pass) {
+      data.passing = pass;
+    },
   };
 }
 

@@ -10,6 +10,9 @@ export interface Pieces<Frame extends object = object> {
   with(frame: Frame, text: string): Frame;
 }
 
+/** Sees a frame as it is on the wire. */
+export type Passing = (direction: 'in' | 'out', text: string) => void;
+
 /** What a dialect holds of a socket. After the socket is closed, sending does nothing. */
 export interface Socket {
   readonly id: ConnectionId;
@@ -27,6 +30,8 @@ export interface Socket {
    */
   sendText(text: string, frame?: object, pieces?: Pieces): void;
   close(code: number, reason: string): void;
+  /** From now on `pass` sees every frame in both directions; null: nobody does, which costs nothing. */
+  tap(pass: Passing | null): void;
 }
 
 /** What a transport holds of a dialect: the reading side of one socket. */

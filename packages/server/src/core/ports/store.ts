@@ -36,6 +36,8 @@ export type SessionFilter = {
   readonly status?: readonly SessionStatus[];
   /** absent: archived ones are left out */
   readonly archived?: 'included' | 'only';
+  /** part of the title; case does not matter, where letters are of ASCII */
+  readonly title?: string;
   readonly label?: { readonly name: string; readonly value: string };
 };
 
@@ -68,6 +70,8 @@ export interface EventStore {
   writable(): Promise<void>;
   /** About how many bytes everything takes. Cheap: it is asked with every input. */
   size(): Promise<number>;
+  /** Removes the session and its facts, all or nothing. False where there was none. */
+  erase(ref: SessionRef): Promise<boolean>;
   close(): Promise<void>;
 }
 

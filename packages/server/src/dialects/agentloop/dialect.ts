@@ -158,7 +158,7 @@ type State = {
   readonly ask: Ask | null;
 };
 
-function start(_now: Now): State {
+function start(): State {
   return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null };
 }
 
@@ -233,6 +233,8 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;
       return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
     }
+    case 'session.erased':
+      return [start(), say(...items(id, [systemItem(nthId(id, 1), 'The conversation was deleted.')]))];
     case 'session.cleared':
       return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
     case 'session.rewound': {

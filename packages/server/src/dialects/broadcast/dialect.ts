@@ -199,6 +199,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'text.delta':
     case 'reasoning.delta':
     case 'call.progress':
+    case 'session.erased':
       return [state, NONE];
   }
 }

@@ -132,6 +132,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'context.compacted':
     case 'reasoning.delta':
     case 'call.progress':
+    case 'session.erased':
       return [state, NONE];
   }
 }

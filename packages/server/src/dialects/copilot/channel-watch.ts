@@ -99,6 +99,10 @@ class ChannelSocket implements Socket {
     // It is nobody's socket, so it is not counted.
   }
 
+  tap(): void {
+    // What passes on a channel is seen on the sockets that are subscribed.
+  }
+
   close(): void {
     this.open = false;
   }

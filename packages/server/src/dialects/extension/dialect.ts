@@ -323,6 +323,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, ...REST }, fail(event.fault.message, event.fault.code)];
     case 'turn.cancelled':
       return [{ ...state, ...REST }, fail(CANCELLED[event.reason], event.reason)];
+    case 'session.erased':
     case 'session.cleared':
       return [state, say({ type: 'conversation_cleared', sessionId, success: true })];
     case 'call.progress':

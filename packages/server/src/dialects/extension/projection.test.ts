@@ -222,6 +222,7 @@ test('a client that left while its token was checked is not asked for tools', as
     },
     send: (frame) => void (open && sent.push(frame)),
     speaks: () => undefined,
+    tap: () => undefined,
     sendText: () => undefined,
     close: () => undefined,
   };

@@ -17,16 +17,20 @@ import type { z } from 'zod';
 import {
   type Now,
   principalOf,
+  type Reader,
   requirePermission,
   type SessionRecord,
   type SessionRef,
 } from '../../core/engine.ts';
+import type { Attachments } from '../attachments.ts';
 import { defineDialect, reported, requestIds, type Stepped, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
 import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
+import { passActivity } from './activity.ts';
 import { encode, follow } from './event-stream.ts';
-import { Answer, EventsQuery, PageQuery } from './schemas.ts';
+import { passFrames } from './frames.ts';
+import { Answer, EventsQuery, SessionsQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
 
@@ -48,15 +52,22 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.get('/v1/sessions', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
-    const page = await engine.list(principal, checked(PageQuery, c.req.query()));
-    return c.json({ sessions: page.sessions.map(sessionView), next: page.next });
+    const { q: title, status, ...query } = checked(SessionsQuery, c.req.query());
+    const page = await engine.list(principal, { ...query, title, status: status && [status] });
+    return c.json({ sessions: page.sessions.map(sessionView(around.attachments)), next: page.next });
   });
 
   api.get('/v1/sessions/:id', async (c) => {
     const { ref } = await found(c.req.raw, c.req.param('id'));
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
-    return c.json({ ...sessionView(record), now: nowView(await engine.now(ref)) });
+    return c.json({ ...sessionView(around.attachments)(record), now: nowView(await engine.now(ref)) });
+  });
+
+  api.delete('/v1/sessions/:id', async (c) => {
+    const { principal, ref } = await found(c.req.raw, c.req.param('id'));
+    await engine.erase(ref, { principal, dialect: 'native' });
+    return c.body(null, 204);
   });
 
   api.get('/v1/sessions/:id/events', async (c) => {
@@ -72,12 +83,28 @@ function routes(app: Hono, around: Surroundings): void {
       return around.stream(c.req.raw, {
         dialect: 'native',
         encode: (event) => encode(event as SessionEvent),
-        tell: (reader) => follow(reader, engine, ref, from, reset),
+        tell: async (reader) => {
+          const leave = around.attachments.attachReader(ref, 'native', around.newId());
+          await follow(reader, engine, ref, from, reset).finally(leave);
+        },
       });
     }
     const events = await engine.facts(ref, from, limit);
     const last = events.at(-1)?.seq ?? from;
     return c.json({ events, head, next: last < head ? last : null, reset });
+  });
+
+  api.get('/v1/sessions/:id/frames', async (c) => {
+    const { principal, ref } = await found(c.req.raw, c.req.param('id'));
+    const tell = (reader: Reader) => passFrames(reader, around.attachments, ref, principal);
+    return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
+  });
+
+  api.get('/v1/activity', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    requirePermission(principal, 'chat:read');
+    const tell = (reader: Reader) => passActivity(reader, engine, principal);
+    return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 
   api.post('/v1/sessions/:id/commands', async (c) => {
@@ -155,37 +182,46 @@ function attach(): never[] {
   return [];
 }
 
-const sessionView = ({
-  ref,
-  dialect,
-  domain,
-  agent,
-  title,
-  status,
-  createdAt,
-  updatedAt,
-  head,
-}: SessionRecord) => ({
-  id: ref.id,
-  owner: ref.owner,
-  dialect,
-  domain,
-  agent,
-  title,
-  status,
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
-  head,
-  metadata: { dialect },
-});
+const sessionView =
+  (attachments: Attachments) =>
+  ({
+    ref,
+    dialect,
+    domain,
+    agent,
+    title,
+    status,
+    archived,
+    said,
+    createdAt,
+    updatedAt,
+    head,
+  }: SessionRecord) => ({
+    id: ref.id,
+    owner: ref.owner,
+    dialect,
+    domain,
+    agent,
+    title,
+    status,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+    head,
+    archived,
+    said,
+    attached: attachments.of(ref),
+    metadata: { dialect },
+  });
 
-const nowView = ({ seq, turn, queued, approval, open, agent }: Now) => ({
+const nowView = ({ seq, turn, queued, approval, open, agent, model, approvalMode }: Now) => ({
   seq,
   turn,
   queued,
   approval,
   open,
   agent,
+  model,
+  approvalMode,
 });
 
 const approvalView = ({ ref }: Now, pending: NonNullable<Now['approval']>) => ({

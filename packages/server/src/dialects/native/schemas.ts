@@ -7,6 +7,14 @@ export const PageQuery = z.object({
   cursor: z.string().optional(),
 });
 
+export const SessionsQuery = PageQuery.extend({
+  /** part of the title */
+  q: z.string().trim().min(1).max(200).optional(),
+  status: z.enum(['idle', 'running', 'waiting', 'failed']).optional(),
+  domain: z.string().max(200).optional(),
+  archived: z.enum(['included', 'only']).optional(),
+});
+
 export const EventsQuery = z.object({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),

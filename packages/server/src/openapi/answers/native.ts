@@ -3,6 +3,7 @@ import {
   AgentRef,
   ApprovalAnswer,
   ApprovalId,
+  ApprovalMode,
   Ask,
   BlockId,
   CallId,
@@ -57,6 +58,9 @@ export const Session = named(
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     head: Position,
+    archived: z.boolean(),
+    said: z.number().int().describe('how many things either side has said'),
+    attached: z.record(z.string(), z.number()).describe('who is attached right now, by dialect'),
     metadata: z.object({ dialect: z.string() }),
   }),
 );
@@ -82,6 +86,8 @@ const SessionNow = named(
       .nullable()
       .describe('the block that is being streamed'),
     agent: AgentRef,
+    model: z.string().nullable().describe('where the session has its own'),
+    approvalMode: ApprovalMode.nullable().describe('where the session has its own'),
   }),
 );
 

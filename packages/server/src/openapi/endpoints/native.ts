@@ -1,6 +1,6 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
-import { Answer, EventsQuery, PageQuery } from '../../dialects/native/schemas.ts';
+import { Answer, EventsQuery, SessionsQuery } from '../../dialects/native/schemas.ts';
 import {
   ApprovalList,
   ApprovalReceipt,
@@ -34,7 +34,7 @@ export const native: Section = {
       path: '/v1/sessions',
       summary: 'Sessions, the one that changed last first',
       security: 'caller',
-      query: PageQuery,
+      query: SessionsQuery,
       answers: { 200: { description: 'A page of them', schema: SessionList }, ...errors(400, 401, 403) },
     },
     {
@@ -43,6 +43,41 @@ export const native: Section = {
       summary: 'A session, and what goes on in it',
       security: 'caller',
       answers: { 200: { description: 'The session', schema: SessionView }, ...errors(401, 403, 404) },
+    },
+    {
+      method: 'delete',
+      path: '/v1/sessions/{id}',
+      summary: 'Removes a session and its facts for good',
+      security: 'caller',
+      answers: { 204: { description: 'It is gone' }, ...errors(401, 403, 404) },
+    },
+    {
+      method: 'get',
+      path: '/v1/sessions/{id}/frames',
+      summary: 'What passes on the sockets that are attached to a session, as it passes',
+      security: 'caller',
+      answers: {
+        200: {
+          description: '`attached`, then a `frame` each; `missed` where the reader was too slow',
+          type: 'text/event-stream',
+          schema: z.string(),
+        },
+        ...errors(401, 403, 404),
+      },
+    },
+    {
+      method: 'get',
+      path: '/v1/activity',
+      summary: 'The facts of all sessions of the caller, as they happen',
+      security: 'caller',
+      answers: {
+        200: {
+          description: '`ready`, then an event per fact; `missed` where the reader was too slow',
+          type: 'text/event-stream',
+          schema: z.string(),
+        },
+        ...errors(401, 403),
+      },
     },
     {
       method: 'get',

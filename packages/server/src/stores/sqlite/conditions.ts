@@ -5,7 +5,7 @@ import { storable } from '../rules/text.ts';
 export type Values = Record<string, string | number>;
 export type Conditions = { readonly conditions: string[]; readonly values: Values };
 
-export function conditionsOf({ owner, domain, status, archived, label }: SessionFilter): Conditions {
+export function conditionsOf({ owner, domain, status, archived, label, title }: SessionFilter): Conditions {
   const conditions: string[] = [];
   const values: Values = {};
   if (owner !== undefined) {
@@ -27,6 +27,10 @@ export function conditionsOf({ owner, domain, status, archived, label }: Session
     );
     values.labelName = storable(label.name);
     values.labelValue = storable(label.value);
+  }
+  if (title !== undefined) {
+    conditions.push('instr(lower(title), lower($title)) > 0');
+    values.title = storable(title);
   }
   return { conditions, values };
 }

@@ -9,6 +9,7 @@ import { openness } from '../rules/openness.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { checkDatabase, closeConnection, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
+import { prepareErase } from './erase.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { watchForeignWrites } from './foreign-writes.ts';
 import { groupCommit } from './group-commit.ts';
@@ -62,6 +63,7 @@ function opened(folder: string, unlock: () => void, onCommit: (appends: number) 
 
 function storeOn(database: Database, unlock: () => void, onCommit: (appends: number) => void): Store {
   const appends = groupCommit<Append>(database, prepareAppend(database), onCommit);
+  const erase = prepareErase(database);
   const users = prepareUsers(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
@@ -83,6 +85,11 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
     count: whileOpen(prepareCount(database)),
     writable: whileOpen(prepareProbe(database)),
     size: whileOpen(prepareSize(database)),
+    erase: whileOpen((ref) => {
+      // What was asked for before it is written before it.
+      appends.flush();
+      return erase(ref);
+    }),
     /** What is waiting is written first. Closing again does nothing. */
     async close() {
       if (!close()) return;

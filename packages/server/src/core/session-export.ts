@@ -1,0 +1,28 @@
+/** A session as lines of JSON, page by page. What is appended meanwhile is left out. */
+import {
+  type Fact,
+  Fault,
+  SESSION_FORMAT,
+  SESSION_FORMAT_VERSION,
+  type SessionHeader,
+} from '@parlance/protocol';
+import type { SessionRecord } from './ports/store.ts';
+
+const PAGE = 200;
+
+const line = (value: SessionHeader | Fact): string => `${JSON.stringify(value)}\n`;
+
+/** Throws in the middle where the session ends before its record says: half of one must not pass for the whole. */
+export async function* exportedLines(
+  { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,
+  read: (after: number, limit: number) => Promise<readonly Fact[]>,
+): AsyncGenerator<string, void> {
+  yield line({ format: SESSION_FORMAT, version: SESSION_FORMAT_VERSION, session: ref, facts: head });
+  for (let after = 0; after < head; ) {
+    const page = await read(after, Math.min(PAGE, head - after));
+    const last = page.at(-1);
+    if (!last) throw new Fault('not_found', 'The session ended while it was read.');
+    yield page.map(line).join('');
+    after = last.seq;
+  }
+}

@@ -1,0 +1,165 @@
+/** Sessions out of lines of JSON: every line is checked, and the state is folded from the facts as it always is. */
+import { type AgentRef, type Fact, Fault, isObject, parseFact, SessionHeader } from '@parlance/protocol';
+import { z } from 'zod';
+import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from './ports/store.ts';
+import { checkpointOf, recordOf } from './record.ts';
+import { atRest, evolve, initialState, type SessionState } from './session.ts';
+
+export type ReadSession = {
+  readonly ref: SessionRef;
+  readonly facts: readonly Fact[];
+  readonly record: SessionRecord;
+  /** of its header */
+  readonly line: number;
+};
+
+/** Deeper than anything that is stored; what is much deeper could be written and then not be read again. */
+const MOST_DEPTH = 1_000;
+/** The last moment that a date can say. */
+const LAST_MOMENT = 8.64e15;
+const PAGE = 500;
+/** Until `session.created` names one. */
+const NO_AGENT: AgentRef = { id: '', name: '' };
+
+/**
+ * Gives each session when its last line has been read. `renamed` says what it is to be called here. Throws `invalid`
+ * with the number of the line.
+ */
+export async function* readSessions(
+  lines: AsyncIterable<string>,
+  renamed: (ref: SessionRef) => SessionRef,
+): AsyncGenerator<ReadSession, void> {
+  let number = 0;
+  let header: SessionHeader | null = null;
+  let begun = 0;
+  let facts: Fact[] = [];
+  const missing = ({ session, facts: said }: SessionHeader) =>
+    `session ${session.id} has ${facts.length} facts, and its header says ${said}`;
+
+  for await (const text of lines) {
+    number++;
+    const value = parsed(text, number);
+    if (isObject(value) && 'format' in value) {
+      if (header) throw wrong(number, missing(header));
+      header = headerOf(value, number);
+      begun = number;
+      continue;
+    }
+    if (!header) throw wrong(number, 'a session begins with a header, and this is none');
+    facts.push(factOf(value, header, facts.length + 1, number));
+    if (facts.length < header.facts) continue;
+    yield folded(renamed(header.session), facts, begun);
+    header = null;
+    facts = [];
+  }
+  if (header) throw wrong(number, missing(header));
+}
+
+const wrong = (line: number, reason: string, cause?: unknown): Fault =>
+  new Fault('invalid', `line ${line}: ${reason}`, { cause });
+
+function parsed(text: string, line: number): unknown {
+  if (depthOf(text) > MOST_DEPTH) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw wrong(line, 'it is not JSON', error);
+  }
+}
+
+/** Counted before it is parsed: parsers and schemas recurse. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inText = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inText) {
+      if (code === 0x5c) at++;
+      else if (code === 0x22) inText = false;
+    } else if (code === 0x22) inText = true;
+    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return deepest;
+}
+
+function headerOf(value: unknown, line: number): SessionHeader {
+  const header = SessionHeader.safeParse(value);
+  if (!header.success) throw wrong(line, `the header is not one that is known: ${issueOf(header.error)}`);
+  return header.data;
+}
+
+function factOf(value: unknown, { session }: SessionHeader, seq: number, line: number): Fact {
+  let fact: Fact;
+  try {
+    fact = parseFact(value);
+  } catch (error) {
+    throw wrong(line, `it is not a fact: ${issueOf(error)}`, error);
+  }
+  if (fact.seq !== seq) throw wrong(line, `fact ${seq} is to follow, and this is fact ${fact.seq}`);
+  if (fact.session !== session.id)
+    throw wrong(line, `it is of session ${fact.session}, and the header says ${session.id}`);
+  if (seq === 1 && fact.type !== 'session.created')
+    throw wrong(line, `a session begins with session.created, not with ${fact.type}`);
+  if (!Number.isInteger(fact.at) || Math.abs(fact.at) > LAST_MOMENT)
+    throw wrong(line, 'it is not a fact: at: it is not a moment');
+  return fact;
+}
+
+function issueOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  const issue = error.issues[0];
+  return `${issue?.path.join('.') || 'it'}: ${issue?.message}`;
+}
+
+function folded(ref: SessionRef, read: readonly Fact[], line: number): ReadSession {
+  const facts = read.map((fact) => (fact.session === ref.id ? fact : { ...fact, session: ref.id }));
+  let state = initialState(NO_AGENT);
+  let rested: SessionState | null = null;
+  for (const fact of facts) {
+    state = evolve(state, fact);
+    if (atRest(state)) rested = state;
+  }
+  return { ref, facts, record: recordOf(ref, state, rested && checkpointOf(rested)), line };
+}
+
+/** Throws `invalid` where there is another session of that name. */
+export async function isThere(store: EventStore, { ref, facts, line }: ReadSession): Promise<boolean> {
+  const record = await store.load(ref);
+  if (!record) return false;
+  const other = wrong(line, `${ref.owner} has another session ${ref.id} already`);
+  if (record.head !== facts.length) throw other;
+  for (let after = 0; after < facts.length; after += PAGE) {
+    const kept = await store.read(ref, after, PAGE);
+    const same = kept.every((fact, index) => JSON.stringify(fact) === JSON.stringify(facts[after + index]));
+    if (!same) throw other;
+  }
+  return true;
+}
+
+/**
+ * Reads everything once and writes nothing, so that what is wrong anywhere is said before anything has changed.
+ * Throws `invalid` with the number of the line.
+ */
+export async function checkSessions(
+  store: EventStore,
+  sessions: AsyncIterable<ReadSession>,
+): Promise<number> {
+  const seen = new Set<string>();
+  for await (const session of sessions) {
+    const key = sessionKey(session.ref);
+    if (seen.has(key))
+      throw wrong(session.line, `session ${session.ref.id} of ${session.ref.owner} is there twice`);
+    seen.add(key);
+    await isThere(store, session);
+  }
+  return seen.size;
+}
+
+/** All or nothing. False where it was there already, and the same. */
+export async function writeSession(store: EventStore, session: ReadSession): Promise<boolean> {
+  if (await isThere(store, session)) return false;
+  await store.append(0, session.facts, session.record);
+  return true;
+}

@@ -1,0 +1,143 @@
+/** The streams beside a session's events: what passes on its sockets, and what happens in all sessions of the caller. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Told = { readonly event: string; readonly data: Record<string, unknown> };
+
+/** Reads until an event fits, and returns all up to it. */
+async function listen(path: string, token?: string) {
+  const stop = new AbortController();
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  const response = await fetch(server.http + path, { headers, signal: stop.signal });
+  if (response.status !== 200) throw new Error(String(response.status));
+  const reader = (response.body as ReadableStream<Uint8Array>)
+    .pipeThrough(new TextDecoderStream() as never)
+    .getReader();
+  const told: Told[] = [];
+  let buffer = '';
+  return {
+    stop: () => stop.abort(),
+    async until(fits: (told: Told) => boolean): Promise<Told[]> {
+      for (;;) {
+        const found = told.findIndex(fits);
+        if (found >= 0) return told.splice(0, found + 1);
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream ended');
+        const parts = (buffer + value).split('\n\n');
+        buffer = parts.pop() ?? '';
+        for (const part of parts) {
+          const [, event, data] = /event: (.*)\ndata: (.*)/.exec(part) ?? [];
+          if (event) told.push({ event, data: JSON.parse(data ?? 'null') });
+        }
+      }
+    },
+  };
+}
+
+const command = async (session: string, body: object, token?: string) =>
+  fetch(`${server.http}/v1/sessions/${session}/commands`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    body: JSON.stringify(body),
+  });
+const submit = (session: string, text: string, token?: string) =>
+  command(session, { type: 'input.submit', parts: [{ type: 'text', text }] }, token);
+
+const userInput = (text: string) => ({
+  id: crypto.randomUUID(),
+  type: 'user_input',
+  payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }] },
+});
+
+test('frames are shown as they pass, in both directions, of sockets that are attached, and who they are', async () => {
+  await command('watched', { type: 'session.create' });
+  const before = await server.connect('/agentloop?session=watched');
+  const elsewhere = await server.connect('/agentloop?session=another');
+  elsewhere.send(userInput('echo elsewhere'));
+  await elsewhere.next('agent_finished');
+  const frames = await listen('/v1/sessions/watched/frames');
+  expect(await frames.until(({ event }) => event === 'attached')).toHaveLength(1);
+  const late = await server.connect('/agentloop?session=watched');
+  const sent = userInput('echo hello');
+  before.send(sent);
+  elsewhere.send(userInput('echo nothing of this'));
+  const ended = ({ data }: Told) => String(data.text).includes('context_info');
+  const seen = [...(await frames.until(ended)), ...(await frames.until(ended))];
+  const of = (direction: string) => seen.filter(({ data }) => data.direction === direction);
+  expect(of('in').map(({ data }) => data.text)).toEqual([JSON.stringify(sent)]);
+  expect(new Set(of('out').map(({ data }) => data.connection)).size).toBe(2);
+  expect(JSON.stringify(seen)).not.toContain('nothing of this');
+  await late.next('context_info');
+  const texts = of('out').map(({ data }) => String(data.text));
+  for (const frame of late.frames) expect(texts).toContain(JSON.stringify(frame));
+  frames.stop();
+});
+
+test('a session says which dialects are attached to it', async () => {
+  await command('attached', { type: 'session.create' });
+  const attached = async () =>
+    ((await (await fetch(`${server.http}/v1/sessions/attached`)).json()) as { attached: object }).attached;
+  expect(await attached()).toEqual({});
+  const client = await server.connect('/agentloop?session=attached');
+  client.send({ id: '1', type: 'get_context_info', payload: {} });
+  await client.next('context_info');
+  const events = await listen('/v1/sessions/attached/frames');
+  await events.until(({ event }) => event === 'attached');
+  expect(await attached()).toEqual({ agentloop: 1 });
+  events.stop();
+  client.close();
+  await client.closed;
+});
+
+test('activity has the facts of all sessions of the caller, and of nobody else; an admin has everyone’s', async () => {
+  const [dev, admin] = [await server.login('dev', 'dev-password'), await server.login('ada', 'ada-password')];
+  const [mine, all] = [await listen('/v1/activity'), await listen('/v1/activity', admin)];
+  for (const stream of [mine, all]) await stream.until(({ event }) => event === 'ready');
+  await submit('of-dev', 'echo secret of dev', dev);
+  await submit('of-local', 'echo for local');
+  const ends = ({ event, data }: Told) => event === 'turn.ended' && data.session === 'of-local';
+  const seen = await mine.until(ends);
+  expect(new Set(seen.map(({ data }) => `${data.owner} ${data.session}`))).toEqual(
+    new Set(['local of-local']),
+  );
+  expect(seen.some(({ event }) => event === 'text.delta')).toBe(false);
+  await all.until(({ data }) => data.owner === 'dev');
+  for (const stream of [mine, all]) stream.stop();
+});
+
+test('a session that is deleted is gone for everyone, and its name begins a new one', async () => {
+  const erase = (id: string) => fetch(`${server.http}/v1/sessions/${id}`, { method: 'DELETE' });
+  expect((await erase('nowhere')).status).toBe(404);
+  const client = await server.connect('/agentloop?session=doomed');
+  client.send(userInput('run touch never.txt'));
+  await client.next('approval_request');
+  const activity = await listen('/v1/activity');
+  expect((await erase('doomed')).status).toBe(204);
+  await activity.until(({ event }) => event === 'session.erased');
+  await client.next((frame) => JSON.stringify(frame).includes('The conversation was deleted.'));
+  expect((await fetch(`${server.http}/v1/sessions/doomed`)).status).toBe(404);
+  const approvals = await (await fetch(`${server.http}/v1/approvals`)).json();
+  expect(JSON.stringify(approvals)).not.toContain('doomed');
+  client.send(userInput('echo anew'));
+  await client.next('agent_finished');
+  const { events } = (await (await fetch(`${server.http}/v1/sessions/doomed/events`)).json()) as {
+    events: { seq: number; type: string }[];
+  };
+  expect(events[0]).toMatchObject({ seq: 1, type: 'session.created' });
+  expect(JSON.stringify(events)).not.toContain('never.txt');
+  activity.stop();
+});
+
+test('sessions are found by a part of their title', async () => {
+  await command('find-me', { type: 'session.create', title: 'Quarterly report' });
+  const { sessions } = (await (await fetch(`${server.http}/v1/sessions?q=TERLY`)).json()) as {
+    sessions: { id: string }[];
+  };
+  expect(sessions.map(({ id }) => id)).toEqual(['find-me']);
+});

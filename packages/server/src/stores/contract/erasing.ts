@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test';
+import { type Implementation, withStore } from './place.ts';
+import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+
+export function erasingContract(implementation: Implementation): void {
+  const [gone, other] = [refOf('ada', 'gone'), refOf('bob', 'gone')];
+
+  test('a session that is erased is nowhere any more, and nobody else loses anything', () =>
+    withStore(implementation, async (store) => {
+      for (const ref of [gone, other]) {
+        await begin(store, ref, {});
+        await store.append(1, textFacts(ref, 1, 3), recordOf(ref, 4, {}));
+      }
+      expect(await store.erase(gone)).toBe(true);
+      expect(await store.load(gone)).toBeNull();
+      expect(await store.read(gone, 0, 10)).toEqual([]);
+      expect((await store.list({ limit: 10 })).sessions.map(({ ref }) => ref)).toEqual([other]);
+      expect((await store.read(other, 0, 10)).length).toBe(4);
+      expect(await store.erase(gone)).toBe(false);
+    }));
+
+  test('a session of its name begins anew', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, gone, {});
+      await store.erase(gone);
+      await begin(store, gone, {});
+      expect((await store.read(gone, 0, 10)).map(({ seq }) => seq)).toEqual([1]);
+    }));
+
+  test('appends that were asked for before it go with it', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, gone, {});
+      const appended = store.append(1, textFacts(gone, 1, 3), recordOf(gone, 4, {}));
+      expect(await store.erase(gone)).toBe(true);
+      await appended;
+      expect(await store.read(gone, 0, 10)).toEqual([]);
+    }));
+
+  test('sessions are found by a part of their title, whatever its case, and signs mean themselves', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { title: 'Plan the 50% sale', updatedAt: 1 });
+      await begin(store, refOf('ada', 'b'), { title: 'plan_b', updatedAt: 2 });
+      await begin(store, refOf('ada', 'c'), { title: 'Groceries', updatedAt: 3 });
+      const found = async (title: string) =>
+        idsOf((await store.list({ title, limit: 10 })).sessions).join('');
+      expect([await found('PLAN'), await found('0%'), await found('_'), await found('none')]).toEqual([
+        'ba',
+        'a',
+        'b',
+        '',
+      ]);
+    }));
+}
