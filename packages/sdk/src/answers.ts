@@ -3,6 +3,7 @@ import type {
   AgentRef,
   ApprovalAnswer,
   ApprovalId,
+  ApprovalMode,
   Ask,
   BlockId,
   CallId,
@@ -29,6 +30,11 @@ export type Session = {
   readonly updatedAt: string;
   /** the number of its last fact */
   readonly head: number;
+  readonly archived: boolean;
+  /** how many things either side has said */
+  readonly said: number;
+  /** how many are attached right now, by dialect */
+  readonly attached: Readonly<Record<string, number>>;
 };
 
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };
@@ -59,6 +65,9 @@ export type SessionNow = {
   /** the block that is being streamed, as far as it has come */
   readonly open: OpenBlock | null;
   readonly agent: AgentRef;
+  /** where the session has them other than the server */
+  readonly model: string | null;
+  readonly approvalMode: ApprovalMode | null;
 };
 
 export type SessionDetails = Session & { readonly now: SessionNow };

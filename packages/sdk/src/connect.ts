@@ -1,9 +1,11 @@
 /** The door to a server. */
 import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
+import { type ActivityEvent, activityEvents } from './activity.ts';
 import type { Approval, ApprovalReceipt, Login, Me, Session, SessionPage } from './answers.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
+import type { WatchOptions } from './mended-stream.ts';
 import type { Backoff } from './retry.ts';
 import { type CallOptions, SessionHandle } from './session.ts';
 import { type Fetch, Wire } from './wire.ts';
@@ -23,7 +25,16 @@ export type ConnectOptions = {
   readonly backoff?: Backoff;
 };
 
-export type Page = CallOptions & { readonly limit?: number; readonly cursor?: string };
+export type Page = CallOptions & {
+  readonly limit?: number;
+  readonly cursor?: string;
+  /** part of the title */
+  readonly q?: string;
+  readonly status?: Session['status'];
+  readonly domain?: string;
+  /** left out, archived sessions are */
+  readonly archived?: 'included' | 'only';
+};
 
 export type Parlance = {
   /** the token that requests carry; null for none */
@@ -34,8 +45,10 @@ export type Parlance = {
     /** One page, the one that changed last first. */
     list(page?: Page): Promise<SessionPage>;
     /** All of them, page by page. */
-    all(options?: CallOptions): AsyncGenerator<Session, void>;
+    all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
   };
+  /** What happens in all sessions of the caller: facts, no words as they are streamed. */
+  activity(options?: WatchOptions): AsyncGenerator<ActivityEvent, void>;
   readonly approvals: {
     /** Everything that waits for an answer of the caller, in all sessions. */
     list(options?: CallOptions): Promise<readonly Approval[]>;
@@ -73,12 +86,12 @@ export function connect(options: ConnectOptions = {}): Parlance {
   wire.token = options.token ?? null;
   const streaming = { clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
 
-  const list = ({ limit, cursor, signal }: Page = {}): Promise<SessionPage> =>
-    wire.json({ path: '/v1/sessions', query: { limit, cursor }, signal });
+  const list = ({ signal, ...query }: Page = {}): Promise<SessionPage> =>
+    wire.json({ path: '/v1/sessions', query, signal });
 
-  async function* all({ signal }: CallOptions = {}): AsyncGenerator<Session, void> {
+  async function* all(options: Omit<Page, 'cursor'> = {}): AsyncGenerator<Session, void> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page: SessionPage = await list({ cursor, signal });
+      const page: SessionPage = await list({ ...options, cursor });
       yield* page.sessions;
       cursor = page.next;
     }
@@ -93,6 +106,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     session: (id = newKey()) => new SessionHandle(id as SessionId, wire, streaming),
     sessions: { list, all },
+    activity: (options = {}) => activityEvents(wire, options, streaming),
     approvals: {
       async list({ signal } = {}) {
         const { approvals } = await wire.json<{ approvals: Approval[] }>({ path: '/v1/approvals', signal });

@@ -92,4 +92,11 @@ describe('a cursor', () => {
     expect(at.take({ event: 'reset', data: '{"after":0}' })).toEqual([{ type: 'reset' }]);
     expect(at.take(frame(fact(1)))).toEqual([fact(1)]);
   });
+
+  test('begins anew with a session that was erased: another of its name begins at 1', () => {
+    const at = cursor(7);
+    const erased = { type: 'session.erased', by: 'ada', session: SESSION, id: 'x', at: 1 } as const;
+    expect(at.take(frame(erased))).toEqual([erased]);
+    expect(at.take(frame(fact(1)))).toEqual([fact(1)]);
+  });
 });

@@ -24,7 +24,7 @@ export class Cursor {
   /** What the reader is to be told. Throws where the stream is not what it must be: it has to be opened again. */
   take({ event: name, data }: Frame): SessionStreamEvent[] {
     const event = parsed(name, data);
-    if (event.type === 'reset') {
+    if (event.type === 'reset' || event.type === 'session.erased') {
       this.seq = 0;
       this.#open = null;
       return [event];

@@ -8,11 +8,12 @@ import type {
   Part,
   SessionId,
 } from '@parlance/protocol';
+import { type FramesEvent, sessionFrames } from './activity.ts';
 import type { FactPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
-import type { StreamOptions } from './mended-stream.ts';
+import type { StreamOptions, WatchOptions } from './mended-stream.ts';
 import type { SessionView } from './view.ts';
 import type { Wire } from './wire.ts';
 
@@ -101,6 +102,11 @@ export class SessionHandle {
     return sessionEvents(this.wire, this.id, options, this.streaming);
   }
 
+  /** What passes on the sockets that are attached to the session, in whatever dialect: to debug a client with. */
+  frames(options: WatchOptions = {}): AsyncGenerator<FramesEvent, void> {
+    return sessionFrames(this.wire, this.id, options, this.streaming);
+  }
+
   /** The session as a chat shows it, kept up to date until it is closed. `start` is a view to go on from. */
   live(start?: SessionView): LiveView {
     return liveView((options) => this.events(options), this.streaming.clock, start);
@@ -172,6 +178,11 @@ export class SessionHandle {
 
   async label(labels: Record<string, string>, options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'session.label', labels }, options);
+  }
+
+  /** The session and all its facts are gone when it resolves. */
+  async erase({ signal }: CallOptions = {}): Promise<void> {
+    await this.wire.response({ method: 'DELETE', path: this.#path(), signal });
   }
 
   /** What "always" has allowed. */

@@ -137,6 +137,12 @@ describe('a view', () => {
     expect(items(viewOf('resume'))).toMatchObject([{ kind: 'resumed' }, { text: 'A whole answer.' }]);
   });
 
+  test('drops a block that had not ended when its turn was over', () => {
+    const events = readTranscript('failure-mid-stream').filter(({ type }) => type !== 'text.ended');
+    const view = foldAll(EMPTY, events);
+    expect(turnsOf(view)[0]).toMatchObject({ items: [], open: null, state: { status: 'failed' } });
+  });
+
   test('drops the blocks of a restarted step that had ended, and none of the step before', () => {
     const events = readTranscript('reasoning');
     const thought = events.findIndex(({ type }) => type === 'reasoning.ended');
@@ -248,6 +254,14 @@ describe('a snapshot', () => {
 
 test('a reset begins anew', () => {
   expect(fold(viewOf('queue'), { type: 'reset' })).toBe(EMPTY);
+});
+
+test('of a session that was erased nothing is left but by whom; another of its name begins anew', () => {
+  const events = readTranscript('plain-answer');
+  const { session, id, at } = events[0] as SessionEvent;
+  const erased = fold(viewOf('queue'), { type: 'session.erased', by: 'ada', session, id, at });
+  expect(erased).toEqual({ ...EMPTY, session, erasedBy: 'ada' });
+  expect(foldAll(erased, events)).toEqual(viewOf('plain-answer'));
 });
 
 test('an event of a newer server changes the position and nothing else', () => {

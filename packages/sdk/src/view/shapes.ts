@@ -36,6 +36,8 @@ export type SessionView = {
   readonly agent: AgentRef | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly archived: boolean;
+  /** who has erased the session and all that was in it; null where it is there */
+  readonly erasedBy: string | null;
   readonly status: 'idle' | 'running' | 'waiting' | 'failed';
   /** turns and what lies between them, in order */
   readonly entries: readonly Entry[];
@@ -218,6 +220,7 @@ export const EMPTY: SessionView = {
   agent: null,
   labels: {},
   archived: false,
+  erasedBy: null,
   status: 'idle',
   entries: [],
   queued: [],

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { connect, type Parlance } from './connect.ts';
+import { proxyTo, type TestProxy } from './testing/proxy.ts';
+import { Reader } from './testing/reader.ts';
+import { EMPTY, foldAll } from './view.ts';
+
+let server: TestServer;
+let proxy: TestProxy;
+let parlance: Parlance;
+beforeAll(async () => {
+  server = await startTestServer();
+  proxy = await proxyTo(server.running.port);
+  parlance = connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 } });
+});
+afterAll(async () => {
+  await proxy.stop();
+  await server.stop();
+});
+
+describe('activity', () => {
+  test('tells the facts of all sessions and none of the words, and says after a cut that there may be more', async () => {
+    const seen: string[] = [];
+    let readies = 0;
+    for await (const event of parlance.activity()) {
+      if (event.type === 'ready' && ++readies === 1) await parlance.session('one').submit('Hello');
+      else if (event.type === 'ready') await parlance.session('two').submit('Hello');
+      if (event.type === 'ready' || event.type === 'missed') continue;
+      seen.push(`${event.session} ${event.type}`);
+      expect(event.owner).toBe('local');
+      if (event.type === 'turn.ended' && (event.session as string) === 'two') break;
+      if (event.type === 'turn.ended') proxy.cut();
+    }
+    expect(readies).toBe(2);
+    expect(seen).toContain('one turn.ended');
+    expect(seen).toContain('two turn.ended');
+    expect(seen.filter((each) => each.endsWith('.delta'))).toEqual([]);
+  });
+});
+
+describe('frames', () => {
+  test('are what passes on the sockets of the session, both ways', async () => {
+    await parlance.session('looked-at').create();
+    const client = await server.connect('/agentloop?session=looked-at');
+    const seen: string[] = [];
+    for await (const event of parlance.session('looked-at').frames()) {
+      if (event.type === 'attached') {
+        expect(event.dialects).toMatchObject({ agentloop: 1 });
+        const content = [{ type: 'input_text', text: 'Hello' }];
+        const input = [{ type: 'message', role: 'user', content }];
+        client.send({ id: 'm1', type: 'user_input', payload: { input } });
+      }
+      if (event.type !== 'frame') continue;
+      seen.push(`${event.dialect} ${event.direction}`);
+      if (event.text.includes('agent_finished')) break;
+    }
+    expect(seen[0]).toBe('agentloop in');
+    expect(seen.at(-1)).toBe('agentloop out');
+  });
+});
+
+describe('sessions', () => {
+  test('are found by title, by status and among those that were archived', async () => {
+    await parlance.session('shelf').create({ title: 'On the shelf' });
+    const found = async (page: Parameters<Parlance['sessions']['list']>[0]) =>
+      (await parlance.sessions.list(page)).sessions.map(({ id }) => id as string);
+    expect(await found({ q: 'the shelf' })).toEqual(['shelf']);
+    expect(await found({ q: 'the shelf', status: 'running' })).toEqual([]);
+    await parlance.session('shelf').archive();
+    expect(await found({ q: 'the shelf' })).toEqual([]);
+    expect(await found({ archived: 'only' })).toEqual(['shelf']);
+  });
+
+  test('that are erased are gone, for those who watch, too', async () => {
+    const session = parlance.session('gone');
+    await session.create();
+    const reader = new Reader((options) => session.events(options));
+    await reader.event('snapshot');
+    await session.erase();
+    expect(await reader.event('session.erased')).toMatchObject({ by: 'local' });
+    expect(foldAll(EMPTY, reader.events)).toMatchObject({ erasedBy: 'local', created: null, seq: 0 });
+    expect(await session.get().catch((error) => error)).toMatchObject({ code: 'not_found' });
+    await session.create({ title: 'Another' });
+    await reader.event('session.renamed');
+    expect(foldAll(EMPTY, reader.events)).toMatchObject({ erasedBy: null, title: 'Another', seq: 2 });
+    await reader.stop();
+  });
+});

@@ -1,0 +1,69 @@
+/** What happens in all sessions of the caller, and what passes on the sockets of one. Neither has a past to be told. */
+import type { ConnectionId, Fact, Live, SessionId } from '@parlance/protocol';
+import { ParlanceError } from './error.ts';
+import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './mended-stream.ts';
+import type { Frame } from './server-sent-events.ts';
+import type { Wire } from './wire.ts';
+
+export type ActivityEvent =
+  | ((Fact | Live<'session.erased'>) & { readonly owner: string })
+  /** after each connection: from now on nothing is missed; what happened before is to be looked up */
+  | { readonly type: 'ready' }
+  /** the reader was too slow for some: it has to look them up */
+  | { readonly type: 'missed' };
+
+/** One message on a socket that is attached to the session, as it was on the wire. */
+export type PassedFrame = {
+  readonly type: 'frame';
+  readonly at: number;
+  readonly dialect: string;
+  readonly connection: ConnectionId;
+  readonly direction: 'in' | 'out';
+  readonly text: string;
+};
+
+export type FramesEvent =
+  | PassedFrame
+  /** after each connection: how many are attached, by dialect */
+  | { readonly type: 'attached'; readonly dialects: Readonly<Record<string, number>> }
+  /** the reader was too slow for so many */
+  | { readonly type: 'missed'; readonly frames: number };
+
+export function activityEvents(
+  wire: Wire,
+  options: WatchOptions,
+  streaming: StreamOptions,
+): AsyncGenerator<ActivityEvent, void> {
+  const source: Source<ActivityEvent> = {
+    request: () => ({ path: '/v1/activity' }),
+    take: (frame) => [{ ...parsed(frame), type: frame.event } as ActivityEvent],
+    isLive: ({ type }) => type === 'ready',
+  };
+  return mendedStream(wire, source, options, streaming);
+}
+
+export function sessionFrames(
+  wire: Wire,
+  session: SessionId,
+  options: WatchOptions,
+  streaming: StreamOptions,
+): AsyncGenerator<FramesEvent, void> {
+  const source: Source<FramesEvent> = {
+    request: () => ({ path: `/v1/sessions/${encodeURIComponent(session)}/frames` }),
+    take(frame) {
+      const data = parsed(frame);
+      if (frame.event === 'attached') return [{ type: 'attached', dialects: data } as FramesEvent];
+      return [{ ...data, type: frame.event } as FramesEvent];
+    },
+    isLive: ({ type }) => type === 'attached',
+  };
+  return mendedStream(wire, source, options, streaming);
+}
+
+function parsed({ data }: Frame): object {
+  try {
+    return JSON.parse(data);
+  } catch (thrown) {
+    throw new ParlanceError('unexpected', 'The stream holds something that is not JSON.', { cause: thrown });
+  }
+}
