@@ -7,6 +7,8 @@ const USAGE = `Usage: parlance COMMAND
 
   serve      start the server; parlance serve --help lists its settings
   user       add, list, change and remove users; parlance user --help
+  export     write sessions as lines of JSON; parlance export --help
+  import     take such sessions in; parlance import --help
 
   --help     show this
   --version  show the version`;
@@ -18,6 +20,10 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./serve.ts')).serve(rest);
     case 'user':
       return (await import('./user.ts')).user(rest);
+    case 'export':
+      return (await import('./export.ts')).exportSessions(rest);
+    case 'import':
+      return (await import('./import.ts')).importSessions(rest);
     case '--help':
     case '-h':
     case 'help':

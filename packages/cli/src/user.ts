@@ -1,10 +1,8 @@
 /** `parlance user`: who may log in, kept in the data folder. A running server sees each change at once. */
-import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { ConfigError, loadDataFolder } from '@parlance/server/config';
 import { nameProblem, openSqliteStore } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
+import { dataFolder, existingDataFolder, FOLDER_FLAGS, parseFlags, TEXT } from './flags.ts';
 import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
 
 const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
@@ -22,39 +20,6 @@ running server closes what is connected with one.
 Without --password it is asked for, or read as a line from standard input: on the
 command line other users of the machine could see it.`;
 
-function parse(argv: readonly string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        role: text,
-        password: text,
-        data: text,
-        config: text,
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    const [line = 'the flags cannot be read'] = error instanceof Error ? error.message.split('. ') : [];
-    throw new CommandError(line, 2, { cause: error });
-  }
-}
-
-function dataFolder(data: string | undefined, config: string | undefined): string {
-  const argv = [
-    ...(data === undefined ? [] : ['--data', data]),
-    ...(config === undefined ? [] : ['--config', config]),
-  ];
-  try {
-    return loadDataFolder(argv, process.env, process.cwd());
-  } catch (error) {
-    if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
-    throw error;
-  }
-}
-
 function checked(word: string, names: readonly string[], given: readonly string[]): [UserCommand, string] {
   const command = USER_COMMANDS.get(word);
   if (command === undefined)
@@ -71,16 +36,14 @@ function checked(word: string, names: readonly string[], given: readonly string[
 }
 
 export async function user(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, role: TEXT, password: TEXT });
   const [word, ...names] = positionals;
   if (values.help || word === undefined) {
     (values.help ? console.log : complain)(USAGE);
     return values.help ? 0 : 2;
   }
   const [command, name] = checked(word, names, Object.keys(values));
-  const folder = dataFolder(values.data, values.config);
-  if (!command.begins && !existsSync(folder)) throw new CommandError(`there is no data folder ${folder}`, 1);
-  const store = openSqliteStore(folder);
+  const store = openSqliteStore(command.begins ? dataFolder(values) : existingDataFolder(values));
   try {
     console.log(await command.run(store, name, values));
   } finally {

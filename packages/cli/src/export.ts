@@ -1,0 +1,104 @@
+/** `parlance export`: sessions of a data folder as lines of JSON, also while a server runs on it. */
+import { type PrincipalId, SessionId } from '@parlance/protocol';
+import {
+  type EventStore,
+  exportedLines,
+  openSqliteStore,
+  type SessionRecord,
+  sessionKey,
+} from '@parlance/server/data';
+import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
+import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH, TEXT } from './flags.ts';
+import { toFile, toStdout } from './sink.ts';
+
+const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
+       parlance export --all [--owner NAME] [--out FILE] [--data FOLDER]
+
+Writes one session, or all of them, as lines of JSON: a header, then a line per fact.
+Without --out they go to standard output. parlance import reads them. --owner says
+whose session it is; callers without a token are local.`;
+
+export async function exportSessions(argv: readonly string[]): Promise<number> {
+  const flags = { ...FOLDER_FLAGS, all: SWITCH, owner: TEXT, out: TEXT };
+  const { values, positionals } = parseFlags(argv, flags);
+  const [name, extra] = positionals;
+  if (values.help || (name === undefined && !values.all)) {
+    (values.help ? console.log : complain)(USAGE);
+    return values.help ? 0 : 2;
+  }
+  if (name !== undefined && values.all)
+    throw new CommandError('export takes a session or --all, not both', 2);
+  if (extra !== undefined) throw new CommandError('export takes one session only, or --all', 2);
+  const owner = values.owner === undefined ? undefined : (values.owner as PrincipalId);
+  const store = openSqliteStore(existingDataFolder(values));
+  try {
+    const records = name === undefined ? everySession(store, owner) : [await sessionOf(store, name, owner)];
+    const { sessions, facts } = await writeAll(store, records, values.out);
+    if (values.out !== undefined)
+      console.log(`exported ${sessions} sessions with ${facts} facts to ${values.out}`);
+  } finally {
+    await store.close();
+  }
+  return 0;
+}
+
+async function sessionOf(
+  store: EventStore,
+  name: string,
+  owner: PrincipalId | undefined,
+): Promise<SessionRecord> {
+  const id = SessionId.safeParse(name);
+  const holders = id.success ? await store.findById(id.data) : [];
+  const [found, another] = holders.filter(({ ref }) => owner === undefined || ref.owner === owner);
+  if (!found)
+    throw new CommandError(
+      owner === undefined ? `there is no session ${name}` : `${owner} has no session ${name}`,
+      1,
+    );
+  if (another) {
+    const owners = holders.map(({ ref }) => ref.owner).sort();
+    throw new CommandError(`several have a session ${name} (${owners.join(', ')}): name one with --owner`, 1);
+  }
+  return found;
+}
+
+/** A list is in order of change, so that one that changes meanwhile moves: it is looked through until none is new. */
+async function* everySession(
+  store: EventStore,
+  owner: PrincipalId | undefined,
+): AsyncGenerator<SessionRecord> {
+  const seen = new Set<string>();
+  for (let before = -1; before < seen.size; ) {
+    before = seen.size;
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await store.list({ owner, archived: 'included', limit: 100, cursor });
+      for (const record of page.sessions) {
+        const key = sessionKey(record.ref);
+        if (!seen.has(key)) yield record;
+        seen.add(key);
+      }
+      cursor = page.next ?? undefined;
+    }
+  }
+}
+
+type Counts = { sessions: number; facts: number };
+
+async function writeAll(
+  store: EventStore,
+  records: AsyncIterable<SessionRecord> | Iterable<SessionRecord>,
+  out: string | undefined,
+): Promise<Counts> {
+  const counts = { sessions: 0, facts: 0 };
+  using sink = out === undefined ? toStdout() : toFile(out);
+  for await (const record of records) {
+    const { ref } = record;
+    for await (const text of exportedLines(record, (after, limit) => store.read(ref, after, limit)))
+      await sink.write(text);
+    counts.sessions++;
+    counts.facts += record.head;
+  }
+  sink.done();
+  return counts;
+}

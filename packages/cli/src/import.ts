@@ -1,0 +1,87 @@
+/** `parlance import`: sessions that `parlance export` wrote, into a data folder. */
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PrincipalId, SessionId } from '@parlance/protocol';
+import {
+  checkSessions,
+  openSqliteStore,
+  readSessions,
+  type SessionRef,
+  writeSession,
+} from '@parlance/server/data';
+import { CommandError } from './command-error.ts';
+import { dataFolder, FOLDER_FLAGS, parseFlags, TEXT } from './flags.ts';
+import { linesOf } from './lines.ts';
+
+const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
+
+Reads sessions as parlance export writes them, from FILE or standard input. Every line
+is checked before anything is written. --owner says whose they are to be here, --as what
+a single session is to be called. A session that is there already is left alone where it
+is the same; another one of that name stops the import.`;
+
+export async function importSessions(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, owner: TEXT, as: TEXT });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const [file, extra] = positionals;
+  if (extra !== undefined) throw new CommandError('import takes one file only', 2);
+  const renamed = renaming(values.owner, values.as);
+  using source = file === undefined || file === '-' ? await keptInput() : await fileAt(file);
+  const sessions = () => readSessions(linesOf(createReadStream(source.path)), renamed);
+  const store = openSqliteStore(dataFolder(values));
+  try {
+    const count = await checkSessions(store, sessions());
+    if (count === 0) throw new CommandError('there is no session to import', 1);
+    if (count > 1 && values.as !== undefined)
+      throw new CommandError(`--as names one session, and there are ${count}`, 1);
+    for await (const session of sessions()) {
+      const { ref, facts } = session;
+      const name = `session ${ref.id} of ${ref.owner}`;
+      if (await writeSession(store, session)) console.log(`imported ${name} with ${facts.length} facts`);
+      else console.log(`${name} is there already`);
+    }
+  } finally {
+    await store.close();
+  }
+  return 0;
+}
+
+function renaming(owner: string | undefined, id: string | undefined): (ref: SessionRef) => SessionRef {
+  const newOwner = PrincipalId.optional().safeParse(owner);
+  if (!newOwner.success) throw new CommandError('--owner must have 1 to 100 characters', 2);
+  const newId = SessionId.optional().safeParse(id);
+  if (!newId.success) throw new CommandError('--as must have 1 to 200 printable characters', 2);
+  return (ref) => ({ owner: newOwner.data ?? ref.owner, id: newId.data ?? ref.id });
+}
+
+type Source = Disposable & { readonly path: string };
+
+async function fileAt(path: string): Promise<Source> {
+  try {
+    await (await open(path)).close();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(',', 1)[0] : String(error);
+    throw new CommandError(`${path} cannot be read (${reason})`, 1, { cause: error });
+  }
+  return { path, [Symbol.dispose]: () => undefined };
+}
+
+/** Read twice, so that everything is checked before anything is written: what is piped in is kept until then. */
+async function keptInput(): Promise<Source> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-import-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, 'input');
+    await using file = await open(path, 'wx', 0o600);
+    for await (const chunk of Bun.stdin.stream()) await file.writeFile(chunk);
+    return { path, [Symbol.dispose]: remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+/** Lines of a file, read as they come. */
+import { CommandError } from './command-error.ts';
+
+/** More than any fact has: what the server takes in one message is less. A longer line is never held in memory. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+
+/** A line feed at the end of the file begins no line. Throws with the number of a line that is too long or not UTF-8. */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  mostBytes = MOST_BYTES,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  let number = 1;
+
+  function add(piece: Uint8Array): void {
+    size += piece.length;
+    if (size > mostBytes) throw new CommandError(`line ${number}: it is longer than ${mostBytes} bytes`, 1);
+    pieces.push(piece);
+  }
+  function take(): string {
+    const bytes = Buffer.concat(pieces);
+    pieces = [];
+    size = 0;
+    try {
+      return decoder.decode(bytes);
+    } catch (error) {
+      throw new CommandError(`line ${number}: it is not UTF-8`, 1, { cause: error });
+    }
+  }
+
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
+      add(chunk.subarray(from, at));
+      yield take();
+      number++;
+      from = at + 1;
+    }
+    if (from < chunk.length) add(chunk.subarray(from));
+  }
+  if (size > 0) yield take();
+}

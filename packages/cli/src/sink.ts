@@ -1,0 +1,53 @@
+/** Where a command writes what it was asked for. */
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { CommandError } from './command-error.ts';
+
+export type Sink = Disposable & {
+  write(text: string): Promise<void>;
+  /** It is complete. What is disposed of without this leaves nothing behind. */
+  done(): void;
+};
+
+export const toStdout = (): Sink => ({
+  async write(text) {
+    await Bun.write(Bun.stdout, text);
+  },
+  done: () => undefined,
+  [Symbol.dispose]: () => undefined,
+});
+
+/** Written beside its place, for the owner of the process alone, and moved there when it is complete. */
+export function toFile(path: string): Sink {
+  const draft = `${path}.${randomUUID()}.part`;
+  const file = open(draft, path);
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) closeSync(file);
+    isOpen = false;
+  };
+  return {
+    async write(text) {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    },
+    done() {
+      fsyncSync(file);
+      close();
+      renameSync(draft, path);
+    },
+    [Symbol.dispose]() {
+      close();
+      rmSync(draft, { force: true });
+    },
+  };
+}
+
+function open(draft: string, path: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(',', 1)[0] : String(error);
+    throw new CommandError(`${path} cannot be written (${reason})`, 1, { cause: error });
+  }
+}
