@@ -4,7 +4,8 @@ import { inBench } from './contestants/contestant.ts';
 
 /** Does nothing where they are there. Never throws: without them the rest is measured all the same. */
 export async function installPeers(say: (text: string) => void): Promise<void> {
-  if (existsSync(inBench('node_modules'))) return;
+  // npm writes this file when it is done.
+  if (existsSync(inBench('node_modules/.package-lock.json'))) return;
   say('installing the peers into bench/node_modules (about a minute)');
   const npm = Bun.which('npm');
   if (npm === null) return say('there is no npm here: the peers are absent');

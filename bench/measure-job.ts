@@ -6,6 +6,9 @@ import type { Job } from './tables/table.ts';
 const job = JSON.parse(process.argv[2] ?? '{}') as Job;
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
+// So that the servers it started end with it.
+process.on('SIGTERM', () => process.exit(1));
+
 const table = TABLES.find(({ name }) => name === job.table);
 if (!table) throw new Error(`there is no table ${job.table}`);
 try {

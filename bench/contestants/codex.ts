@@ -1,8 +1,8 @@
 /** The app server of Codex over stdio: JSON-RPC, a line a message. One process carries all conversations. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nowMicros } from '../measure/clock.ts';
-import { Absent, type Contestant, installed, type Lane, linesOf, versionOf } from './contestant.ts';
+import { nowMicros, sleep } from '../measure/clock.ts';
+import { Absent, type Contestant, installed, type Lane, linesOf, owned, versionOf } from './contestant.ts';
 
 /** Its provider pointed at the upstream; nothing of the user's own settings is read. */
 const settings = (upstream: string) => `
@@ -51,6 +51,7 @@ type Message = {
 export const codex: Contestant = {
   name: 'Codex app-server',
   description: `@openai/codex ${await versionOf('@openai/codex')}, stdio`,
+  slow: true,
   async start(upstream, folder) {
     const command = [program(), 'app-server'];
     writeFileSync(join(folder, 'config.toml'), settings(upstream));
@@ -61,6 +62,7 @@ export const codex: Contestant = {
       stdout: 'pipe',
       stderr: Bun.file(join(folder, 'stderr.log')),
     });
+    const stop = owned(child);
     const waiting = new Map<number, PromiseWithResolvers<unknown>>();
     const threads = new Map<string, (message: Message, arrivedAt: number) => void>();
     let calls = 0;
@@ -68,11 +70,22 @@ export const codex: Contestant = {
       child.stdin.write(`${JSON.stringify(message)}\n`);
       child.stdin.flush();
     };
-    const call = (method: string, params: object): Promise<unknown> => {
+    const once = (method: string, params: object): Promise<unknown> => {
       const answered = Promise.withResolvers<unknown>();
       waiting.set(++calls, answered);
       write({ id: calls, method, params });
       return answered.promise;
+    };
+    /** Under load it asks its clients to come again. */
+    const call = async (method: string, params: object): Promise<unknown> => {
+      for (;;) {
+        try {
+          return await once(method, params);
+        } catch (error) {
+          if (!String(error).includes('overloaded')) throw error;
+          await sleep(50);
+        }
+      }
     };
     const listen = async () => {
       for await (const line of linesOf(child.stdout)) {
@@ -116,13 +129,6 @@ export const codex: Contestant = {
         close: () => threads.delete(thread.id),
       };
     };
-    return {
-      pid: child.pid,
-      lane,
-      async stop() {
-        child.kill('SIGKILL');
-        await child.exited;
-      },
-    };
+    return { pid: child.pid, lane, stop };
   },
 };

@@ -26,8 +26,8 @@ export type Contestant = {
   readonly name: string;
   /** what it is, with its version */
   readonly description: string;
-  /** the most streams it can be asked for, and why, where there is a limit */
-  readonly most?: { readonly streams: number; readonly reason: string };
+  /** at 500 streams a round takes it minutes, so that it gets one where others get three */
+  readonly slow?: boolean;
   /** Ready to answer when it resolves. Throws `Absent` where it cannot be run here. `folder` is empty and its own. */
   start(upstream: string, folder: string): Promise<Running>;
 };
@@ -46,6 +46,22 @@ export function installed(path: string): string {
 export async function versionOf(name: string): Promise<string> {
   const file = Bun.file(inBench(join('node_modules', name, 'package.json')));
   return (await file.exists()) ? ((await file.json()) as { version: string }).version : 'not installed';
+}
+
+/** Nothing that was started here outlives this process, however it ends. */
+const started = new Set<{ kill(signal: 'SIGKILL'): void }>();
+process.on('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
+
+/** Returns what stops the process and resolves when it is gone. */
+export function owned(child: Bun.Subprocess): () => Promise<void> {
+  started.add(child);
+  return async () => {
+    child.kill('SIGKILL');
+    await child.exited;
+    started.delete(child);
+  };
 }
 
 type Started = {
@@ -74,10 +90,7 @@ export async function startServer(
     stdout: 'pipe',
     stderr: Bun.file(errors),
   });
-  const stop = async () => {
-    child.kill('SIGKILL');
-    await child.exited;
-  };
+  const stop = owned(child);
   const lines = linesOf(child.stdout);
   for (let line = await lines.next(); !line.done; line = await lines.next()) {
     if (!(options.ready ?? /./).test(line.value)) continue;

@@ -28,6 +28,7 @@ type Told = {
 export const opencode: Contestant = {
   name: 'opencode',
   description: `opencode-ai ${await versionOf('opencode-ai')} serve, HTTP and SSE`,
+  slow: true,
   async start(upstream, folder) {
     const program = installed('opencode-ai/bin/opencode.exe');
     const config = join(folder, 'opencode.json');

@@ -1,5 +1,5 @@
 /** The fake upstream, started as a process of its own. */
-import { inBench, linesOf } from '../contestants/contestant.ts';
+import { inBench, linesOf, owned } from '../contestants/contestant.ts';
 
 export type Upstream = { readonly url: string; stop(): Promise<void> };
 
@@ -9,13 +9,8 @@ export async function startUpstream(tokens: number, intervalMs: number): Promise
     stdout: 'pipe',
     stderr: 'inherit',
   });
+  const stop = owned(child);
   const first = await linesOf(child.stdout).next();
   if (first.done) throw new Error('the upstream did not start');
-  return {
-    url: `http://127.0.0.1:${first.value}`,
-    async stop() {
-      child.kill();
-      await child.exited;
-    },
-  };
+  return { url: `http://127.0.0.1:${first.value}`, stop };
 }

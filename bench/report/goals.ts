@@ -49,7 +49,17 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
     if (ours === null || plain === null) return { goal, figure: 'not measured', met: null };
     return { goal, figure: `${ours.toFixed(2)} against ${plain.toFixed(2)} µs a frame`, met: ours <= plain };
   };
-  const rate = find('append', 'native HTTP', 1_000, 'rate');
+  const append = (goal: string): Goal => {
+    const rate = find('append', 'native HTTP', 1_000, 'rate');
+    const p99 = find('append', 'native HTTP', 1_000, 'p99');
+    if (rate === null || p99 === null) return { goal, figure: 'not measured', met: null };
+    // The last answers come after the last second, so that the rate is a little below what was asked for.
+    return {
+      goal,
+      figure: `${p99.toFixed(1)} ms at ${Math.round(rate)} a second`,
+      met: p99 < 10 && rate > 950,
+    };
+  };
   const lost = rows.filter(
     ({ figures }) => figures && (Number(figures.missing ?? 0) > 0 || Number(figures.misplaced ?? 0) > 0),
   );
@@ -64,12 +74,7 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
     below('under 120 MB at 500 streams', worst('relay', 500, 'megabytes'), 120, 'MB'),
     fanOut('fan-out to 1,000 watchers of a session as cheap as plain ws', 'Parlance, agentloop'),
     fanOut('fan-out to 1,000 subscribers of a channel as cheap as plain ws', 'Parlance, pusher channel'),
-    below(
-      'append p99 under 10 ms at 1,000 acknowledged messages a second',
-      rate !== null && rate < 950 ? Number.POSITIVE_INFINITY : find('append', 'native HTTP', 1_000, 'p99'),
-      10,
-      'ms',
-    ),
+    append('append p99 under 10 ms at 1,000 acknowledged messages a second'),
     {
       goal: 'every token arrived, in order, in every row',
       figure:

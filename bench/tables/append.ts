@@ -33,7 +33,7 @@ export const append: Table = {
   jobs: () => ['store', 'native HTTP'].map((subject) => ({ subject, size: 1_000 })),
   async measure({ subject, size, quick }, progress) {
     using folder = temporaryFolder();
-    const measured = (send: Send) => measureSend(send, size, quick ? 2_000 : 10_000, progress);
+    const measured = (send: Send) => measureSend(send, size, quick ? 1_500 : 10_000, progress);
     // Awaited here: the folder lives as long as this block.
     return await (subject === 'store' ? throughStore : overHttp)(folder.path, measured);
   },
@@ -41,7 +41,7 @@ export const append: Table = {
 
 async function measureSend(send: Send, rate: number, ms: number, progress: Progress) {
   progress('warming up');
-  await atRate(send, rate, 1_000);
+  await atRate(send, rate, ms / 5);
   progress(`${rate} a second for ${ms / 1_000} s`);
   const paced = await atRate(send, rate, ms);
   progress(`as many as it takes from ${WRITERS} writers`);

@@ -1,5 +1,5 @@
 /** From starting the process until it says that it can be used. */
-import { CONTESTANTS, contestantOf } from '../contestants/index.ts';
+import { contestantOf } from '../contestants/index.ts';
 import { timed } from '../measure/clock.ts';
 import { median } from '../measure/percentile.ts';
 import { residentBytes, treeOf } from '../measure/process-tree.ts';
@@ -18,11 +18,7 @@ export const coldStart: Table = {
     { key: 'megabytes', title: 'memory MB then' },
   ],
   jobs: (quick) =>
-    CONTESTANTS.map(({ name }) => name)
-      .filter(
-        (name) => SUBJECTS.includes(name) && !(quick && (name === 'opencode' || name.startsWith('Codex'))),
-      )
-      .map((subject) => ({ subject, size: quick ? 2 : 5 })),
+    quick ? [{ subject: 'Parlance, agentloop', size: 2 }] : SUBJECTS.map((subject) => ({ subject, size: 5 })),
   async measure({ subject, size }, progress) {
     const times: number[] = [];
     const memory: number[] = [];

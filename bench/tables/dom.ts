@@ -23,7 +23,7 @@ export const dom: Table = {
   async measure({ size, quick }) {
     const html = generatedPage(size);
     const times: number[] = [];
-    const rounds = quick ? 10 : 50;
+    const rounds = quick ? 5 : 50;
     let page = understandPage({ dom: html }, BUDGET_TOKENS);
     let text = '';
     for (let round = -3; round < rounds; round++) {

@@ -7,7 +7,7 @@ import { startUpstream } from '../measure/upstream-process.ts';
 import { across, type Table } from './table.ts';
 import { WATCHED, type Watched } from './watched.ts';
 
-const RATE = { tokens: 100, intervalMs: 20 };
+const RATE = { tokens: 50, intervalMs: 20 };
 const TOKEN = /\d+:\d{16} /g;
 /** Then what is missing is lost. */
 const PATIENCE_MS = 30_000;
@@ -72,12 +72,12 @@ export const fanOut: Table = {
         progress('connecting watchers');
         const audience = await Audience.of(server, size);
         progress('warming up');
-        await audience.answer(server, size, []);
+        for (let round = quick ? 1 : 2; round > 0; round--) await audience.answer(server, size, []);
         progress('measuring');
         const delays: number[] = [];
         const used = watchTree(server.pid);
         const verdicts: Verdict[] = [];
-        for (let round = quick ? 1 : 2; round > 0; round--)
+        for (let round = quick ? 1 : 3; round > 0; round--)
           verdicts.push(...(await audience.answer(server, size, delays)));
         const { cpuMicros, peakBytes } = used();
         const sum = (of: (verdict: Verdict) => number) =>

@@ -8,6 +8,8 @@ import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { openSockets } from './open-sockets.ts';
 import { across, type Table } from './table.ts';
 
+/** Until memory that handshakes took for a moment was given back. */
+const SETTLE_MS = 500;
 const NOWHERE = 'http://127.0.0.1:9';
 type Connected = { readonly pid: number; open(count: number): Promise<unknown>; stop(): Promise<void> };
 
@@ -49,10 +51,7 @@ export const idleSockets: Table = {
     { key: 'megabytes', title: 'memory MB' },
     { key: 'emptyMegabytes', title: 'MB without any' },
   ],
-  jobs: (quick) =>
-    across(quick ? ['floor', 'by hand', 'Parlance, agentloop'] : Object.keys(SUBJECTS), [
-      quick ? 1_000 : 5_000,
-    ]),
+  jobs: (quick) => across(quick ? ['Parlance, agentloop'] : Object.keys(SUBJECTS), [quick ? 1_000 : 5_000]),
   async measure({ subject, size }, progress) {
     const start = SUBJECTS[subject];
     if (!start) throw new Error(`there is no ${subject}`);
@@ -61,11 +60,11 @@ export const idleSockets: Table = {
     try {
       progress('warming up');
       await open(100);
-      await sleep(1_000);
+      await sleep(SETTLE_MS);
       const before = residentBytes(treeOf(pid));
       progress(`connecting ${size} sockets`);
       await open(size);
-      await sleep(1_000);
+      await sleep(SETTLE_MS);
       const after = residentBytes(treeOf(pid));
       return {
         kilobytes: (after - before) / size / 1_000,

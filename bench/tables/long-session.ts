@@ -10,9 +10,12 @@ import {
   textPart,
 } from '../../packages/protocol/src/index.ts';
 import type { SessionRecord } from '../../packages/server/src/core/ports/store.ts';
+import { defaultRoster } from '../../packages/server/src/domains.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
-const AGENT = { id: 'coder', name: 'Coder' };
+const roster = defaultRoster();
+const DOMAIN = roster.defaultDomain;
+const AGENT = roster.first(DOMAIN);
 const USAGE = { inputTokens: 100, outputTokens: 50 };
 const WORDS =
   'The parser reads one line at a time, keeps what is left of it, and goes on where it stopped when more has come. ';
@@ -54,7 +57,7 @@ const compactedAt = (seq: number): FactBody => ({
 
 /** At least `facts` of them, up to the end of a turn. Without compactions all of it is context. */
 function* bodies(facts: number, compactions: boolean): Generator<FactBody> {
-  yield { type: 'session.created', dialect: 'native', named: true, domain: 'general', agent: AGENT };
+  yield { type: 'session.created', dialect: 'native', named: true, domain: DOMAIN, agent: AGENT };
   let written = 1;
   for (let turn = 1; written < facts; turn++) {
     for (const body of turnFacts(turn)) yield body;
@@ -77,7 +80,7 @@ export async function writeSession(
   const record: Omit<SessionRecord, 'head'> = {
     ref,
     dialect: 'native',
-    domain: 'general',
+    domain: DOMAIN,
     agent: AGENT.id,
     title: 'A long session',
     status: 'idle',

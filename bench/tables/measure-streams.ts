@@ -1,7 +1,7 @@
 /** The same load through any contestant: N answers at once, each with a conversation of its own. */
 import type { Contestant, Lane, Running } from '../contestants/contestant.ts';
-import { AnswerCheck } from '../measure/answer-check.ts';
-import { clockSkew, timed } from '../measure/clock.ts';
+import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
+import { clockSkew, sleep, timed } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
 import { watchTree } from '../measure/process-tree.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
@@ -16,6 +16,8 @@ export type StreamLoad = {
   readonly rounds: number;
 };
 
+const spreadMs = ({ tokens, intervalMs }: StreamLoad): number => (tokens * intervalMs) / 10;
+
 export type RoundFigures = {
   readonly cpuPerToken: number;
   readonly p50: number;
@@ -24,7 +26,7 @@ export type RoundFigures = {
   readonly missing: number;
   readonly misplaced: number;
   readonly inOrder: boolean;
-  /** how long the answers took, against tokens × interval: 1 where nothing is late */
+  /** how long the answers took, against the time that the upstream needs for them */
   readonly stretch: number;
 };
 
@@ -57,14 +59,14 @@ export async function measureRounds(
   progress: Progress,
 ): Promise<RoundFigures> {
   progress('warming up');
-  await playRound(await openLanes(server.lane, load.streams), load.tokens, []);
+  await playRound(await openLanes(server.lane, load.streams), load, []);
   const delays: number[] = [];
   const sums = { cpu: 0, peak: 0, received: 0, missing: 0, misplaced: 0, ms: 0 };
   for (let round = 1; round <= load.rounds; round++) {
     progress(`round ${round} of ${load.rounds}`);
     const lanes = await openLanes(server.lane, load.streams);
     const used = watchTree(server.pid);
-    const { ms, given: verdicts } = await timed(() => playRound(lanes, load.tokens, delays));
+    const { ms, given: verdicts } = await timed(() => playRound(lanes, load, delays));
     const { cpuMicros, peakBytes } = used();
     sums.cpu += cpuMicros;
     sums.peak = Math.max(sums.peak, peakBytes);
@@ -83,12 +85,12 @@ export async function measureRounds(
     missing: sums.missing,
     misplaced: sums.misplaced,
     inOrder: sums.missing === 0 && sums.misplaced === 0,
-    stretch: sums.ms / (load.rounds * load.tokens * load.intervalMs),
+    stretch: sums.ms / (load.rounds * (load.tokens * load.intervalMs + spreadMs(load))),
   };
 }
 
 /** A few at a time: a thousand handshakes at once would measure the listen queue. */
-export async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane[]> {
+async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane[]> {
   const lanes: Lane[] = [];
   while (lanes.length < count) {
     const some = Math.min(50, count - lanes.length);
@@ -97,13 +99,20 @@ export async function openLanes(lane: () => Promise<Lane>, count: number): Promi
   return lanes;
 }
 
-/** Every lane asks once, all at the same time; the lanes are closed when all have their answer. */
-export async function playRound(lanes: readonly Lane[], tokens: number, delays: number[]) {
-  const checks = lanes.map(() => new AnswerCheck(tokens, delays));
-  const asked = lanes.map((lane, index) => {
+/**
+ * Every lane asks once. The questions are spread over the first tenth of an answer, as people do not press a key in the
+ * same microsecond, so that nine tenths of the time all stream at once. Then the lanes are closed.
+ */
+async function playRound(lanes: readonly Lane[], load: StreamLoad, delays: number[]): Promise<Verdict[]> {
+  const checks = lanes.map(() => new AnswerCheck(load.tokens, delays));
+  const asked: Promise<void>[] = [];
+  const began = performance.now();
+  for (const [index, lane] of lanes.entries()) {
     const check = checks[index] as AnswerCheck;
-    return lane.ask((text, at) => check.hear(text, at));
-  });
+    const due = began + (index / lanes.length) * spreadMs(load);
+    if (performance.now() < due) await sleep(1);
+    asked.push(lane.ask((text, at) => check.hear(text, at)));
+  }
   await Promise.all(asked);
   for (const lane of lanes) lane.close();
   return checks.map((check) => check.verdict());
