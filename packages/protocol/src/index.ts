@@ -6,3 +6,4 @@ export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
 export * from './session-file.ts';
+export * from './visible.ts';

@@ -1,5 +1,5 @@
 /** May a call run unasked? One policy for every tool. */
-import type { ApprovalMode, Ask } from '@parlance/protocol';
+import { type ApprovalMode, type Ask, visible, visibleLine } from '@parlance/protocol';
 
 /**
  * `suggest`: everything that a tool wants shown is asked. `auto-edit`: edits inside the working directory run.
@@ -62,6 +62,14 @@ function matches(pattern: string, subject: string): boolean {
   const source = pattern.split('*').map((literal) => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${source.join('[^]*')}$`).test(subject);
 }
+
+/** As a person is shown it, on every wire: nothing in it is hidden, or stands elsewhere than it seems to. */
+export const plainly = (ask: Ask): Ask => ({
+  ...ask,
+  command: ask.command.map(visible),
+  ...(ask.patch === undefined ? {} : { patch: visible(ask.patch) }),
+  description: visibleLine(ask.description),
+});
 
 /** Over exactly what is shown and what will run, so that an answer cannot be moved to another call. */
 export function approvalHash(tool: string, input: object, ask: Ask): string {

@@ -8,7 +8,7 @@ import {
   textOf,
   textPart,
 } from '@parlance/protocol';
-import { approvalHash, judge } from './approvals.ts';
+import { approvalHash, judge, plainly } from './approvals.ts';
 import { unknownOutcome } from './decide.ts';
 import type { LiveSession } from './live-session.ts';
 import { cappedData, cappedParts } from './output.ts';
@@ -82,8 +82,9 @@ async function requestApproval(
   tools: TurnTools,
   turn: Turn,
   { call, tool, input }: OpenCall,
-  ask: Ask,
+  wanted: Ask,
 ): Promise<void> {
+  const ask = plainly(wanted);
   const approval = tools.newId() as ApprovalId;
   const hash = approvalHash(tool, input, ask);
   await recordIn(session, turn.id, [

@@ -1,5 +1,5 @@
 /** What the server says in this dialect: one shape per message of the contract, unions of the field included. */
-import type { AgentRef, JsonObject } from '@parlance/protocol';
+import { type AgentRef, type JsonObject, visibleJson } from '@parlance/protocol';
 import type { PendingApproval } from '../../core/engine.ts';
 
 export type ErrorCode =
@@ -116,6 +116,9 @@ export const messageComplete = (
   payload: { messageId, content, ...speaker(agent), metadata },
 });
 
+/** A person decides by them: nothing in them is hidden. */
+const shownArguments = (input: JsonObject): JsonObject => visibleJson(input) as JsonObject;
+
 export const approvalRequired = (
   { conversationId, agent }: Voice,
   { approval, tool, input, ask }: Pick<PendingApproval, 'approval' | 'tool' | 'input' | 'ask'>,
@@ -125,7 +128,7 @@ export const approvalRequired = (
   payload: {
     requestId: approval,
     toolName: tool,
-    toolArgs: input,
+    toolArgs: shownArguments(input),
     description: ask.description,
     agentName: agent.name,
   },

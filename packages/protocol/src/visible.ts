@@ -1,0 +1,29 @@
+/** Text that can be judged by eye: what would be shown as nothing, as a blank, or in another order is written out. */
+import type { Json } from './json.ts';
+
+/**
+ * Controls, format characters (those that turn the direction of text among them), lone surrogates, private use, blanks
+ * other than the usual one, and what Unicode says is to be ignored when it is shown.
+ */
+const HIDDEN =
+  /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+const written = (character: string): string =>
+  `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`;
+
+/** Lines stay lines. */
+export const visible = (text: string): string => text.replace(HIDDEN, written);
+
+/** On one line. */
+export const visibleLine = (text: string): string =>
+  visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+/** All texts of a value, names included. */
+export function visibleJson(value: Json): Json {
+  if (typeof value === 'string') return visible(value);
+  if (Array.isArray(value)) return value.map(visibleJson);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [visible(name), visibleJson(inner)]),
+  );
+}
