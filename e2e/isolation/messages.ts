@@ -217,6 +217,7 @@ export const COMMANDS: Readonly<Record<Command['type'], (ids: Ids) => readonly o
   ],
   'call.answer': ({ call }) => [{ type: 'call.answer', call, parts }],
   'session.rename': () => [{ type: 'session.rename', title: 'mine' }],
+  'session.configure': () => [{ type: 'session.configure', approval: 'suggest', model: null }],
   'session.archive': () => [{ type: 'session.archive' }],
   'session.label': () => [{ type: 'session.label', labels: { url: 'mine' } }],
   'grant.revoke': ({ grant }) => [{ type: 'grant.revoke', grant }],
