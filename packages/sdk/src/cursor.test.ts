@@ -76,15 +76,21 @@ describe('a cursor', () => {
     ]);
   });
 
-  test('tells a block of which nothing was told by its fact alone', () => {
-    expect(cursor(3).take(frame(ended))).toEqual([ended]);
+  test('tells all of a block of which nothing was told, before its fact', () => {
+    const [whole, fact] = cursor(3).take(frame(ended));
+    expect([whole, fact]).toMatchObject([
+      { type: 'text.delta', text: 'Hello there.' },
+      { type: 'text.ended' },
+    ]);
+    const silent = { ...ended, text: '' };
+    expect(cursor(3).take(frame(silent))).toEqual([silent]);
   });
 
   test('forgets the block that the server does not know any more', () => {
     const at = cursor(3);
     at.take(frame(first));
     at.take(frame(snapshot(3)));
-    expect(at.take(frame(ended))).toEqual([ended]);
+    expect(at.take(frame(ended))).toMatchObject([{ text: 'Hello there.' }, { type: 'text.ended' }]);
   });
 
   test('begins anew after a reset', () => {

@@ -1,7 +1,7 @@
 /**
  * Where a reader is in a session, over any number of connections: no fact is told twice and none is left out, and the
- * deltas of a block that were told, joined, are its text, even where some of them happened while nobody listened. A
- * block that began and ended meanwhile comes whole, as its fact alone.
+ * deltas of each block, joined, are its text, even where they happened while nobody listened: what was not told of a
+ * block is told as one delta before its fact.
  */
 import type { Fact, Live, SessionId } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
@@ -40,12 +40,11 @@ export class Cursor {
     if (fact.seq > this.seq + 1) throw broken(`fact ${fact.seq} came after fact ${this.seq}`);
     this.seq = fact.seq;
     if (fact.type !== 'text.ended' && fact.type !== 'reasoning.ended') return [fact];
-    const open = this.#open;
-    if (open?.block !== fact.block) return [fact];
+    const told = this.#open?.block === fact.block ? this.#open.length : 0;
     this.#open = null;
     const { turn, block, session, id, at } = fact;
     const type = fact.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
-    const text = fact.text.slice(open.length);
+    const text = fact.text.slice(told);
     return text === '' ? [fact] : [{ type, turn, block, text, session, id: `${id}-rest`, at }, fact];
   }
 
