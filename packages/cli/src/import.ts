@@ -7,6 +7,7 @@ import { PrincipalId, SessionId } from '@parlance/protocol';
 import {
   checkSessions,
   openSqliteStore,
+  type ReadSession,
   readSessions,
   type SessionRef,
   writeSession,
@@ -32,13 +33,14 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
   if (extra !== undefined) throw new CommandError('import takes one file only', 2);
   const renamed = renaming(values.owner, values.as);
   using source = file === undefined || file === '-' ? await keptInput() : await fileAt(file);
-  const sessions = () => readSessions(linesOf(createReadStream(source.path)), renamed);
+  const sessions = () => {
+    const read = readSessions(linesOf(createReadStream(source.path)), renamed);
+    return values.as === undefined ? read : onlyOne(read);
+  };
   const store = openSqliteStore(dataFolder(values));
   try {
     const count = await checkSessions(store, sessions());
     if (count === 0) throw new CommandError('there is no session to import', 1);
-    if (count > 1 && values.as !== undefined)
-      throw new CommandError(`--as names one session, and there are ${count}`, 1);
     for await (const session of sessions()) {
       const { ref, facts } = session;
       const name = `session ${ref.id} of ${ref.owner}`;
@@ -57,6 +59,16 @@ function renaming(owner: string | undefined, id: string | undefined): (ref: Sess
   const newId = SessionId.optional().safeParse(id);
   if (!newId.success) throw new CommandError('--as must have 1 to 200 printable characters', 2);
   return (ref) => ({ owner: newOwner.data ?? ref.owner, id: newId.data ?? ref.id });
+}
+
+async function* onlyOne(sessions: AsyncIterable<ReadSession>): AsyncGenerator<ReadSession> {
+  let first = true;
+  for await (const session of sessions) {
+    if (!first)
+      throw new CommandError(`line ${session.line}: --as names one session, and this is another`, 1);
+    first = false;
+    yield session;
+  }
 }
 
 type Source = Disposable & { readonly path: string };

@@ -60,6 +60,7 @@ export {
 } from './ports/store.ts';
 export { requestIdOf } from './request-id.ts';
 export { requirePermission } from './rights.ts';
+export { exportedLines } from './session-export.ts';
 export { stampedId } from './stamped-id.ts';
 
 /** Who sends a command, and through what. */

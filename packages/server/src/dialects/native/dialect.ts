@@ -29,6 +29,7 @@ import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { passActivity } from './activity.ts';
 import { encode, follow } from './event-stream.ts';
+import { exportAnswer } from './export.ts';
 import { passFrames } from './frames.ts';
 import { Answer, EventsQuery, SessionsQuery } from './schemas.ts';
 
@@ -68,6 +69,13 @@ function routes(app: Hono, around: Surroundings): void {
     const { principal, ref } = await found(c.req.raw, c.req.param('id'));
     await engine.erase(ref, { principal, dialect: 'native' });
     return c.body(null, 204);
+  });
+
+  api.get('/v1/sessions/:id/export', async (c) => {
+    const { ref } = await found(c.req.raw, c.req.param('id'));
+    const record = await engine.record(ref);
+    if (!record) throw new Fault('not_found', 'There is no such session.');
+    return exportAnswer(engine, record);
   });
 
   api.get('/v1/sessions/:id/events', async (c) => {

@@ -81,6 +81,20 @@ export const native: Section = {
     },
     {
       method: 'get',
+      path: '/v1/sessions/{id}/export',
+      summary: 'A session as lines of JSON, which parlance import takes',
+      security: 'caller',
+      answers: {
+        200: {
+          description: 'A header, then a line per fact; the header says how many',
+          type: 'application/x-ndjson',
+          schema: z.string(),
+        },
+        ...errors(401, 403, 404),
+      },
+    },
+    {
+      method: 'get',
       path: '/v1/sessions/{id}/events',
       summary: 'What has happened after a position; as a stream, also what happens',
       security: 'caller',

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PrincipalId, SessionId } from '@parlance/protocol';
+import { openSqliteStore, type SessionRef } from '@parlance/server/data';
+import { type Outcome, runParlance } from './run-parlance.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'parlance-export-'));
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const parlance = (args: string[], input?: string): Promise<Outcome> => runParlance(args, { cwd, input });
+const refused = (code: number, line: string): Outcome => ({
+  code,
+  stdout: '',
+  stderr: `parlance: ${line}\n`,
+});
+const refOf = (owner: string, id: string): SessionRef => ({
+  owner: owner as PrincipalId,
+  id: id as SessionId,
+});
+
+const created = { type: 'session.created', dialect: 'native', named: true, domain: 'general' };
+const agent = { id: 'coder', name: 'Coder' };
+
+/** A session of `facts` facts, as lines. */
+function linesOf(owner: string, id: string, facts: number, title = 'a title'): string {
+  const header = { format: 'parlance.session', version: 1, session: { owner, id }, facts };
+  const lines: object[] = [header];
+  for (let seq = 1; seq <= facts; seq++) {
+    const head = { session: id, id: `${id}-${seq}`, at: 1_700_000_000_000 + seq, seq };
+    lines.push(
+      seq === 1 ? { ...head, ...created, agent } : { ...head, type: 'session.renamed', title, by: owner },
+    );
+  }
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+const all = [
+  linesOf('ada', 'one', 3),
+  linesOf('bob', 'one', 2),
+  linesOf('ada', 'two', 700, 'é '.repeat(200)),
+];
+
+beforeAll(async () => {
+  expect(await parlance(['import', '--data', 'data'], all.join(''))).toEqual({
+    code: 0,
+    stdout: `imported session one of ada with 3 facts
+imported session one of bob with 2 facts
+imported session two of ada with 700 facts
+`,
+    stderr: '',
+  });
+});
+
+describe('export', () => {
+  test('writes a session as it was, to standard output or to a file for its owner alone', async () => {
+    const args = ['export', 'one', '--owner', 'ada', '--data', 'data'];
+    expect(await parlance(args)).toEqual({ code: 0, stdout: all[0] ?? '', stderr: '' });
+    const told = 'exported 1 sessions with 3 facts to one.jsonl\n';
+    expect(await parlance([...args, '--out', 'one.jsonl'])).toEqual({ code: 0, stdout: told, stderr: '' });
+    expect(readFileSync(join(cwd, 'one.jsonl'), 'utf8')).toBe(all[0] ?? '');
+    expect(statSync(join(cwd, 'one.jsonl')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(cwd).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  test('--all writes those of everyone, or of one owner', async () => {
+    const everyone = (await parlance(['export', '--all', '--data', 'data'])).stdout;
+    for (const lines of all) expect(everyone).toContain(lines);
+    expect(everyone).toHaveLength(all.join('').length);
+    const bobs = await parlance(['export', '--all', '--owner', 'bob', '--data', 'data']);
+    expect(bobs.stdout).toBe(all[1] ?? '');
+  });
+
+  const cases: [args: string[], code: number, line: string][] = [
+    [['one'], 1, 'several have a session one (ada, bob): name one with --owner'],
+    [['three'], 1, 'there is no session three'],
+    [['two', '--owner', 'bob'], 1, 'bob has no session two'],
+    [['one', '--all'], 2, 'export takes a session or --all, not both'],
+    [['one', 'two'], 2, 'export takes one session only, or --all'],
+    [
+      ['two', '--out', 'gone/two.jsonl'],
+      1,
+      'gone/two.jsonl cannot be written (ENOENT: no such file or directory)',
+    ],
+    [['two', '--colour'], 2, "Unknown option '--colour'"],
+  ];
+  for (const [args, code, line] of cases)
+    test(`export ${args.join(' ')} is refused`, async () =>
+      expect(await parlance(['export', ...args, '--data', 'data'])).toEqual(refused(code, line)));
+
+  test('a data folder that is not there is not made', async () => {
+    expect(await parlance(['export', '--all', '--data', 'gone'])).toEqual(
+      refused(1, `there is no data folder ${join(cwd, 'gone')}`),
+    );
+  });
+});
+
+describe('import', () => {
+  test('again changes nothing and says so', async () => {
+    writeFileSync(join(cwd, 'again.jsonl'), all.join(''));
+    const { code, stdout } = await parlance(['import', 'again.jsonl', '--data', 'data']);
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[2]).toBe('session two of ada is there already');
+  });
+
+  test('under another name and for another owner', async () => {
+    writeFileSync(join(cwd, 'two.jsonl'), all[2] ?? '');
+    const args = ['import', 'two.jsonl', '--as', 'copy', '--owner', 'eve', '--data', 'data'];
+    expect((await parlance(args)).stdout).toBe('imported session copy of eve with 700 facts\n');
+    const store = openSqliteStore(join(cwd, 'data'));
+    expect(await store.load(refOf('eve', 'copy'))).toMatchObject({ head: 700, title: 'é '.repeat(200) });
+    expect((await store.read(refOf('eve', 'copy'), 699, 1))[0]?.session as string).toBe('copy');
+    await store.close();
+  });
+
+  const half = `${all.join('').trimEnd().slice(0, -20)}\n`;
+  const hostile = `{"type":"x","input":${'['.repeat(300_000)}${']'.repeat(300_000)}}\n`;
+  const header = (lines: string | undefined) => `${lines?.split('\n')[0]}\n`;
+  const cases: [name: string, args: string[], input: string, code: number, line: string][] = [
+    ['nothing', [], '', 1, 'there is no session to import'],
+    [
+      'what is no session',
+      [],
+      '{"hello":1}\n',
+      1,
+      'line 1: a session begins with a header, and this is none',
+    ],
+    ['a last line that was cut off', [], half, 1, 'line 708: it is not JSON'],
+    ['deep nesting', [], header(all[0]) + hostile, 1, 'line 2: it is nested deeper than 1000'],
+    ['what is not UTF-8', ['latin.jsonl'], '', 1, 'line 2: it is not UTF-8'],
+    [
+      'two sessions as one',
+      ['--as', 'x'],
+      all.join(''),
+      1,
+      'line 5: --as names one session, and this is another',
+    ],
+    [
+      'a file that is not there',
+      ['gone.jsonl'],
+      '',
+      1,
+      'gone.jsonl cannot be read (ENOENT: no such file or directory)',
+    ],
+    ['a name that is none', ['--as', ''], '', 2, '--as must have 1 to 200 printable characters'],
+    ['two files', ['a', 'b'], '', 2, 'import takes one file only'],
+  ];
+  for (const [name, args, input, code, line] of cases) {
+    test(`${name} is refused, and nothing is written`, async () => {
+      const data = mkdtempSync(join(cwd, 'case-'));
+      writeFileSync(join(cwd, 'latin.jsonl'), Buffer.from(`${header(all[0])}{"type":"\xe9"}\n`, 'latin1'));
+      expect(await parlance(['import', ...args, '--data', data], input)).toEqual(refused(code, line));
+      const store = openSqliteStore(data);
+      expect(await store.count({})).toBe(0);
+      await store.close();
+    });
+  }
+
+  test('a line of 100 megabytes is refused without being held in memory', async () => {
+    const path = join(cwd, 'huge.jsonl');
+    const file = Bun.file(path).writer();
+    file.write(header(all[0]));
+    for (let piece = 0; piece < 100; piece++) file.write('x'.repeat(1_000_000));
+    await file.end();
+    expect(await parlance(['import', path, '--data', 'data'])).toEqual(
+      refused(1, 'line 2: it is longer than 67108864 bytes'),
+    );
+    rmSync(path);
+  });
+
+  test('what is wrong at the end of a long stream keeps all of it out', async () => {
+    const data = mkdtempSync(join(cwd, 'case-'));
+    const input = `${all.join('')}${linesOf('ada', 'last', 2).replace('"seq":2', '"seq":3')}`;
+    expect(await parlance(['import', '--data', data], input)).toEqual(
+      refused(1, 'line 711: fact 2 is to follow, and this is fact 3'),
+    );
+    const store = openSqliteStore(data);
+    expect(await store.count({})).toBe(0);
+    await store.close();
+  });
+});

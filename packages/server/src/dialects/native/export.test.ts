@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Fact, parseFact, SessionHeader } from '@parlance/protocol';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+let server: TestServer;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const name of ['ada', 'dev', 'uma']) tokens.set(name, await server.login(name, `${name}-password`));
+});
+afterAll(() => server.stop());
+
+const get = (name: string, path: string): Promise<Response> =>
+  fetch(server.http + path, { headers: { authorization: `Bearer ${tokens.get(name)}` } });
+
+async function command(name: string, session: string, body: object): Promise<void> {
+  const response = await fetch(`${server.http}/v1/sessions/${encodeURIComponent(session)}/commands`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokens.get(name)}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function exported(name: string, session: string): Promise<[SessionHeader, Fact[]]> {
+  const response = await get(name, `/v1/sessions/${encodeURIComponent(session)}/export`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  const text = await response.text();
+  expect(text).toEndWith('\n');
+  const [header, ...facts] = text.trimEnd().split('\n');
+  return [SessionHeader.parse(JSON.parse(header ?? '')), facts.map((line) => parseFact(JSON.parse(line)))];
+}
+
+test('a session of many pages is exported whole: a header that counts the facts, then each of them', async () => {
+  await command('dev', 'long', { type: 'session.create' });
+  await Promise.all(
+    Array.from({ length: 450 }, (_, index) =>
+      command('dev', 'long', { type: 'session.rename', title: `title ${index}` }),
+    ),
+  );
+  const [header, facts] = await exported('dev', 'long');
+  expect(header.session).toEqual({ owner: 'dev', id: 'long' } as SessionHeader['session']);
+  expect(header.facts).toBe(451);
+  expect(facts.map(({ seq }) => seq)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1));
+});
+
+test('the file is named after the session, whatever is in its name', async () => {
+  await command('dev', `a "b" 'c' ü`, { type: 'session.create' });
+  const response = await get('dev', `/v1/sessions/${encodeURIComponent(`a "b" 'c' ü`)}/export`);
+  expect(response.headers.get('content-disposition')).toBe(
+    `attachment; filename*=UTF-8''a%20%22b%22%20%27c%27%20%C3%BC.jsonl`,
+  );
+  await response.text();
+});
+
+test('a session of someone else is not there, except for an admin; without a good token nothing is', async () => {
+  await command('dev', 'private', { type: 'session.create' });
+  const refused = await get('uma', '/v1/sessions/private/export');
+  expect([refused.status, await refused.json()]).toEqual([
+    404,
+    {
+      error: { code: 'not_found', message: 'There is no such session.' },
+      detail: 'There is no such session.',
+    },
+  ]);
+  expect((await get('nobody', '/v1/sessions/private/export')).status).toBe(401);
+  const [header] = await exported('ada', 'private');
+  expect(header.session.owner as string).toBe('dev');
+});
