@@ -15,7 +15,7 @@ import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation }
 export function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
   const api = new Hono();
-  for (const path of ['/auth/*', '/domains', '/agents', '/tools', '/conversations', '/conversations/*'])
+  for (const path of ['/auth/*', '/domains', '/agents', '/tools', '/conversations/*'])
     api.use(path, requestLimit(around));
   const caller = (c: Context) => principalOf(gate, c.req.raw);
 

@@ -25,7 +25,8 @@ export const copilot = defineDialect<State>({
 
 // In
 
-const LIMITED = ['/api/agent/*', '/api/session', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
+/** A path with a star is also the path without it. */
+const LIMITED = ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
 
 function routes(app: Hono, around: Surroundings): void {
   const limited = rateLimit(around);

@@ -40,7 +40,8 @@ export const native = defineDialect<null>({ name: 'native', projection: { start,
 function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
   const api = new Hono();
-  for (const path of ['/v1/sessions', '/v1/sessions/*', '/v1/approvals', '/v1/approvals/*'])
+  // A path with a star is also the path without it.
+  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity'])
     api.use(path, requestLimit(around));
 
   async function found(request: Request, id: string): Promise<{ principal: Principal; ref: SessionRef }> {
