@@ -115,6 +115,13 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
     at: ({ session, copilot, browser }) =>
       [session, copilot, browser].map((id) => `/v1/sessions/${id}/events`),
   },
+  'DELETE /v1/sessions/:id': {
+    at: ({ session, copilot, browser }) => [session, copilot, browser].map((id) => `/v1/sessions/${id}`),
+  },
+  'GET /v1/sessions/:id/frames': {
+    at: ({ session, browser }) => [session, browser].map((id) => `/v1/sessions/${id}/frames`),
+  },
+  'GET /v1/activity': { at: ({ owner }) => ['/v1/activity', `/v1/activity?owner=${owner}`] },
   // Each kind of command is a message: see `messages.ts`.
   'POST /v1/sessions/:id/commands': {
     at: ({ session }) => [`/v1/sessions/${session}/commands`],

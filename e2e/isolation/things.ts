@@ -37,6 +37,9 @@ export type Things = {
 export const bearer = ({ token }: Person): Record<string, string> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
 
+/** What stands for an answer that does not end. */
+export const STREAM = 'a stream of events';
+
 export async function asked(
   server: TestServer,
   person: Person,
@@ -49,7 +52,10 @@ export async function asked(
     headers: { 'content-type': 'application/json', ...bearer(person) },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  return { status: response.status, text: await response.text() };
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return { status: response.status, text: await response.text() };
+  await response.body?.cancel();
+  return { status: response.status, text: STREAM };
 }
 
 async function json<Body>(server: TestServer, person: Person, path: string): Promise<Body> {
