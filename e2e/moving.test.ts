@@ -1,0 +1,103 @@
+/** A session is exported from one server and goes on at another, in any dialect. */
+import { afterAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runParlance } from '../packages/cli/src/run-parlance.ts';
+import type { Fact } from '../packages/protocol/src/index.ts';
+import type { TestServer } from '../packages/server/src/testing/server.ts';
+import { DRIVERS } from './drivers.ts';
+import {
+  factsOf,
+  followed,
+  getJson,
+  postJson,
+  type ServerProcess,
+  startProcess,
+  submit,
+} from './server-process.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'parlance-moving-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const newFolder = () => mkdtempSync(join(root, 'case-'));
+
+const parlance = async (folder: string, args: string[], input?: string): Promise<string> => {
+  const data = ['--data', join(folder, 'data')];
+  const { code, stdout, stderr } = await runParlance([...args, ...data], { cwd: root, input });
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+};
+const ended =
+  (turns: number) =>
+  (facts: readonly Fact[]): boolean =>
+    facts.filter(({ type }) => type === 'turn.ended').length === turns;
+const asked = (facts: readonly Fact[]) => facts.some(({ type }) => type === 'approval.requested');
+const sessionsOf = async (server: ServerProcess) =>
+  (await getJson<{ sessions: { id: string; status: string }[] }>(`${server.http}/v1/sessions`)).sessions;
+
+test('a conversation is taken from a running server into another running one, and goes on in every dialect', async () => {
+  const [from, to] = [newFolder(), newFolder()];
+  await using first = await startProcess(from);
+  await submit(first, 'talk', 'echo hello');
+  await followed(first, 'talk', ended(1));
+  const before = await factsOf(first, 'talk');
+  const lines = await parlance(from, ['export', 'talk']);
+  expect(await (await fetch(`${first.http}/v1/sessions/talk/export`)).text()).toBe(lines);
+
+  await using second = await startProcess(to);
+  // Someone has asked for it before it was there.
+  const early = await second.connect('/agentloop?session=talk');
+  const { body } = await postJson(`${second.http}/v1/auth/login`, {
+    username: 'dev',
+    password: 'dev-password',
+  });
+  await parlance(to, ['import'], lines);
+  await parlance(to, ['import', '--owner', 'dev'], lines);
+  expect(await factsOf(second, 'talk')).toEqual(before);
+  expect((await sessionsOf(second)).map(({ id, status }) => [id, status])).toEqual([['talk', 'idle']]);
+  expect(await submit(second, 'talk', 'echo and on')).toBe(true);
+  await early.next('agent_finished');
+  const after = await followed(second, 'talk', ended(2));
+  expect(after.slice(0, before.length)).toEqual(before);
+
+  for (const connect of Object.values(DRIVERS)) {
+    const driver = await connect(second as unknown as TestServer, 'talk', String(body.access_token));
+    driver.say('echo parlance');
+    for (let answer = ''; !answer.includes('parlance'); ) answer = await driver.answer();
+    driver.client.close();
+  }
+});
+
+test('an approval that waits is answered at the other server, and the call runs there', async () => {
+  const [from, to] = [newFolder(), newFolder()];
+  await using first = await startProcess(from);
+  await submit(first, 'asks', 'run touch made.txt');
+  await followed(first, 'asks', asked);
+  const lines = await parlance(from, ['export', '--all']);
+  await using second = await startProcess(to);
+  await parlance(to, ['import', '--as', 'moved'], lines);
+  type Approvals = { approvals: { id: string; session: string }[] };
+  const { approvals } = await getJson<Approvals>(`${second.http}/v1/approvals`);
+  expect(approvals.map(({ session }) => session)).toEqual(['moved']);
+  const answer = await postJson(`${second.http}/v1/approvals/${approvals[0]?.id}`, { answer: 'once' });
+  expect(answer.status).toBe(200);
+  await followed(second, 'moved', ended(1));
+  expect([existsSync(join(to, 'made.txt')), existsSync(join(from, 'made.txt'))]).toEqual([true, false]);
+});
+
+test('a turn that was under way is taken up again at the next start, and at the next message', async () => {
+  const [from, to] = [newFolder(), newFolder()];
+  await using first = await startProcess(from);
+  await submit(first, 'long', 'count to 300');
+  await followed(first, 'long', (facts) => facts.some(({ type }) => type === 'turn.started'));
+  const lines = await parlance(from, ['export', 'long']);
+  await parlance(to, ['import', '--as', 'started'], lines);
+  await using second = await startProcess(to);
+  const resumed = await followed(second, 'started', ended(1));
+  expect(resumed.filter(({ type }) => type === 'turn.resumed')).toHaveLength(1);
+
+  await parlance(to, ['import', '--as', 'spoken-to'], lines);
+  expect(await submit(second, 'spoken-to', 'echo and this')).toBe(true);
+  const both = await followed(second, 'spoken-to', ended(2));
+  expect(both.filter(({ type }) => type === 'turn.resumed')).toHaveLength(1);
+});
