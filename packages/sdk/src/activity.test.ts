@@ -71,6 +71,19 @@ describe('sessions', () => {
     expect(await found({ archived: 'only' })).toEqual(['shelf']);
   });
 
+  test('are exported as a file with all their facts', async () => {
+    const session = parlance.session('taken-along');
+    await session.create({ title: 'Taken along' });
+    const lines = (await (await session.export()).text()).trim().split('\n');
+    for (const { id } of (await session.facts()).events)
+      expect(lines.some((line) => line.includes(id))).toBe(true);
+    const missing = await parlance
+      .session('nowhere')
+      .export()
+      .catch((error) => error);
+    expect(missing).toMatchObject({ code: 'not_found', status: 404 });
+  });
+
   test('that are erased are gone, for those who watch, too', async () => {
     const session = parlance.session('gone');
     await session.create();
