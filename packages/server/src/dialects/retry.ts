@@ -7,6 +7,7 @@ const PASSES_MS: Partial<Record<FaultCode, number>> = {
   limited: 1_000,
   overloaded: 5_000,
   shutting_down: 5_000,
+  storage_unavailable: 5_000,
   provider_limited: 10_000,
 };
 

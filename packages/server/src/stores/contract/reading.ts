@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
-import { begin, recordOf, refOf, seqsOf, textFacts } from './samples.ts';
+import { begin, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
 
 export function readingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
@@ -15,6 +15,13 @@ export function readingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 12, 4))).toEqual([]);
       expect(seqsOf(await store.read(ref, 99, 4))).toEqual([]);
       expect(seqsOf(await store.read(ref, 0, 0))).toEqual([]);
+    }));
+
+  test('the size tells of what was stored', () =>
+    withStore(implementation, async (store) => {
+      const before = await store.size();
+      await store.append(0, [textFact(ref, 1, 'x'.repeat(1_000_000))], recordOf(ref, 1));
+      expect((await store.size()) - before).toBeWithin(1_000_000, 1_200_000);
     }));
 
   test('a session that no one began has no facts, no record and is found by no one', () =>
