@@ -9,6 +9,7 @@ const USAGE = `Usage: parlance COMMAND
   user       add, list, change and remove users; parlance user --help
   export     write sessions as lines of JSON; parlance export --help
   import     take such sessions in; parlance import --help
+  backup     copy the data folder of a running server; parlance backup --help
 
   --help     show this
   --version  show the version`;
@@ -24,6 +25,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./export.ts')).exportSessions(rest);
     case 'import':
       return (await import('./import.ts')).importSessions(rest);
+    case 'backup':
+      return (await import('./backup.ts')).backup(rest);
     case '--help':
     case '-h':
     case 'help':

@@ -4,6 +4,8 @@ import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const MIN_BYTES = 32;
+/** in the data folder */
+export const SECRET_FILE = 'secret';
 
 const isErrorOf = (thrown: unknown, code: string) =>
   thrown instanceof Error && 'code' in thrown && thrown.code === code;
@@ -39,7 +41,7 @@ async function keepNew(path: string): Promise<void> {
  */
 export async function loadSecret(data: string, given?: string): Promise<Uint8Array<ArrayBuffer>> {
   if (given !== undefined) return new TextEncoder().encode(given);
-  const path = join(data, 'secret');
+  const path = join(data, SECRET_FILE);
   let kept = await readKept(path);
   if (kept === null) {
     await mkdir(data, { recursive: true, mode: 0o700 });

@@ -8,7 +8,7 @@ import { isFull } from './trouble.ts';
 export const DATABASE_FILE = 'parlance.db';
 
 /** How long a write waits for another process, such as `parlance user` beside a running server. */
-const BUSY_TIMEOUT_MS = 10_000;
+export const BUSY_TIMEOUT_MS = 10_000;
 
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,0 +1,116 @@
+/** `parlance backup`: a data folder as it is at one moment, also while a server runs on it. */
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type Contents,
+  checkedContents,
+  copyDatabase,
+  DATABASE_FILE,
+  SECRET_FILE,
+} from '@parlance/server/data';
+import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
+import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts';
+
+const USAGE = `Usage: parlance backup TARGET [--data FOLDER]
+       parlance backup --check TARGET
+
+Copies everything that a server needs to TARGET, also while it runs, and checks the copy.
+TARGET becomes a folder, which is a data folder itself: to restore it, start a server on
+a copy of it. A TARGET that ends in .db becomes the database alone, without the secret
+that signs tokens. --check looks at a backup, or at any data folder, and changes nothing.`;
+
+export async function backup(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });
+  const [target, extra] = positionals;
+  if (values.help || target === undefined) {
+    (values.help ? console.log : complain)(USAGE);
+    return values.help ? 0 : 2;
+  }
+  if (extra !== undefined) throw new CommandError('backup takes one target only', 2);
+  const path = resolve(target);
+  if (values.check) {
+    console.log(`${target} is whole: ${told(check(path))}`);
+    return 0;
+  }
+  refuseWhatIsThere(path, target);
+  const folder = existingDataFolder(values);
+  const contents = made(folder, path);
+  console.log(`backed up ${told(contents)} to ${target}`);
+  if (isFile(path)) console.log('the secret that signs tokens is not in it');
+  else if (!existsSync(join(folder, SECRET_FILE)))
+    console.log('there is no secret in the data folder: keep AUTH_SECRET elsewhere');
+  return 0;
+}
+
+const isFile = (path: string): boolean => path.endsWith('.db');
+const told = ({ sessions, facts }: Contents): string => `${sessions} sessions with ${facts} facts`;
+
+function check(path: string): Contents {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new CommandError(`there is nothing at ${path}`, 1);
+  return checkedContents(found.isDirectory() ? join(path, DATABASE_FILE) : path);
+}
+
+function refuseWhatIsThere(path: string, target: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const isEmptyFolder = found?.isDirectory() && !isFile(path) && readdirSync(path).length === 0;
+  if (found && !isEmptyFolder) throw new CommandError(`there is something at ${target} already`, 1);
+}
+
+/** Made beside its place and moved there when it has been checked: what is there is whole, or not there. */
+function made(folder: string, path: string): Contents {
+  const draft = `${path}.${randomUUID()}.part`;
+  try {
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    const database = join(draft, DATABASE_FILE);
+    copyDatabase(folder, database);
+    if (!isFile(path)) copySecret(folder, draft);
+    const contents = checkedContents(database);
+    for (const name of readdirSync(draft)) sync(join(draft, name));
+    sync(draft);
+    renameSync(isFile(path) ? database : draft, path);
+    sync(dirname(path));
+    return contents;
+  } catch (error) {
+    throw inOneLine(error, path);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function copySecret(folder: string, draft: string): void {
+  const [from, to] = [join(folder, SECRET_FILE), join(draft, SECRET_FILE)];
+  if (!existsSync(from)) return;
+  copyFileSync(from, to);
+  chmodSync(to, 0o600);
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Those of the file system name the draft, which is gone by then. */
+function inOneLine(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  const [reason] = error.message.split(',', 1);
+  return new CommandError(`${basename(path)} cannot be written (${reason})`, 1, { cause: error });
+}

@@ -1,0 +1,80 @@
+/** A copy of the database as it is at one moment, also while a server writes to it. */
+import { Database } from 'bun:sqlite';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { BUSY_TIMEOUT_MS, DATABASE_FILE } from './connection.ts';
+import { versionOf } from './migrations.ts';
+import { storageError } from './trouble.ts';
+
+export type Contents = { readonly sessions: number; readonly facts: number };
+
+/**
+ * Copies the database of the data folder to `target`, which must not exist. Everything that was acknowledged before
+ * the call is in it. The source is only read, and is not upgraded. Throws one clear error.
+ */
+export function copyDatabase(folder: string, target: string): void {
+  const path = join(folder, DATABASE_FILE);
+  if (!existsSync(path)) throw new Error(`there is no database in ${folder}`);
+  using source = openToRead(path);
+  // SQLite writes into an empty file, which then has this mode.
+  const file = attempt(target, () => openSync(target, 'wx', 0o600));
+  closeSync(file);
+  attempt(target, () => {
+    using copy = source.prepare<unknown, [string]>('VACUUM INTO ?');
+    copy.run(target);
+  });
+}
+
+/** Looks at everything in the database file, which is not changed. Throws one clear error where something is wrong. */
+export function checkedContents(path: string): Contents {
+  using database = openToRead(path);
+  return attempt(path, () => {
+    const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get();
+    if (found?.integrity_check !== 'ok')
+      throw damaged(path, found?.integrity_check ?? 'it cannot be checked');
+    for (const [reason, sql] of Object.entries(RULES)) {
+      const count = numberFrom(database, sql);
+      if (count > 0) throw damaged(path, `${count} ${reason}`);
+    }
+    return {
+      sessions: numberFrom(database, 'SELECT count(*) AS value FROM sessions'),
+      facts: numberFrom(database, 'SELECT count(*) AS value FROM facts'),
+    };
+  });
+}
+
+const RULES: Readonly<Record<string, string>> = {
+  'rows belong to nothing': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
+  'sessions have lost facts': `
+    SELECT count(*) AS value FROM sessions
+    WHERE head <> (SELECT count(*) FROM facts WHERE session = row)
+      OR head <> (SELECT max(seq) FROM facts WHERE session = row)`,
+  'facts are not JSON': 'SELECT count(*) AS value FROM facts WHERE NOT json_valid(body)',
+};
+
+const damaged = (path: string, reason: string): Error => new Error(`${path} is damaged: ${reason}`);
+
+function openToRead(path: string): Database {
+  return attempt(path, () => {
+    const database = new Database(path, { readonly: true });
+    try {
+      database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      if (versionOf(database, path) === 0) throw new Error(`${path} is not a Parlance database`);
+      return database;
+    } catch (error) {
+      database.close(true);
+      throw error;
+    }
+  });
+}
+
+function attempt<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw storageError(error, path);
+  }
+}
+
+const numberFrom = (database: Database, sql: string): number =>
+  database.query<{ value: number }, []>(sql).get()?.value ?? 0;
