@@ -13,7 +13,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   type Contents,
   checkedContents,
@@ -46,9 +46,8 @@ export async function backup(argv: readonly string[]): Promise<number> {
     console.log(`${target} is whole: ${told(check(path))}`);
     return 0;
   }
-  refuseWhatIsThere(path, target);
   const folder = existingDataFolder(values);
-  const contents = made(folder, path);
+  const contents = made(folder, path, target);
   console.log(`backed up ${told(contents)} to ${target}`);
   if (isFile(path)) console.log('the secret that signs tokens is not in it');
   else if (!existsSync(join(folder, SECRET_FILE)))
@@ -62,7 +61,10 @@ const told = ({ sessions, facts }: Contents): string => `${sessions} sessions wi
 function check(path: string): Contents {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new CommandError(`there is nothing at ${path}`, 1);
-  return checkedContents(found.isDirectory() ? join(path, DATABASE_FILE) : path);
+  if (!found.isDirectory()) return checkedContents(path);
+  const database = join(path, DATABASE_FILE);
+  if (!existsSync(database)) throw new CommandError(`there is no database in ${path}`, 1);
+  return checkedContents(database);
 }
 
 function refuseWhatIsThere(path: string, target: string): void {
@@ -72,24 +74,31 @@ function refuseWhatIsThere(path: string, target: string): void {
 }
 
 /** Made beside its place and moved there when it has been checked: what is there is whole, or not there. */
-function made(folder: string, path: string): Contents {
+function made(folder: string, path: string, target: string): Contents {
   const draft = `${path}.${randomUUID()}.part`;
   try {
+    refuseWhatIsThere(path, target);
     mkdirSync(draft, { recursive: true, mode: 0o700 });
-    const database = join(draft, DATABASE_FILE);
-    copyDatabase(folder, database);
-    if (!isFile(path)) copySecret(folder, draft);
-    const contents = checkedContents(database);
-    for (const name of readdirSync(draft)) sync(join(draft, name));
-    sync(draft);
-    renameSync(isFile(path) ? database : draft, path);
-    sync(dirname(path));
-    return contents;
+    try {
+      return moved(folder, draft, path);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
   } catch (error) {
-    throw inOneLine(error, path);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
+    throw inOneLine(error, draft, target);
   }
+}
+
+function moved(folder: string, draft: string, path: string): Contents {
+  const database = join(draft, DATABASE_FILE);
+  copyDatabase(folder, database);
+  if (!isFile(path)) copySecret(folder, draft);
+  const contents = checkedContents(database);
+  for (const name of readdirSync(draft)) sync(join(draft, name));
+  sync(draft);
+  renameSync(isFile(path) ? database : draft, path);
+  sync(dirname(path));
+  return contents;
 }
 
 function copySecret(folder: string, draft: string): void {
@@ -108,9 +117,11 @@ function sync(path: string): void {
   }
 }
 
-/** Those of the file system name the draft, which is gone by then. */
-function inOneLine(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const [reason] = error.message.split(',', 1);
-  return new CommandError(`${basename(path)} cannot be written (${reason})`, 1, { cause: error });
+/** Nobody asked for the draft, which is gone by then: it is the target that could not be made. */
+function inOneLine(error: unknown, draft: string, target: string): unknown {
+  if (!(error instanceof Error) || error instanceof CommandError) return error;
+  const [reason = ''] = error.message.split(',', 1);
+  const message =
+    'syscall' in error ? `${target} cannot be written (${reason})` : error.message.replaceAll(draft, target);
+  return new CommandError(message, 1, { cause: error });
 }

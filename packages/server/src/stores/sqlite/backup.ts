@@ -52,7 +52,8 @@ const RULES: Readonly<Record<string, string>> = {
   'facts are not JSON': 'SELECT count(*) AS value FROM facts WHERE NOT json_valid(body)',
 };
 
-const damaged = (path: string, reason: string): Error => new Error(`${path} is damaged: ${reason}`);
+const damaged = (path: string, reason: string): Error =>
+  new Error(`${path} is damaged: ${reason.replaceAll('\n', ' ')}`);
 
 function openToRead(path: string): Database {
   return attempt(path, () => {
