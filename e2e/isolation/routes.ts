@@ -26,6 +26,10 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
   'GET /api/config': { at: same('/api/config') },
   'GET /openapi.json': { at: same('/openapi.json'), open: 'the description of this API' },
 
+  'GET /': { at: same('/'), open: 'the console, which shows nothing by itself' },
+  'GET /assets/:file': { at: same('/assets/none.js'), open: 'what the console is made of' },
+  'GET /v1/server': { at: same('/v1/server') },
+
   'POST /v1/auth/login': {
     at: same('/v1/auth/login'),
     bodies: ({ owner }) => [{ username: owner, password: 'a guess' }],
@@ -120,6 +124,9 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
   },
   'GET /v1/sessions/:id/frames': {
     at: ({ session, browser }) => [session, browser].map((id) => `/v1/sessions/${id}/frames`),
+  },
+  'GET /v1/sessions/:id/export': {
+    at: ({ session, browser }) => [session, browser].map((id) => `/v1/sessions/${id}/export`),
   },
   'GET /v1/activity': { at: ({ owner }) => ['/v1/activity', `/v1/activity?owner=${owner}`] },
   // Each kind of command is a message: see `messages.ts`.

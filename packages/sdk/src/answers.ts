@@ -102,6 +102,40 @@ export type ApprovalReceipt = {
   readonly seq: number;
 };
 
+/** What the server is and how it was set up. */
+export type About = {
+  readonly version: string;
+  /** `open`: who has no token is the principal `local` */
+  readonly auth: 'open' | 'required';
+  /** who is asking */
+  readonly principal: Me;
+  /** what answers where neither session nor agent says otherwise */
+  readonly provider: string;
+  readonly model: string;
+  /** what can be chosen from; any other model that the server has a key for can be named, too */
+  readonly models: readonly { readonly id: string; readonly provider: string }[];
+  readonly approval: ApprovalMode;
+  /** commands run in one */
+  readonly sandbox: boolean;
+  /** where it listens, the default door, `all`, first */
+  readonly doors: readonly { readonly dialect: string; readonly port: number }[];
+  readonly defaultDomain: string;
+  readonly domains: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly defaultAgent: string;
+    readonly agents: readonly string[];
+  }[];
+  readonly agents: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    /** null: the server's */
+    readonly model: string | null;
+  }[];
+};
+
 export type Login = { readonly token: string; readonly role: Role };
 export type Me = { readonly id: string; readonly role: Role; readonly permissions: readonly Permission[] };
 

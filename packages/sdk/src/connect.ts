@@ -1,7 +1,7 @@
 /** The door to a server. */
 import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
 import { type ActivityEvent, activityEvents } from './activity.ts';
-import type { Approval, ApprovalReceipt, Login, Me, Session, SessionPage } from './answers.ts';
+import type { About, Approval, ApprovalReceipt, Login, Me, Session, SessionPage } from './answers.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
@@ -39,6 +39,8 @@ export type Page = CallOptions & {
 export type Parlance = {
   /** the token that requests carry; null for none */
   token: string | null;
+  /** What the server is, what answers in it, and who is asking. */
+  server(options?: CallOptions): Promise<About>;
   /** The session of that name, whether it exists yet or not; without a name, a new one. Nothing is sent. */
   session(id?: string): SessionHandle;
   readonly sessions: {
@@ -104,6 +106,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     set token(token) {
       wire.token = token;
     },
+    server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, wire, streaming),
     sessions: { list, all },
     activity: (options = {}) => activityEvents(wire, options, streaming),

@@ -267,3 +267,9 @@ describe('who logs in', () => {
     await reader.stop();
   });
 });
+
+test('the server tells what it is and who is asking', async () => {
+  const about = await parlance.server();
+  expect(about).toMatchObject({ auth: 'open', principal: { id: 'local' }, provider: 'offline' });
+  expect(about.domains.map(({ id }) => id)).toContain(about.defaultDomain);
+});

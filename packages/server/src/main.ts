@@ -2,6 +2,7 @@
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { aboutOf } from './about.ts';
 import { admission } from './auth/admission.ts';
 import { clientAddress } from './auth/client-address.ts';
 import { openGate } from './auth/gate.ts';
@@ -10,6 +11,7 @@ import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
 import type { Config } from './config.ts';
+import { consoleRoutes } from './console.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
 import { ClientDesk } from './core/clients.ts';
 import {
@@ -117,6 +119,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   const channels = openChannels(config, log);
+  const listening: RunningServer['doors'][number][] = [];
   const attachments = new Attachments();
   const audiences = new Map(
     DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log, d.name, attachments)]),
@@ -126,6 +129,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     engine,
     gate,
     log,
+    about: aboutOf(config, sandbox !== null, () => listening),
     addressOf: (request) => addresses.get(request) ?? 'unknown',
     push: channels.push,
     follow: channelWatch.follow,
@@ -218,6 +222,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   const main = open(config.port, null);
   const doors = config.doors.map((door) => open(door.port, door.dialect));
+  listening.push(...[main, ...doors].map(({ dialect, port }) => ({ dialect, port })));
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
   const adminPassword = await ensureUsers(store, config.authUsers);
   const resumed = await engine.recover();
@@ -227,7 +232,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   return {
     host: config.host,
     port: main.port,
-    doors: doors.map(({ dialect, port }) => ({ dialect, port })),
+    doors: listening.slice(1),
     adminPassword,
     async stop() {
       readiness.draining();
@@ -283,6 +288,7 @@ export function app(around: Surroundings, channels: OpenChannels, operations: Op
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
   channels.routes(routes, around);
   operationRoutes(routes, operations);
+  consoleRoutes(routes);
   // Made when it is first asked for, so that nobody else pays for it.
   routes.get('/openapi.json', async (c) => {
     const { servedDocument } = await import('./openapi/served.ts');

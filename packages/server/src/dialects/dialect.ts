@@ -16,6 +16,7 @@ import {
 } from '../core/engine.ts';
 import type { Attachments } from './attachments.ts';
 import type { Audience } from './audience.ts';
+import type { About } from './native/about.ts';
 import type { Push } from './pusher/push.ts';
 
 export type DialectName =
@@ -56,6 +57,8 @@ export type Surroundings = {
   readonly engine: Engine;
   readonly gate: Gate;
   readonly log: Log;
+  /** what clients are told about the server */
+  readonly about: About;
   /** where a request comes from */
   readonly addressOf: (request: Request) => string;
   readonly now: () => number;

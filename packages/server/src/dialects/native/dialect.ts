@@ -27,6 +27,7 @@ import { defineDialect, reported, requestIds, type Stepped, type Surroundings } 
 import { HTTP_STATUS } from '../http-status.ts';
 import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
+import { aboutView } from './about.ts';
 import { passActivity } from './activity.ts';
 import { encode, follow } from './event-stream.ts';
 import { exportAnswer } from './export.ts';
@@ -107,6 +108,11 @@ function routes(app: Hono, around: Surroundings): void {
     const { principal, ref } = await found(c.req.raw, c.req.param('id'));
     const tell = (reader: Reader) => passFrames(reader, around.attachments, ref, principal);
     return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
+  });
+
+  api.get('/v1/server', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    return c.json(aboutView(around.about, engine, principal));
   });
 
   api.get('/v1/activity', async (c) => {

@@ -12,6 +12,7 @@ import {
   EVENTS,
   FaultData,
   Part,
+  Principal,
   SessionId,
   TurnId,
   Usage,
@@ -88,6 +89,39 @@ const SessionNow = named(
     agent: AgentRef,
     model: z.string().nullable().describe('where the session has its own'),
     approvalMode: ApprovalMode.nullable().describe('where the session has its own'),
+  }),
+);
+
+export const About = named(
+  'About',
+  z.object({
+    version: z.string(),
+    auth: z.enum(['open', 'required']),
+    principal: Principal,
+    provider: z.string(),
+    model: z.string().describe('what answers where neither session nor agent says otherwise'),
+    models: z.array(z.object({ id: z.string(), provider: z.string() })).describe('what can be chosen from'),
+    approval: ApprovalMode,
+    sandbox: z.boolean().describe('commands run in one'),
+    doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
+    defaultDomain: z.string(),
+    domains: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        defaultAgent: z.string(),
+        agents: z.array(z.string()),
+      }),
+    ),
+    agents: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        model: z.string().nullable().describe('where it is not the server’s'),
+      }),
+    ),
   }),
 );
 

@@ -2,6 +2,7 @@ import { Command } from '@parlance/protocol';
 import { z } from 'zod';
 import { Answer, EventsQuery, SessionsQuery } from '../../dialects/native/schemas.ts';
 import {
+  About,
   ApprovalList,
   ApprovalReceipt,
   CommandReceipt,
@@ -64,6 +65,13 @@ export const native: Section = {
         },
         ...errors(401, 403, 404),
       },
+    },
+    {
+      method: 'get',
+      path: '/v1/server',
+      summary: 'What the server is, what answers in it, and who is asking',
+      security: 'caller',
+      answers: { 200: { description: 'About the server', schema: About }, ...errors(401) },
     },
     {
       method: 'get',

@@ -23,6 +23,29 @@ export const server: Section = {
   endpoints: [
     {
       method: 'get',
+      path: '/',
+      summary:
+        'The console; a WebSocket at the same path is answered in the dialect that its first frame speaks',
+      security: 'nobody',
+      answers: {
+        200: { description: 'The page', schema: z.string(), type: 'text/html' },
+        304: { description: 'The page has not changed' },
+        503: { description: 'The console was not built', schema: z.string(), type: 'text/html' },
+      },
+    },
+    {
+      method: 'get',
+      path: '/assets/{file}',
+      summary: 'What the console is made of, under names that change with what is in them',
+      security: 'nobody',
+      answers: {
+        200: { description: 'The file', schema: z.string(), type: 'text/javascript' },
+        304: { description: 'The file has not changed' },
+        404: { description: 'There is no such file', schema: Refused },
+      },
+    },
+    {
+      method: 'get',
       path: '/ready',
       summary: 'Whether the server can serve just now; /health says whether it is alive',
       security: 'nobody',

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import type { aboutView } from './about.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_DOORS: 'agentloop=0' });
+});
+afterAll(() => server.stop());
+
+const about = (token?: string) =>
+  fetch(`${server.http}/v1/server`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
+
+test('it tells what answers, where it listens and who is asking', async () => {
+  const told = await about(await server.login('uma', 'uma-password'));
+  const view = (await told.json()) as ReturnType<typeof aboutView>;
+  expect(view).toMatchObject({
+    auth: 'required',
+    principal: { id: 'uma', role: 'user' },
+    provider: 'offline',
+    model: 'offline',
+    models: [{ id: 'offline', provider: 'offline' }],
+    approval: 'suggest',
+    defaultDomain: 'software_development',
+  });
+  expect(view.version).toMatch(/^\d+\.\d+\.\d+/);
+  expect(view.doors).toEqual([
+    { dialect: 'all', port: server.running.port },
+    { dialect: 'agentloop', port: server.running.doors[0]?.port ?? 0 },
+  ]);
+  expect(view.domains.map(({ id }) => id)).toContain('social_chat');
+  expect(view.agents.map(({ id }) => id)).toContain('coder');
+});
+
+test('it tells nothing to whoever has no token where one is needed', async () => {
+  const refused = await about();
+  expect([refused.status, Object.keys((await refused.json()) as object)]).toEqual([401, ['error', 'detail']]);
+});
