@@ -11,6 +11,8 @@ test('--help lists the commands', async () => {
   const { code, stdout, stderr } = await runParlance(['--help'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('parlance serve --help');
+  for (const command of ['serve', 'user', 'export', 'import', 'backup'])
+    expect(stdout).toMatch(new RegExp(`^  ${command} +\\w`, 'm'));
 });
 
 test('--version prints the version and nothing else', async () => {
