@@ -3,7 +3,7 @@ import type { Log } from '../core/ports/log.ts';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { eventBatches } from './event-batches.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
-import { BROKEN_OFF, type Wire, type WireEvent, type WireFault } from './wire.ts';
+import { BROKEN_OFF, type Wire, type WireEvent, type WireFault, type WireRequest } from './wire.ts';
 
 export type HttpProviderOptions = {
   readonly name: string;
@@ -91,17 +91,10 @@ async function* answer<State>(
     return failed(BUG);
   };
   try {
-    const request = attempted(() => wire.request(prompt, plain));
-    if (!request.ok) return yield bug(request.thrown);
-    const { url, headers, body } = request.value;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.any([signal, idle.signal]),
-      redirect: 'manual', // a key is never sent on to another address
-      timeout: false, // ours counts
-    });
+    // Nothing of the request is held here: it can be large, and the answer takes its time.
+    const posted = attempted(() => post(wire.request(prompt, plain), AbortSignal.any([signal, idle.signal])));
+    if (!posted.ok) return yield bug(posted.thrown);
+    const response = await posted.value;
     clearTimeout(timer);
     timer = setTimeout(() => idle.abort(), idleMs);
     if (response.status >= 300 && response.status < 400) return yield failed(REDIRECTED);
@@ -138,6 +131,16 @@ async function* answer<State>(
     clearTimeout(timer);
   }
 }
+
+const post = ({ url, headers, body }: WireRequest, signal: AbortSignal): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(body),
+    signal,
+    redirect: 'manual', // a key is never sent on to another address
+    timeout: false, // ours counts
+  });
 
 type Attempted<Value> =
   | { readonly ok: true; readonly value: Value }
