@@ -95,7 +95,11 @@ function trimmed(frame: Record<string, unknown>, field: string): string {
   return value.trim();
 }
 
-const typeWord = (type: unknown): string => (type === undefined || type === null ? 'None' : String(type));
+/** An object has no word: what it says of itself is the sender's, and may be nothing that can be called. */
+function typeWord(type: unknown): string {
+  if (type === undefined || type === null) return 'None';
+  return typeof type === 'object' ? 'object' : String(type).slice(0, 100);
+}
 
 function routes(app: Hono, around: Surroundings): void {
   const { engine, gate } = around;
