@@ -1,5 +1,5 @@
 /** What a client may say, and how a message that does not fit is answered. */
-import { ApprovalId, DirectCall, Fault } from '@parlance/protocol';
+import { ApprovalId, DirectCall, Fault, nestsDeeper } from '@parlance/protocol';
 import { z } from 'zod';
 
 /** Everything that a client may say. */
@@ -55,13 +55,7 @@ export function directCall(content: string): DirectCall | undefined {
   return parsed.data;
 }
 
-/** What is nested deeper overflows the stack of whoever walks it, schemas included. */
 const MOST_LEVELS = 100;
-
-const nestsDeeper = (value: unknown, levels: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1)));
 
 function parsedJson(text: string): unknown {
   try {

@@ -1,5 +1,5 @@
 /** The REST side of `conversations`: login, what there is, and the history. Errors are {detail}. */
-import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
+import { Fault, type FaultCode, nestsDeeper, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
@@ -119,6 +119,7 @@ async function body<Schema extends z.ZodType>(c: Context, schema: Schema): Promi
   } catch (cause) {
     throw new Fault('invalid', 'The body is not valid JSON', { cause });
   }
+  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply');
   return fitting(schema, value);
 }
 

@@ -1,5 +1,5 @@
 /** What all endpoints of `copilot` have in common: who calls, what fits, and how an error looks. */
-import { Fault, type FaultCode, type JsonObject, type Principal } from '@parlance/protocol';
+import { Fault, type FaultCode, type JsonObject, nestsDeeper, type Principal } from '@parlance/protocol';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
@@ -77,12 +77,14 @@ export async function checkedBody<Schema extends z.ZodType>(
   try {
     value = await request.json();
   } catch {
-    throw invalid(
-      new z.ZodError([{ code: 'custom', path: [], message: 'is not valid JSON', input: undefined }]),
-    );
+    throw unreadable('is not valid JSON');
   }
+  if (nestsDeeper(value)) throw unreadable('is nested too deeply');
   return checked(schema, value);
 }
+
+const unreadable = (message: string): Fault =>
+  invalid(new z.ZodError([{ code: 'custom', path: [], message, input: undefined }]));
 
 function invalid(cause: z.ZodError): Fault {
   const [first] = fieldsOf(cause);

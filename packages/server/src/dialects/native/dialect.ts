@@ -8,6 +8,7 @@ import {
   Command,
   Fault,
   type FaultCode,
+  nestsDeeper,
   type Principal,
   type SessionEvent,
 } from '@parlance/protocol';
@@ -169,11 +170,14 @@ function routes(app: Hono, around: Surroundings): void {
 }
 
 async function body(request: Request): Promise<unknown> {
+  let value: unknown;
   try {
-    return await request.json();
+    value = await request.json();
   } catch {
     throw new Fault('invalid', 'The body is not valid JSON.');
   }
+  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply.');
+  return value;
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -1,5 +1,5 @@
 /** The signed HTTP API, for the family's server packages. Errors are plain text. */
-import { Fault, type FaultCode } from '@parlance/protocol';
+import { Fault, type FaultCode, nestsDeeper } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
@@ -135,11 +135,14 @@ async function bytesOf(c: Context, most: number): Promise<Uint8Array> {
 }
 
 function jsonOf(body: Uint8Array): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (cause) {
     throw new Fault('invalid', 'The body is not valid JSON', { cause });
   }
+  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply');
+  return value;
 }
 
 function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
