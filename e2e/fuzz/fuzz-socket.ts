@@ -1,0 +1,77 @@
+/** A socket that goes on: what it is sent may close it, and then it is opened again. */
+import { WebSocket } from 'ws';
+import { complaint } from './checker.ts';
+import type { Hostile } from './hostile.ts';
+import type { Chance } from './random.ts';
+import type { SocketTarget } from './targets.ts';
+
+const PATIENCE_MS = 60_000;
+
+export class FuzzSocket {
+  readonly complaints: string[] = [];
+  #socket: WebSocket | null = null;
+  #fence: { readonly name: string; readonly passed: () => void } | null = null;
+  #gone: () => void = () => undefined;
+
+  constructor(
+    private readonly address: string,
+    readonly target: SocketTarget,
+  ) {}
+
+  /** Sends all of them, and resolves when the last was answered or the socket was closed. */
+  async send(messages: readonly Hostile[], chance: Chance): Promise<void> {
+    const socket = await this.#open();
+    const gone = Promise.withResolvers<void>();
+    this.#gone = gone.resolve;
+    for (const message of messages) put(socket, message, chance);
+    const fence = Promise.withResolvers<void>();
+    const name = `fence-${crypto.randomUUID()}`;
+    this.#fence = { name, passed: fence.resolve };
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(this.target.wire.fence(name)));
+    else gone.resolve();
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Error(`${this.target.name} does not answer any more`)),
+      PATIENCE_MS,
+    );
+    await Promise.race([fence.promise, gone.promise, late.promise]).finally(() => clearTimeout(timer));
+  }
+
+  close(): void {
+    this.#socket?.terminate();
+  }
+
+  async #open(): Promise<WebSocket> {
+    if (this.#socket?.readyState === WebSocket.OPEN) return this.#socket;
+    const socket = new WebSocket(this.address + this.target.path, { skipUTF8Validation: true });
+    this.#socket = socket;
+    const opened = Promise.withResolvers<void>();
+    socket.on('open', () => opened.resolve());
+    socket.on('error', (error) => opened.reject(error));
+    socket.on('close', () => this.#gone());
+    socket.on('message', (data) => this.#heard(String(data)));
+    await opened.promise;
+    const greeting = this.target.wire.greeting?.say;
+    if (greeting) socket.send(JSON.stringify(greeting));
+    return socket;
+  }
+
+  #heard(text: string): void {
+    const wrong = complaint(text);
+    if (wrong) this.complaints.push(`${this.target.name}: ${wrong} in ${text.slice(0, 300)}`);
+    if (this.#fence && text.includes(this.#fence.name)) this.#fence.passed();
+  }
+}
+
+/** Whole, as bytes, or in pieces. */
+function put(socket: WebSocket, message: Hostile, chance: Chance): void {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  const binary = typeof message !== 'string' && chance.below(2) === 0;
+  if (message.length < 2 || chance.below(10) > 0) {
+    socket.send(message, { binary });
+    return;
+  }
+  const middle = 1 + chance.below(message.length - 1);
+  socket.send(message.slice(0, middle), { binary, fin: false });
+  socket.send(message.slice(middle), { binary, fin: true });
+}

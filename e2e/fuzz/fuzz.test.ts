@@ -1,0 +1,25 @@
+/** The short run; `npm run fuzz -- --seed N --count N` is the long one. */
+import { expect, test } from 'bun:test';
+import { DRIVERS } from '../drivers.ts';
+import { hostile } from './hostile.ts';
+import { Chance } from './random.ts';
+import { fuzzedServer } from './server.ts';
+
+test('thousands of hostile messages find no bug, and every dialect answers afterwards', async () => {
+  const { sent, complaints, logged, answering, statuses } = await fuzzedServer(1, 3_000);
+  expect(complaints).toEqual([]);
+  expect(logged).toEqual([]);
+  expect(answering).toEqual(Object.keys(DRIVERS));
+  expect(sent).toBeGreaterThanOrEqual(3_000);
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '404']));
+});
+
+test('a seed gives the same messages again', () => {
+  const example = { type: 'chat', message: 'hello', payload: { nested: [1, 2] } };
+  const made = (seed: number) => {
+    const chance = new Chance(seed);
+    return Array.from({ length: 200 }, () => hostile(example, chance));
+  };
+  expect(made(7)).toEqual(made(7));
+  expect(made(7)).not.toEqual(made(8));
+});

@@ -1,0 +1,32 @@
+/** `npm run fuzz -- --seed 7 --count 100000`: a long run, which fails where the server does. */
+import { parseArgs } from 'node:util';
+import { DRIVERS } from '../drivers.ts';
+import { fuzzedServer } from './server.ts';
+
+/** What the server may have grown by when it is over, in MiB. */
+const MOST_GROWTH = 400;
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '100000' } },
+});
+const [seed, count] = [Number(values.seed), Number(values.count)];
+const began = performance.now();
+const outcome = await fuzzedServer(seed, count, (line) => console.log(line));
+const { sent, complaints, statuses, memoryBefore, memoryAfter, answering, logged } = outcome;
+console.log(`seed ${seed}: ${sent} sent in ${Math.round((performance.now() - began) / 1000)} s`);
+console.log(
+  `HTTP: ${Object.entries(statuses)
+    .map(([status, times]) => `${times} × ${status}`)
+    .join(', ')}`,
+);
+console.log(`memory: ${memoryBefore} MiB before, ${memoryAfter} MiB after`);
+console.log(`answering afterwards: ${answering.join(', ')}`);
+for (const line of [...complaints.slice(0, 40), ...logged.slice(0, 20)]) console.log(line.slice(0, 1_000));
+const failures = [
+  ...(complaints.length > 0 ? [`${complaints.length} complaints`] : []),
+  ...(logged.length > 0 ? [`${logged.length} errors in the log`] : []),
+  ...(memoryAfter - memoryBefore > MOST_GROWTH ? [`more than ${MOST_GROWTH} MiB of growth`] : []),
+  ...(answering.length < Object.keys(DRIVERS).length ? ['not every dialect answers'] : []),
+];
+console.log(failures.length === 0 ? 'nothing found' : `failed: ${failures.join('; ')}`);
+process.exit(failures.length === 0 ? 0 : 1);

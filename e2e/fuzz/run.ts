@@ -1,0 +1,140 @@
+/** One run: so many messages from one seed, at a server that must answer as before when it is over. */
+import { complaint, residentMiB } from './checker.ts';
+import { FuzzSocket } from './fuzz-socket.ts';
+import { type Hostile, hostile } from './hostile.ts';
+import { PINNED } from './pinned.ts';
+import { Chance } from './random.ts';
+import { HTTP_TARGETS, type HttpTarget, socketTargets } from './targets.ts';
+
+export type Fuzzed = {
+  readonly sent: number;
+  readonly complaints: readonly string[];
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly memoryBefore: number;
+  readonly memoryAfter: number;
+};
+
+export type Run = {
+  readonly http: string;
+  readonly pid: number;
+  readonly token: string;
+  readonly seed: number;
+  readonly count: number;
+  readonly told?: (line: string) => void;
+};
+
+/** Sockets are told this many at once; the server refuses a thousand that wait. */
+const BATCH = 50;
+const AT_ONCE = 12;
+
+export async function fuzz({ http, pid, token, seed, count, told }: Run): Promise<Fuzzed> {
+  const chance = new Chance(seed);
+  const complaints: string[] = [];
+  const statuses: Record<string, number> = {};
+  const sockets = socketTargets(token).map((target) => new FuzzSocket(http.replace('http', 'ws'), target));
+  const memoryBefore = await residentMiB(pid);
+
+  async function post({ method, path }: HttpTarget, body: Hostile | undefined): Promise<void> {
+    const response = await fetch(http + path, {
+      method,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      ...(method === 'GET' || body === undefined ? {} : { body }),
+    });
+    const kind = String(response.status);
+    statuses[kind] = (statuses[kind] ?? 0) + 1;
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel();
+    const text = await response.text();
+    const wrong = response.status >= 500 ? `${response.status}` : complaint(text);
+    if (wrong)
+      complaints.push(`${method} ${path.slice(0, 200)}: ${wrong} for ${shown(body)}: ${text.slice(0, 200)}`);
+  }
+
+  async function atSocket(socket: FuzzSocket, messages: readonly Hostile[]): Promise<void> {
+    const before = socket.complaints.length;
+    await socket.send(messages, chance);
+    if (socket.complaints.length > before) {
+      complaints.push(
+        ...socket.complaints.slice(before),
+        ...messages.map((message) => `  one of: ${shown(message)}`),
+      );
+    }
+  }
+
+  for (const { to, sent } of PINNED) {
+    const socket = sockets.find(({ target }) => target.name === to);
+    const [method = '', path = ''] = to.split(' ');
+    await (socket ? atSocket(socket, [sent]) : post({ method, path, examples: [] }, sent));
+  }
+
+  let sent = 0;
+  while (sent < count) {
+    for (const socket of sockets) {
+      const { examples } = socket.target;
+      const messages = Array.from({ length: BATCH }, () =>
+        hostile(examples[chance.below(examples.length)], chance),
+      );
+      await atSocket(socket, messages);
+      sent += BATCH;
+    }
+    const requests = Array.from({ length: AT_ONCE * 4 }, () => request(chance));
+    for (let first = 0; first < requests.length; first += AT_ONCE)
+      await Promise.all(requests.slice(first, first + AT_ONCE).map(([target, body]) => post(target, body)));
+    sent += requests.length;
+    if (
+      told &&
+      Math.floor(sent / 10_000) > Math.floor((sent - BATCH * sockets.length - requests.length) / 10_000)
+    )
+      told(`${sent} sent, ${complaints.length} complaints, ${await residentMiB(pid)} MiB`);
+  }
+  for (const socket of sockets) socket.close();
+  return { sent, complaints, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
+}
+
+const QUERIES = [
+  'limit',
+  'cursor',
+  'after',
+  'offset',
+  'since',
+  'status',
+  'url',
+  'info',
+  'session',
+  'filter_by_prefix',
+] as const;
+const VALUES = [
+  '',
+  '-1',
+  '1e999',
+  'NaN',
+  '%00',
+  '%ff',
+  '%F0%9F%98%80',
+  '__proto__',
+  '[object Object]',
+  '9'.repeat(400),
+] as const;
+
+/** A request with a hostile body, and now and then a hostile address. */
+function request(chance: Chance): [HttpTarget, Hostile | undefined] {
+  const target = HTTP_TARGETS[chance.below(HTTP_TARGETS.length)] ?? {
+    method: 'GET',
+    path: '/',
+    examples: [],
+  };
+  const { examples } = target;
+  const body = examples.length === 0 ? undefined : hostile(examples[chance.below(examples.length)], chance);
+  const query = `${chance.pick(QUERIES)}=${chance.pick(VALUES)}`;
+  const joint = target.path.includes('?') ? '&' : '?';
+  const path = chance.below(3) === 0 ? `${target.path}${joint}${query}` : target.path;
+  return [{ ...target, path }, body];
+}
+
+const shown = (message: Hostile | undefined): string =>
+  message === undefined
+    ? 'no body'
+    : typeof message === 'string'
+      ? JSON.stringify(
+          message.length > 400 ? `${message.slice(0, 300)} … ${message.length} characters` : message,
+        )
+      : `bytes ${Buffer.from(message).toString('hex').slice(0, 400)}`;

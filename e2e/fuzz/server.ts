@@ -1,0 +1,50 @@
+/** The server that is fuzzed: a process of its own, whose complaints about itself are read, too. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { DRIVERS } from '../drivers.ts';
+import { postJson, startProcess } from '../server-process.ts';
+import { type Fuzzed, fuzz } from './run.ts';
+
+export type Outcome = Fuzzed & {
+  /** lines of the log that say that something is wrong with the server */
+  readonly logged: readonly string[];
+  /** dialects in which a plain message was answered afterwards */
+  readonly answering: readonly string[];
+};
+
+export async function fuzzedServer(
+  seed: number,
+  count: number,
+  told?: (line: string) => void,
+): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-fuzz-'));
+  const server = await startProcess(folder, {
+    LOG_LEVEL: 'error',
+    PARLANCE_OFFLINE_DELAY: '0',
+    PARLANCE_REQUESTS_PER_MINUTE: '1000000',
+  });
+  // Read from the start: a pipe that nobody empties would stop the server.
+  const log = server.stderr();
+  try {
+    const { http, pid } = server;
+    const login = { username: 'dev', password: 'dev-password' };
+    const { body } = await postJson(`${http}/v1/auth/login`, login);
+    const token = String(body.access_token);
+    const fuzzed = await fuzz({ http, pid, token, seed, count, told });
+    const answering: string[] = [];
+    for (const [name, open] of Object.entries(DRIVERS)) {
+      const driver = await open(server as unknown as TestServer, `temp-${crypto.randomUUID()}`, token);
+      driver.say('echo still here');
+      if ((await driver.answer()).includes('still here')) answering.push(name);
+      driver.client.close();
+    }
+    await server.kill();
+    const logged = (await log).split('\n').filter((line) => line !== '');
+    return { ...fuzzed, answering, logged };
+  } finally {
+    await server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
