@@ -1,13 +1,13 @@
 /** Measures one row, as a process of its own: the load generator. `bun measure-job.ts JOB` prints lines of JSON. */
 import { Absent } from './contestants/contestant.ts';
 import { TABLES } from './tables/index.ts';
-import type { Job } from './tables/table.ts';
+import { ENDED_EARLY, type Job } from './tables/table.ts';
 
 const job = JSON.parse(process.argv[2] ?? '{}') as Job;
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 // So that the servers it started end with it.
-process.on('SIGTERM', () => process.exit(1));
+process.on('SIGTERM', () => process.exit(ENDED_EARLY));
 
 const table = TABLES.find(({ name }) => name === job.table);
 if (!table) throw new Error(`there is no table ${job.table}`);

@@ -1,12 +1,12 @@
 /** Runs one job in a load generator of its own, so that no row is measured by a process that another one has warmed. */
 import { inBench, linesOf } from './contestants/contestant.ts';
 import { MANY_REQUESTS } from './contestants/floor.ts';
-import type { Figures, Job, Progress } from './tables/table.ts';
+import { ENDED_EARLY, type Figures, type Job, type Progress } from './tables/table.ts';
 
 export type Outcome = { readonly figures: Figures | null; readonly absent: string | null };
 
 /** Longer than any job that works. */
-const PATIENCE_MS = 10 * 60_000;
+export const PATIENCE_MS = 15 * 60_000;
 
 type Line = {
   readonly progress?: string;
@@ -15,13 +15,14 @@ type Line = {
   readonly failed?: string;
 };
 
-export async function runJob(job: Job, progress: Progress): Promise<Outcome> {
+/** A job that takes longer than `patienceMs` is ended, with all that it started. */
+export async function runJob(job: Job, progress: Progress, patienceMs = PATIENCE_MS): Promise<Outcome> {
   const child = Bun.spawn([process.execPath, inBench('measure-job.ts'), JSON.stringify(job)], {
     env: { ...process.env, ...MANY_REQUESTS },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: PATIENCE_MS,
+    timeout: patienceMs,
   });
   const errors = child.stderr.text();
   let outcome: Outcome | null = null;
@@ -33,5 +34,8 @@ export async function runJob(job: Job, progress: Progress): Promise<Outcome> {
     if (line.failed !== undefined) outcome = { figures: null, absent: `failed: ${line.failed}` };
   }
   await child.exited;
-  return outcome ?? { figures: null, absent: `failed: ${(await errors).trim().slice(-300)}` };
+  if (outcome) return outcome;
+  const ended = child.signalCode !== null || child.exitCode === ENDED_EARLY;
+  const reason = ended ? 'it took too long' : (await errors).trim().slice(-300);
+  return { figures: null, absent: `failed: ${reason}` };
 }

@@ -2,8 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder that is gone when the block that asked for it ends. */
+/** A folder that is gone when the block that asked for it ends, or the process. */
 export function temporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'parlance-bench-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', remove);
+  const dispose = () => {
+    remove();
+    process.off('exit', remove);
+  };
+  return { path, [Symbol.dispose]: dispose };
 }

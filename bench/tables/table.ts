@@ -10,6 +10,9 @@ export type Job = {
   readonly quick: boolean;
 };
 
+/** The exit code of a job that was told to end. */
+export const ENDED_EARLY = 143;
+
 export type Column = {
   readonly key: string;
   readonly title: string;
