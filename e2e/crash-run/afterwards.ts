@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fact } from '../../packages/protocol/src/index.ts';
 import { postJson, type ServerProcess } from '../server-process.ts';
+import { PATIENCE_MS } from './client.ts';
 import { endsIn, submitKeyed } from './clients/native.ts';
 import type { Evidence } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
@@ -11,6 +12,8 @@ import { pendingApprovals } from './scenes/approval.ts';
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
+/** What has not been answered by then will not be. */
+const ANSWERS_MS = 10_000;
 const PAGE = 1_000;
 
 export async function collect(
@@ -26,12 +29,16 @@ export async function collect(
   for (const one of waiting) await deny(server, one.id, one.token);
   const facts = new Map<string, Fact[]>();
   const left = [...ledger.conversations];
+  const deadline = performance.now() + ANSWERS_MS;
   const work = async () => {
-    for (let next = left.shift(); next; next = left.shift())
-      facts.set(
-        next.id,
-        await lastExchange(server, OWNED.has(next.dialect) ? token : undefined, next, ledger),
+    for (let next = left.shift(); next; next = left.shift()) {
+      const owner = OWNED.has(next.dialect) ? token : undefined;
+      const exchange = lastExchange(server, owner, next, ledger, deadline);
+      const read = await within(deadline + PATIENCE_MS, exchange).catch((thrown) =>
+        ledger.trouble(`the last message to ${next?.id}`, thrown),
       );
+      if (read) facts.set(next.id, read);
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return {
@@ -40,6 +47,13 @@ export async function collect(
     pending: waiting.map(({ id }) => id),
     facts,
   };
+}
+
+/** Rejects where it takes longer. */
+async function within<Value>(deadline: number, work: Promise<Value>): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('no answer')), deadline - performance.now());
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
 const bearer = (token: string | undefined): Record<string, string> =>
@@ -60,10 +74,10 @@ async function lastExchange(
   token: string | undefined,
   conversation: Conversation,
   ledger: Ledger,
+  deadline: number,
 ): Promise<Fact[]> {
   const message = ledger.says(conversation, { text: `echo last words of ${conversation.id}` });
   await submitKeyed(server, message, ledger, bearer(token));
-  const deadline = performance.now() + 10_000;
   for (;;) {
     const facts = await allFacts(server, conversation.id, token);
     const inputs = facts.filter(({ type }) => type === 'input.accepted').length;
@@ -79,7 +93,7 @@ async function allFacts(server: ServerProcess, session: string, token: string | 
     const response: Response = await fetch(url, { headers: bearer(token) });
     const page = (await response.json()) as { events: Fact[]; next: number | null };
     facts.push(...page.events);
-    after = page.next;
+    after = page.events.length === 0 ? null : page.next;
   }
   return facts;
 }

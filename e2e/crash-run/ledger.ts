@@ -27,6 +27,7 @@ export class Ledger {
   constructor(
     private readonly moments: Moments,
     private readonly onAcknowledged: () => void,
+    private readonly onTrouble: (what: string) => void,
   ) {}
 
   /** `name` begins the id; in dialects where the client invents ids, any string will do. */
@@ -65,6 +66,8 @@ export class Ledger {
   }
 
   trouble(who: string, thrown: unknown): void {
-    this.troubles.push(`${who}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    const what = `${who}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    this.troubles.push(what);
+    this.onTrouble(what);
   }
 }

@@ -26,8 +26,15 @@ const seed = wholeNumber('seed');
 const kills = wholeNumber('kills');
 const seconds = wholeNumber('seconds');
 
+const fail = (why: string): never => {
+  console.log(`FAILED: ${why}; again with --seed ${seed}`);
+  process.exit(1);
+};
+
 console.log(`seed ${seed}: ${kills} kills in at most ${seconds} seconds`);
-const outcome = await run({ seed, kills, seconds });
+setTimeout(() => fail('not done in time'), seconds * 1_000);
+const onTrouble = (what: string) => console.log(`trouble: ${what}`);
+const outcome = await run({ seed, kills, seconds, onTrouble }).catch((thrown: Error) => fail(thrown.message));
 for (const line of reportOf(seed, outcome)) console.log(line);
 const { p95 } = spreadOf(outcome.recoveries);
 const failures = [
@@ -35,7 +42,6 @@ const failures = [
   ...(outcome.kills < kills ? [`only ${outcome.kills} of ${kills} kills`] : []),
   ...(p95 >= MOST_RECOVERY_MS ? [`recovery p95 is not under ${MOST_RECOVERY_MS} ms`] : []),
 ];
-console.log(
-  failures.length === 0 ? 'nothing was lost' : `FAILED: ${failures.join('; ')}; again with --seed ${seed}`,
-);
-process.exit(failures.length === 0 ? 0 : 1);
+if (failures.length > 0) fail(failures.join('; '));
+console.log('nothing was lost');
+process.exit(0);

@@ -23,7 +23,13 @@ import { browserScene } from './scenes/browser.ts';
 import { compactionScene } from './scenes/compaction.ts';
 import { Victim } from './victim.ts';
 
-export type Options = { readonly seed: number; readonly kills: number; readonly seconds: number };
+export type Options = {
+  readonly seed: number;
+  readonly kills: number;
+  readonly seconds: number;
+  /** told at once of what goes wrong for a client without a kill; it is a violation in the end, too */
+  readonly onTrouble?: (what: string) => void;
+};
 
 export type Outcome = {
   readonly kills: number;
@@ -37,16 +43,16 @@ export type Outcome = {
 const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
 /** What is left of the time for the clients to finish, and for the check. */
 const AFTERWARDS_MS = 25_000;
-const FINISH_MS = 15_000;
+const FINISH_MS = 10_000;
 
-export async function run({ seed, kills, seconds }: Options): Promise<Outcome> {
+export async function run({ seed, kills, seconds, onTrouble = () => undefined }: Options): Promise<Outcome> {
   const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS, seconds * 300);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-crash-run-'));
   prepare(folder);
   const random = seeded(seed);
   const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '1' });
   const moments = new Moments();
-  const ledger = new Ledger(moments, () => victim.acknowledged());
+  const ledger = new Ledger(moments, () => victim.acknowledged(), onTrouble);
   try {
     victim.start();
     const { server } = await victim.up();
@@ -60,7 +66,8 @@ export async function run({ seed, kills, seconds }: Options): Promise<Outcome> {
       ['browser', browserScene(world, random.branch('browser'))],
       ['compaction', compactionScene(world, random.branch('compaction'))],
     ]);
-    const hits = await killing(victim, moments, random.branch('killer'), { kills, until });
+    const { hits, recovered } = await killing(victim, moments, random.branch('killer'), { kills, until });
+    if (!recovered) ledger.trouble('server', 'acknowledged nothing any more');
     world.stopping = true;
     await finished(clients, ledger);
     const life = await victim.up();
