@@ -23,7 +23,10 @@ export async function fuzzedServer(
   const server = await startProcess(folder, {
     LOG_LEVEL: 'error',
     PARLANCE_OFFLINE_DELAY: '0',
+    // What is refused for coming too fast is not looked at.
+    PARLANCE_FRAMES_PER_MINUTE: '1000000',
     PARLANCE_REQUESTS_PER_MINUTE: '1000000',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '1000000',
   });
   // Read from the start: a pipe that nobody empties would stop the server.
   const log = server.stderr();
