@@ -178,6 +178,14 @@ export function evolveContext(context: Context, fact: Fact): Context {
   }
 }
 
+let counted = { text: '', tokens: 0 };
+
+/** Those of a server are the same each time. */
+function instructionTokens(text: string): number {
+  if (counted.text !== text) counted = { text, tokens: countTokens(text) };
+  return counted.tokens;
+}
+
 /** How full the context will be once these facts, too, are part of it. */
 export function contextUse(
   context: Context,
@@ -189,7 +197,7 @@ export function contextUse(
   return {
     tokens: after.counted
       ? after.counted.tokens + after.tokens - after.counted.own
-      : after.tokens + countTokens(limits.instructions),
+      : after.tokens + instructionTokens(limits.instructions),
     limit: limits.limit,
     items: after.entries.length,
     strategy: limits.strategy,

@@ -90,7 +90,10 @@ export class LiveSession {
   ): Promise<LiveSession> {
     const session = new LiveSession(ref, agent, sources, wider);
     const record = await sources.store.load(ref);
-    if (!record) return session;
+    if (!record) {
+      session.#context = EMPTY;
+      return session;
+    }
     if (record.checkpoint?.version === STATE_VERSION) {
       session.#checkpoint = record.checkpoint;
       session.state = JSON.parse(record.checkpoint.state) as SessionState;
@@ -146,7 +149,7 @@ export class LiveSession {
       this.saidAtRest = 0;
       this.interrupted = null;
       this.#checkpoint = null;
-      this.#context = null;
+      this.#context = EMPTY;
       this.#abort = null;
       if (erased) this.publish({ type: 'session.erased', by });
       return erased;
