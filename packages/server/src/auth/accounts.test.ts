@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test';
+import type { Role } from '@parlance/protocol';
+import { openAccounts } from './accounts.ts';
+import { openGate } from './gate.ts';
+import { hashPassword } from './passwords.ts';
+import { revocationsInMemory, usersInMemory } from './test-users.ts';
+
+const quiet = () => undefined;
+const HASHES = { ada: await hashPassword('ada-password'), uma: await hashPassword('uma-password') };
+
+function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
+  const users = usersInMemory(
+    ...roles.map(([name, role]) => ({ name, role, passwordHash: HASHES[name], createdAt: 1 })),
+  );
+  const gate = openGate({
+    users,
+    revocations: revocationsInMemory(),
+    secret: new Uint8Array(32).fill(7),
+    open: false,
+    limits: { attempts: 3 },
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+  });
+  return { users, gate, accounts: openAccounts({ users, gate, named: ['ada'], now: () => 2 }) };
+}
+
+const fault = (code: string, message: string) => expect.objectContaining({ code, message });
+
+describe('the last admin', () => {
+  const only = fault('forbidden', 'ada is the only admin: make somebody else one first.');
+
+  test('is neither removed nor given another role', async () => {
+    const { accounts, users } = opened(['ada', 'admin'], ['uma', 'user']);
+    await expect(accounts.remove('ada')).rejects.toEqual(only);
+    await expect(accounts.change('ada', { role: 'developer' })).rejects.toEqual(only);
+    await accounts.change('ada', { role: 'admin', password: 'another' });
+    expect((await users.find('ada'))?.role).toBe('admin');
+  });
+
+  test('stays when the last two are demoted at the same moment', async () => {
+    const { accounts } = opened(['ada', 'admin'], ['uma', 'admin']);
+    const outcomes = await Promise.allSettled([
+      accounts.change('ada', { role: 'user' }),
+      accounts.change('uma', { role: 'user' }),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect((await accounts.list()).map(({ role }) => role)).toEqual(['user', 'admin']);
+  });
+});
+
+test('two users of one name are not added, also at the same moment', async () => {
+  const { accounts } = opened(['ada', 'admin']);
+  const wanted = { name: 'new', password: 'x', role: 'user' as const };
+  const outcomes = await Promise.allSettled([accounts.add(wanted), accounts.add(wanted)]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(accounts.add(wanted)).rejects.toEqual(fault('invalid', 'name: there is a user new already'));
+});
+
+test('a list tells who is named in the settings, and no hash', async () => {
+  const { accounts } = opened(['ada', 'admin'], ['uma', 'user']);
+  expect(await accounts.list()).toEqual([
+    { name: 'ada', role: 'admin', createdAt: 1, fromSettings: true },
+    { name: 'uma', role: 'user', createdAt: 1, fromSettings: false },
+  ]);
+});
+
+test('names and passwords that cannot be are refused, and whoever is not there is not found', async () => {
+  const { accounts } = opened(['ada', 'admin']);
+  const add = (name: string, password: string) => accounts.add({ name, password, role: 'user' });
+  await expect(add('local', 'x')).rejects.toMatchObject({ code: 'invalid' });
+  await expect(add('a b', 'x')).rejects.toMatchObject({ code: 'invalid' });
+  await expect(add('bob', '')).rejects.toEqual(fault('invalid', 'the password is empty'));
+  for (const ask of [accounts.remove, accounts.logOut, (name: string) => accounts.change(name, {})])
+    await expect(ask('bob')).rejects.toEqual(fault('not_found', 'There is no such user.'));
+});
+
+describe('a password of one’s own', () => {
+  test('is changed by whoever knows the old one; older tokens end, the new one is good', async () => {
+    const { accounts, gate } = opened(['uma', 'user']);
+    const before = await gate.login('uma', 'uma-password', 'here');
+    const { token } = await accounts.changePassword('uma', 'uma-password', 'better', 'here');
+    await expect(gate.verify(before.token)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await gate.verify(token)).toMatchObject({ id: 'uma', role: 'user' });
+    await expect(gate.login('uma', 'uma-password', 'here')).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  });
+
+  test('is not guessed: failed attempts count as failed logins', async () => {
+    const { accounts } = opened(['uma', 'user']);
+    const guess = () => accounts.changePassword('uma', 'a guess', 'better', 'here');
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect(guess()).rejects.toEqual(fault('forbidden', 'The old password is not right.'));
+    await expect(guess()).rejects.toMatchObject({ code: 'limited' });
+    await expect(accounts.changePassword('uma', 'uma-password', 'better', 'here')).rejects.toMatchObject({
+      code: 'limited',
+    });
+  });
+
+  test('stays where the new one cannot be', async () => {
+    const { accounts, gate } = opened(['uma', 'user']);
+    const asked = accounts.changePassword('uma', 'uma-password', '', 'here');
+    await expect(asked).rejects.toMatchObject({ code: 'invalid' });
+    expect((await gate.login('uma', 'uma-password', 'here')).principal.id).toBe('uma' as never);
+  });
+});

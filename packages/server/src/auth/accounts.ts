@@ -1,0 +1,106 @@
+/** Looking after users while the server runs. */
+import { Fault } from '@parlance/protocol';
+import type { Account, Accounts } from '../core/ports/accounts.ts';
+import type { Gate } from '../core/ports/gate.ts';
+import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+import { hashPassword, passwordProblem } from './passwords.ts';
+import { nameProblem } from './users.ts';
+
+export type AccountOptions = {
+  readonly users: UserStore;
+  readonly gate: Pick<Gate, 'login'>;
+  /** whom the settings name */
+  readonly named: readonly string[];
+  readonly now?: () => number;
+};
+
+export function openAccounts({ users, gate, named, now = Date.now }: AccountOptions): Accounts {
+  const inTurn = oneAfterAnother();
+  const shown = ({ name, role, createdAt }: User): Account => ({
+    name,
+    role,
+    createdAt,
+    fromSettings: named.includes(name),
+  });
+
+  async function existing(name: string): Promise<KeptUser> {
+    const user = nameProblem(name) === null ? await users.find(name) : null;
+    if (user === null) throw new Fault('not_found', 'There is no such user.');
+    return user;
+  }
+
+  async function refuseToLose(admin: User): Promise<void> {
+    if (admin.role !== 'admin') return;
+    const others = (await users.everyone()).filter(
+      ({ name, role }) => role === 'admin' && name !== admin.name,
+    );
+    if (others.length === 0)
+      throw new Fault('forbidden', `${admin.name} is the only admin: make somebody else one first.`);
+  }
+
+  return {
+    list: async () => (await users.everyone()).map(shown),
+
+    async add({ name, password, role }) {
+      const problem = nameProblem(name);
+      if (problem !== null) throw new Fault('invalid', `name: ${problem}`);
+      const passwordHash = await hashed(password);
+      return inTurn(async () => {
+        if ((await users.find(name)) !== null)
+          throw new Fault('invalid', `name: there is a user ${name} already`);
+        const user: User = { name, role, passwordHash, createdAt: now() };
+        await users.put(user);
+        return shown(user);
+      });
+    },
+
+    async change(name, { password, role }) {
+      const passwordHash = password === undefined ? undefined : await hashed(password);
+      return inTurn(async () => {
+        const user = await existing(name);
+        if (role !== undefined && role !== 'admin') await refuseToLose(user);
+        const changed = {
+          ...user,
+          role: role ?? user.role,
+          passwordHash: passwordHash ?? user.passwordHash,
+        };
+        await users.put(changed);
+        return shown(changed);
+      });
+    },
+
+    remove: (name) =>
+      inTurn(async () => {
+        await refuseToLose(await existing(name));
+        await users.remove(name);
+      }),
+
+    /** Putting a user as it is begins another generation: nothing changes but that. */
+    logOut: (name) => inTurn(async () => users.put(await existing(name))),
+
+    async changePassword(name, old, password, address) {
+      await gate.login(name, old, address).catch((thrown) => {
+        const wrong = thrown instanceof Fault && thrown.code === 'unauthenticated';
+        throw wrong ? new Fault('forbidden', 'The old password is not right.') : thrown;
+      });
+      await this.change(name, { password });
+      return gate.login(name, password, address);
+    },
+  };
+}
+
+async function hashed(password: string): Promise<string> {
+  const problem = passwordProblem(password);
+  if (problem !== null) throw new Fault('invalid', problem);
+  return hashPassword(password);
+}
+
+/** What is read and then written on account of it must not be written by another meanwhile. */
+function oneAfterAnother(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
