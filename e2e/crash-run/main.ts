@@ -32,6 +32,7 @@ const fail = (why: string): never => {
 };
 
 console.log(`seed ${seed}: ${kills} kills in at most ${seconds} seconds`);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => fail(`stopped by ${signal}`));
 setTimeout(() => fail('not done in time'), seconds * 1_000);
 const onTrouble = (what: string) => console.log(`trouble: ${what}`);
 const outcome = await run({ seed, kills, seconds, onTrouble }).catch((thrown: Error) => fail(thrown.message));

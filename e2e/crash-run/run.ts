@@ -53,6 +53,12 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
   const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '1' });
   const moments = new Moments();
   const ledger = new Ledger(moments, () => victim.acknowledged(), onTrouble);
+  // Also where the run itself is stopped: a server that is left behind would go on for ever.
+  const leaveNothing = () => {
+    void victim.end();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on('exit', leaveNothing);
   try {
     victim.start();
     const { server } = await victim.up();
@@ -82,6 +88,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
     };
   } finally {
     await victim.end();
+    process.off('exit', leaveNothing);
     rmSync(folder, { recursive: true, force: true });
   }
 }
