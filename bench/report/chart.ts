@@ -53,12 +53,16 @@ export function chart(rows: readonly Row[], measuredOn: string): string {
     y += (one.bars.length + 1) * LINE + 20;
     return drawn;
   });
-  const foot = `<text class="note" x="0" y="${y + 6}">${escaped(measuredOn)}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 18}" width="${WIDTH}" height="${y + 18}" role="img" aria-label="What a token costs: Parlance beside its peers">
+  const notes = measuredOn.split('; ');
+  const foot = notes.map(
+    (note, index) => `<text class="note" x="0" y="${y + 6 + index * 16}">${escaped(note)}</text>`,
+  );
+  const height = y + 2 + notes.length * 16;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="What a token costs: Parlance beside its peers">
 <style>${STYLE}
 </style>
 ${parts.join('\n')}
-${foot}
+${foot.join('\n')}
 </svg>
 `;
 }

@@ -17,7 +17,7 @@ export async function machineOf(): Promise<Machine> {
     processor: first?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryGigabytes: Math.round(totalmem() / 1e9),
-    kernel: release(),
+    kernel: release().split('-')[0] ?? '',
     versions: {
       parlance: PARLANCE_VERSION,
       bun: Bun.version,
