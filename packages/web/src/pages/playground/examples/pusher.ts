@@ -1,0 +1,52 @@
+/** Client events of Pusher protocol 7. */
+import type { Example, Known } from './example.ts';
+
+const channelOf = ({ session }: Known): string =>
+  session === '' ? 'playground' : `private-session-${session}`;
+
+export const PUSHER: readonly Example[] = [
+  {
+    type: 'pusher:subscribe',
+    title: 'Subscribe to a public channel',
+    frame: () => ({ event: 'pusher:subscribe', data: { channel: 'playground' } }),
+  },
+  {
+    type: 'pusher:subscribe',
+    title: 'Subscribe to the private channel of the session, signed',
+    frame: (known) => ({
+      event: 'pusher:subscribe',
+      data: {
+        channel: channelOf(known),
+        auth: known.signature ?? 'the answer of POST /api/pusher/auth',
+      },
+    }),
+  },
+  {
+    type: 'client-',
+    title: 'Tell the others on a private channel',
+    frame: (known) => ({
+      event: 'client-typing',
+      channel: channelOf({ ...known, session: known.session || 'id' }),
+      data: { typing: true },
+    }),
+  },
+  {
+    type: 'pusher:unsubscribe',
+    title: 'Leave a channel',
+    frame: () => ({ event: 'pusher:unsubscribe', data: { channel: 'playground' } }),
+  },
+  {
+    type: 'pusher:signin',
+    title: 'Sign in as a user',
+    frame: () => ({
+      event: 'pusher:signin',
+      data: { auth: 'the answer of POST /api/pusher/user-auth', user_data: '{"id":"local"}' },
+    }),
+  },
+  {
+    type: 'pusher:ping',
+    title: 'See whether it is there',
+    frame: () => ({ event: 'pusher:ping', data: {} }),
+  },
+  { type: 'pusher:pong', title: 'Answer a ping', frame: () => ({ event: 'pusher:pong', data: {} }) },
+];

@@ -1,0 +1,65 @@
+/** What a frame is, at a glance: its type, and what a person would want to read of it. */
+import { oneLine } from './fact-summary.ts';
+
+export type FrameSummary = { readonly type: string; readonly words: string };
+
+/** What is not JSON, or says no type, is still a frame that passed. */
+const UNTYPED = 'untyped';
+const NOT_JSON = 'not JSON';
+
+/** In the order in which contracts use them for what is said. */
+const TELLING = [
+  'content',
+  'message',
+  'text',
+  'error',
+  'status',
+  'reason',
+  'delta',
+  'review',
+  'command',
+  'channel',
+  'tool_name',
+  'toolName',
+  'name',
+] as const;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function frameSummary(text: string): FrameSummary {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { type: NOT_JSON, words: oneLine(text) };
+  }
+  if (!isObject(value)) return { type: UNTYPED, words: oneLine(text) };
+  const named = value.type ?? value.event;
+  const inner = isObject(value.payload) ? value.payload : isObject(value.data) ? value.data : undefined;
+  const kind = typeof named === 'string' ? named : UNTYPED;
+  const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
+  return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(value) };
+}
+
+function wordsOf(value: Record<string, unknown> | undefined): string | undefined {
+  for (const key of TELLING) {
+    const words = worded(value?.[key]);
+    if (words !== undefined) return oneLine(words);
+  }
+  return undefined;
+}
+
+function worded(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (!Array.isArray(value)) return undefined;
+  const words = value.flatMap((item) =>
+    typeof item === 'string' ? [item] : isObject(item) && typeof item.text === 'string' ? [item.text] : [],
+  );
+  return words.length === 0 ? undefined : words.join(' ');
+}
+
+function rest({ type: _type, event: _event, id: _id, ...others }: Record<string, unknown>): string {
+  const shown = JSON.stringify(others);
+  return shown === '{}' ? '' : oneLine(shown);
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test';
+import type { Fact } from '@parlance/protocol';
+import { choicesOf, EVERYTHING, shownFacts, shownFrames } from './filter.ts';
+import { frameSummary } from './frame-summary.ts';
+import { alignedRows, exportLines, type NumberedFrame, type Row } from './rows.ts';
+
+const fact = (seq: number, at: number, type = 'text.ended'): Fact =>
+  ({ session: 's', id: `f${seq}`, seq, at, type, turn: 't', block: 'b', text: `fact ${seq}` }) as Fact;
+
+let number = 0;
+const frame = (at: number, direction: 'in' | 'out', over: Partial<NumberedFrame> = {}): NumberedFrame => ({
+  type: 'frame',
+  number: ++number,
+  at,
+  dialect: 'agentloop',
+  connection: 'c1' as NumberedFrame['connection'],
+  direction,
+  text: `{"type":"loading_state","payload":{"loading":true}}`,
+  ...over,
+});
+
+const drawn = (rows: readonly Row[]): string[] =>
+  rows.map(({ fact, frame }) => `${fact?.at ?? '-'}|${frame ? `${frame.direction}${frame.at}` : '-'}`);
+
+describe('rows', () => {
+  test('set a fact and a frame that follow each other side by side, and nothing else', () => {
+    const rows = alignedRows(
+      [fact(1, 10), fact(2, 10), fact(3, 140)],
+      [frame(5, 'in'), frame(12, 'out'), frame(13, 'out')],
+    );
+    expect(drawn(rows)).toEqual(['10|in5', '10|out12', '-|out13', '140|-']);
+  });
+
+  test('inside one millisecond what came in is first, then the fact, then what went out', () => {
+    expect(drawn(alignedRows([fact(1, 10), fact(2, 10)], [frame(10, 'in'), frame(10, 'out')]))).toEqual([
+      '10|in10',
+      '10|out10',
+    ]);
+  });
+
+  test('read forward in time down each column, with nothing lost, however they are mixed', () => {
+    const times = Array.from({ length: 400 }, (_, at) => (at * 7919) % 97).sort((a, b) => a - b);
+    const facts = times.filter((_, at) => at % 3 === 0).map((at, index) => fact(index + 1, at));
+    const frames = times.filter((_, at) => at % 3 !== 0).map((at) => frame(at, at % 2 === 0 ? 'in' : 'out'));
+    const rows = alignedRows(facts, frames);
+    expect(rows.flatMap(({ fact }) => fact ?? [])).toEqual(facts);
+    expect(rows.flatMap(({ frame }) => frame ?? [])).toEqual(frames);
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+  });
+
+  test('a row keeps its key when its other cell is filled', () => {
+    const first = fact(1, 10);
+    const [before] = alignedRows([first], []);
+    const [after] = alignedRows([first], [frame(11, 'out')]);
+    expect(after?.frame).toBeDefined();
+    expect(after?.key).toBe(before?.key as string);
+  });
+
+  test('are exported as lines of JSON, in order of time, each as it was told', () => {
+    const [one, came, went] = [fact(1, 10), frame(10, 'in'), frame(11, 'out')];
+    const lines = exportLines(alignedRows([one], [came, went]))
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['frame', 'fact', 'frame']);
+    expect(JSON.parse(lines[1] ?? '')).toEqual({ fact: one });
+    const { at, dialect, connection, direction, text } = came;
+    expect(JSON.parse(lines[0] ?? '')).toEqual({ frame: { at, dialect, connection, direction, text } });
+  });
+});
+
+describe('a filter', () => {
+  const facts = [fact(1, 1), fact(2, 2, 'turn.resumed')];
+  const frames = [
+    frame(1, 'in'),
+    frame(2, 'out', { dialect: 'broadcast', text: '{"type":"agent_message","message":"Grüße"}' }),
+  ];
+
+  test('that asks for nothing shows everything, as it is', () => {
+    expect(shownFacts(facts, EVERYTHING)).toBe(facts);
+    expect(shownFrames(frames, EVERYTHING)).toBe(frames);
+  });
+
+  test('narrows by each of its fields', () => {
+    const count = (part: Partial<typeof EVERYTHING>) => [
+      shownFacts(facts, { ...EVERYTHING, ...part }).length,
+      shownFrames(frames, { ...EVERYTHING, ...part }).length,
+    ];
+    expect(count({ factType: 'turn.resumed' })).toEqual([1, 2]);
+    expect(count({ dialect: 'broadcast' })).toEqual([2, 1]);
+    expect(count({ connection: 'c2' })).toEqual([2, 0]);
+    expect(count({ direction: 'in' })).toEqual([2, 1]);
+    expect(count({ frameType: 'agent_message' })).toEqual([2, 1]);
+    expect(count({ text: ' GRÜSSE' })).toEqual([0, 0]);
+    expect(count({ text: ' grüße ' })).toEqual([0, 1]);
+    expect(count({ text: 'FACT 2' })).toEqual([1, 0]);
+  });
+
+  test('offers what has been seen, and what is chosen', () => {
+    const choices = choicesOf(facts, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
+    expect(choices).toEqual({
+      factTypes: ['text.ended', 'turn.resumed'],
+      dialects: ['agentloop', 'broadcast'],
+      connections: ['c1', 'c9'],
+      frameTypes: ['agent_message'],
+    });
+  });
+});
+
+test('a frame is named by its type and what it says, in every contract', () => {
+  const named = (value: unknown) => {
+    const { type, words } = frameSummary(JSON.stringify(value));
+    return `${type}: ${words}`;
+  };
+  expect(named({ id: '1', type: 'chat_message', content: 'Hello' })).toBe('chat_message: Hello');
+  expect(
+    named({
+      type: 'response_item',
+      payload: { type: 'message', content: [{ type: 'output_text', text: 'Hi' }] },
+    }),
+  ).toBe('response_item message: Hi');
+  expect(named({ event: 'pusher:subscribe', data: { channel: 'news' } })).toBe('pusher:subscribe: news');
+  expect(named({ type: 'PONG' })).toBe('PONG: ');
+  expect(named([1])).toBe('untyped: [1]');
+  expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });
+});

@@ -1,0 +1,64 @@
+/**
+ * Facts and frames in one order of time, as rows of two cells. A fact and a frame that follow each other directly,
+ * and soon, share a row; everything else has a row of its own, so that reading down either column is reading forward in time.
+ */
+import type { Fact } from '@parlance/protocol';
+import type { PassedFrame } from '@parlance/sdk';
+
+/** A frame and its place in what has passed since the page was opened. */
+export type NumberedFrame = PassedFrame & { readonly number: number };
+
+export type Row = { readonly key: string; readonly fact?: Fact; readonly frame?: NumberedFrame };
+
+const factKey = (fact: Fact): string => `fact-${fact.seq}`;
+const frameKey = (frame: NumberedFrame): string => `frame-${frame.number}`;
+
+/** What came in is the cause, what goes out the effect: inside one millisecond that is the order. */
+const comesFirst = (frame: NumberedFrame, fact: Fact): boolean =>
+  frame.at < fact.at || (frame.at === fact.at && frame.direction === 'in');
+
+/** What is further apart has nothing to do with each other. */
+const TOGETHER_MS = 100;
+
+export function alignedRows(facts: readonly Fact[], frames: readonly NumberedFrame[]): Row[] {
+  const rows: Row[] = [];
+  let [nextFact, nextFrame] = [0, 0];
+  for (;;) {
+    const [fact, frame] = [facts[nextFact], frames[nextFrame]];
+    if (frame && (!fact || comesFirst(frame, fact))) {
+      nextFrame++;
+      const last = rows.at(-1);
+      if (last?.fact && !last.frame && frame.at - last.fact.at <= TOGETHER_MS)
+        rows[rows.length - 1] = { ...last, frame };
+      else rows.push({ key: frameKey(frame), frame });
+    } else if (fact) {
+      nextFact++;
+      const last = rows.at(-1);
+      if (last?.frame && !last.fact && fact.at - last.frame.at <= TOGETHER_MS)
+        rows[rows.length - 1] = { ...last, fact };
+      else rows.push({ key: factKey(fact), fact });
+    } else return rows;
+  }
+}
+
+export const factRows = (facts: readonly Fact[]): Row[] =>
+  facts.map((fact) => ({ key: factKey(fact), fact }));
+
+export const frameRows = (frames: readonly NumberedFrame[]): Row[] =>
+  frames.map((frame) => ({ key: frameKey(frame), frame }));
+
+/** Lines of JSON in the order of the rows: `{"fact": …}` and `{"frame": …}`, each exactly as it was told. */
+export function exportLines(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ fact, frame }) => {
+    const both: { at: number; line: string }[] = [];
+    if (fact) both.push({ at: fact.at, line: JSON.stringify({ fact }) });
+    if (frame) {
+      const { number: _number, type: _type, ...passed } = frame;
+      const line = { at: frame.at, line: JSON.stringify({ frame: passed }) };
+      if (fact && !comesFirst(frame, fact)) both.push(line);
+      else both.unshift(line);
+    }
+    return both.map(({ line }) => `${line}\n`);
+  });
+  return lines.join('');
+}
