@@ -7,6 +7,14 @@ import type { Wire } from './wire.ts';
 
 export type ActivityEvent =
   | ((Fact | Live<'session.erased'>) & { readonly owner: string })
+  /** somebody has come to the session or has left it; null: to all sessions of the owner */
+  | {
+      readonly type: 'session.attached';
+      readonly session: SessionId | null;
+      readonly owner: string;
+      /** how many are attached now, by dialect; empty where it is all sessions */
+      readonly attached: Readonly<Record<string, number>>;
+    }
   /** after each connection: from now on nothing is missed; what happened before is to be looked up */
   | { readonly type: 'ready' }
   /** the reader was too slow for some: it has to look them up */

@@ -1,0 +1,89 @@
+/**
+ * Builds the console into `dist`: hashed names, so that a browser may keep them for ever; each compressed once, here,
+ * so that the server never does; and `manifest.json`, which lists what may be served. What was there before is
+ * replaced in one step, so that a running server always has a whole console.
+ */
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'bun';
+
+const ROOM = import.meta.dir;
+const DIST = join(ROOM, 'dist');
+const NEXT = join(ROOM, `.dist-${process.pid}`);
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/manifest+json',
+  svg: 'image/svg+xml',
+};
+
+type Listed = { readonly type: string; readonly etag: string; readonly bytes: number; readonly gzip: number };
+const files: Record<string, Listed> = {};
+
+async function write(path: string, text: string): Promise<void> {
+  const type = TYPES[path.split('.').at(-1) ?? ''];
+  if (type === undefined) throw new Error(`nothing is known about files like ${path}`);
+  const bytes = new TextEncoder().encode(text);
+  const packed = gzipSync(bytes, { level: 9 });
+  await Bun.write(join(NEXT, path), bytes);
+  await Bun.write(join(NEXT, `${path}.gz`), packed);
+  const etag = `"${Bun.hash(bytes).toString(36)}"`;
+  files[path] = { type, etag, bytes: bytes.length, gzip: packed.length };
+}
+
+/** A file of its own under a name that changes with what is in it; returns the address. */
+async function asset(name: string, text: string): Promise<string> {
+  const [stem = '', ...endings] = name.split('.');
+  const path = `assets/${stem}-${Bun.hash(text).toString(36)}.${endings.join('.')}`;
+  await write(path, text);
+  return `/${path}`;
+}
+
+async function build(): Promise<void> {
+  const built = await Bun.build({
+    entrypoints: [join(ROOM, 'src/main.tsx')],
+    target: 'browser',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
+    publicPath: '/assets/',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  const styles = await Bun.build({ entrypoints: [join(ROOM, 'src/styles/index.css')], minify: true });
+  for (const output of built.outputs) await write(`assets/${basename(output.path)}`, await output.text());
+  const entry = built.outputs.find(({ kind }) => kind === 'entry-point');
+  const style = styles.outputs[0];
+  if (!entry || !style) throw new Error('the bundler made no entry point');
+
+  const source = (name: string) => Bun.file(join(ROOM, 'src', name)).text();
+  const icon = await asset('icon.svg', await source('icon.svg'));
+  const application = await asset(
+    'application.json',
+    (await source('application.json')).replace('ICON', icon),
+  );
+  const page = (await source('index.html'))
+    .replace('STYLE', await asset('style.css', await style.text()))
+    .replace('SCRIPT', `/assets/${basename(entry.path)}`)
+    .replace('ICON', icon)
+    .replace('APPLICATION', application);
+  await write('index.html', page);
+  await Bun.write(join(NEXT, 'manifest.json'), JSON.stringify({ files }, null, 2));
+}
+
+const began = performance.now();
+try {
+  rmSync(NEXT, { recursive: true, force: true });
+  mkdirSync(NEXT, { recursive: true });
+  await build();
+  rmSync(DIST, { recursive: true, force: true });
+  renameSync(NEXT, DIST);
+} finally {
+  rmSync(NEXT, { recursive: true, force: true });
+}
+const first = Object.entries(files).filter(([path]) => /^index|\/(main|style)-/.test(path));
+const kilobytes = (first.reduce((sum, [, { gzip }]) => sum + gzip, 0) / 1024).toFixed(0);
+console.log(
+  `the console is built: ${Object.keys(files).length} files, ${kilobytes} KB for the first view, ${(performance.now() - began).toFixed(0)} ms`,
+);

@@ -1,0 +1,111 @@
+/** What the page shows: the login, why it cannot show anything, or the layout with the page of the address. */
+import { lazy, Suspense, useEffect } from 'react';
+import { Boundary } from './components/boundary.tsx';
+import { Button } from './components/button.tsx';
+import { Empty } from './components/empty.tsx';
+import { Toasts } from './components/toast.tsx';
+import { Layout } from './layout/layout.tsx';
+import { NewChatPage } from './pages/chat/new-page.tsx';
+import { ChatPage } from './pages/chat/page.tsx';
+import { hrefOf, type Route, usePlace } from './router.ts';
+import { followActivity } from './state/activity.ts';
+import { followApprovals } from './state/approvals.ts';
+import { lookAround, useAccess } from './state/server.ts';
+import { forgetSessions } from './state/session.ts';
+
+// The chat is the first view; the other pages are loaded when somebody goes there.
+const ApprovalsPage = lazy(() =>
+  import('./pages/approvals/page.tsx').then((m) => ({ default: m.ApprovalsPage })),
+);
+const TimelinePage = lazy(() =>
+  import('./pages/timeline/page.tsx').then((m) => ({ default: m.TimelinePage })),
+);
+const PlaygroundPage = lazy(() =>
+  import('./pages/playground/page.tsx').then((m) => ({ default: m.PlaygroundPage })),
+);
+const AdminPage = lazy(() => import('./pages/admin/page.tsx').then((m) => ({ default: m.AdminPage })));
+const WelcomePage = lazy(() => import('./pages/welcome/page.tsx').then((m) => ({ default: m.WelcomePage })));
+const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ default: m.LoginPage })));
+
+export function App() {
+  const access = useAccess();
+  const { route } = usePlace();
+  switch (access.status) {
+    case 'asking':
+      return <p className="starting">Parlance</p>;
+    case 'unreachable':
+      return (
+        <main className="alone">
+          <Empty title="The server does not answer" action={<Button onClick={lookAround}>Try again</Button>}>
+            {access.fault.message} Is <code>npm start</code> still running?
+          </Empty>
+        </main>
+      );
+    case 'out':
+      return (
+        <Suspense>
+          <LoginPage expired={access.expired} />
+        </Suspense>
+      );
+    case 'in':
+      if (route.page === 'login')
+        return (
+          <Suspense>
+            <LoginPage expired={false} />
+          </Suspense>
+        );
+      return <Inside key={access.about.principal.id} route={route} />;
+  }
+}
+
+function Inside({ route }: { route: Route }) {
+  useEffect(() => {
+    const unfollow = followApprovals();
+    const stop = followActivity();
+    return () => {
+      stop();
+      unfollow();
+      forgetSessions();
+    };
+  }, []);
+  return (
+    <>
+      <Layout route={route}>
+        <Boundary key={hrefOf(route)}>
+          <Suspense fallback={<div className="page" aria-busy="true" />}>
+            <Page route={route} />
+          </Suspense>
+        </Boundary>
+      </Layout>
+      <Toasts />
+    </>
+  );
+}
+
+function Page({ route }: { route: Route }) {
+  switch (route.page) {
+    case 'new':
+      return <NewChatPage />;
+    case 'session':
+      return <ChatPage key={route.id} id={route.id} />;
+    case 'approvals':
+      return <ApprovalsPage />;
+    case 'timeline':
+      return <TimelinePage key={route.id} id={route.id} />;
+    case 'playground':
+      return <PlaygroundPage />;
+    case 'admin':
+      return <AdminPage />;
+    case 'welcome':
+    case 'login':
+      return <WelcomePage />;
+    case 'unknown':
+      return (
+        <main className="page">
+          <Empty title="There is nothing here" action={<a href={hrefOf({ page: 'new' })}>Begin a session</a>}>
+            No page has the address <code>{route.path}</code>.
+          </Empty>
+        </main>
+      );
+  }
+}

@@ -1,0 +1,31 @@
+import type { ButtonHTMLAttributes } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  /** `primary` for the one thing that a page is for; `danger` for what cannot be undone */
+  readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly icon?: IconName;
+};
+
+export function Button({ look = 'plain', icon, className = '', children, ...rest }: ButtonProps) {
+  return (
+    <button type="button" className={`button button-${look} ${className}`} {...rest}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+type IconButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  readonly icon: IconName;
+  /** what it does, for everyone: it is read aloud and shown on hover */
+  readonly label: string;
+};
+
+export function IconButton({ icon, label, className = '', ...rest }: IconButtonProps) {
+  return (
+    <button type="button" className={`icon-button ${className}`} aria-label={label} title={label} {...rest}>
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,23 @@
+import { useEffect, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { toast } from './toast.tsx';
+
+/** Copies when it is pressed; `text` may be a function where it is long to make. */
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 1_500);
+    return () => clearTimeout(timer);
+  }, [copied]);
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+      setCopied(true);
+    } catch {
+      toast('The browser does not allow copying here: it needs https or localhost.');
+    }
+  }
+  return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={copy} />;
+}

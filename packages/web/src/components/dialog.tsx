@@ -1,0 +1,44 @@
+/** A question that must be answered first. The browser keeps the focus in it and closes it with Escape. */
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+type DialogProps = {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** the word on the button that does it */
+  readonly confirm: string;
+  readonly danger?: boolean;
+  /** the form's fields, by name */
+  readonly onConfirm: (fields: FormData) => void;
+  readonly onClose: () => void;
+};
+
+export function Dialog({ title, children, confirm, danger = false, onConfirm, onClose }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const label = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    dialog.current?.close();
+    onConfirm(fields);
+  }
+
+  return (
+    <dialog ref={dialog} className="dialog" aria-labelledby={label} onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id={label}>{title}</h2>
+        {children}
+        <div className="dialog-buttons">
+          <Button onClick={() => dialog.current?.close()}>Cancel</Button>
+          <Button type="submit" look={danger ? 'danger' : 'primary'}>
+            {confirm}
+          </Button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,44 @@
+/** Short messages that come and go, read aloud politely. */
+import { ParlanceError } from '@parlance/sdk';
+import { store, useStore } from '../state/store.ts';
+import { IconButton } from './button.tsx';
+
+type Toast = { readonly id: number; readonly text: string };
+
+const toasts = store<readonly Toast[]>([]);
+const SHOWN_MS = 6_000;
+let last = 0;
+
+const drop = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id));
+
+export function toast(text: string): void {
+  const id = ++last;
+  toasts.set([...toasts.get().slice(-2), { id, text }]);
+  setTimeout(() => drop(id), SHOWN_MS);
+}
+
+/** Does what a button is for; where the server says no, its reason is shown. Anything else is a bug and thrown. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    toast(thrown.message);
+    return false;
+  }
+}
+
+export function Toasts() {
+  const shown = useStore(toasts);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, text }) => (
+        <div className="toast" key={id}>
+          <span>{text}</span>
+          <IconButton icon="close" label="Dismiss" onClick={() => drop(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

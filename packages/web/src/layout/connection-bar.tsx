@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { Notice } from '../components/notice.tsx';
+import { useConnection } from '../state/activity.ts';
+
+/** A connection that breaks for a moment is mended before anyone would have read about it. */
+const GRACE_MS = 1_200;
+
+/** Says when the page does not hear from the server, why, and when it tries again. */
+export function ConnectionBar() {
+  const connection = useConnection();
+  const broken =
+    connection.status === 'waiting' || (connection.status === 'connecting' && connection.failures > 0);
+  const [shown, setShown] = useState(false);
+  const [now, setNow] = useState(Date.now);
+
+  useEffect(() => {
+    if (!broken) return setShown(false);
+    const timer = setTimeout(() => setShown(true), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, [broken]);
+  useEffect(() => {
+    if (!shown) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [shown]);
+
+  if (!shown) return null;
+  if (connection.status !== 'waiting')
+    return <Notice look="warning">Connecting again … What you see may be out of date.</Notice>;
+  const seconds = Math.max(1, Math.ceil((connection.retryAt - now) / 1_000));
+  return (
+    <Notice look="warning" action={<Button onClick={connection.retryNow}>Try now</Button>}>
+      Not connected: {connection.fault.message} Trying again in {seconds} s. What you see may be out of date.
+    </Notice>
+  );
+}

@@ -1,0 +1,48 @@
+/** The frame around every page: the sidebar, which is a drawer on narrow screens, and the page beside it. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { IconButton } from '../components/button.tsx';
+import type { Route } from '../router.ts';
+import { ConnectionBar } from './connection-bar.tsx';
+import { Sidebar } from './sidebar.tsx';
+
+export function Layout({ route, children }: { route: Route; children: ReactNode }) {
+  const [open, setOpen] = useState(false);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: wherever one goes, the drawer closes
+  useEffect(() => setOpen(false), [route]);
+  useEffect(() => {
+    if (!open) return;
+    const onKey = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [open]);
+
+  return (
+    <div className={open ? 'layout layout-open' : 'layout'}>
+      <button type="button" className="skip" onClick={focusMain}>
+        Skip to the page
+      </button>
+      <IconButton
+        className="drawer-button"
+        icon={open ? 'close' : 'menu'}
+        label={open ? 'Close the menu' : 'Open the menu'}
+        aria-expanded={open}
+        aria-controls="sidebar"
+        onClick={() => setOpen(!open)}
+      />
+      <Sidebar route={route} />
+      {open && <div className="backdrop" aria-hidden="true" onPointerDown={() => setOpen(false)} />}
+      <div className="content">
+        <ConnectionBar />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** A link would change the address, and the address is where the page is. */
+function focusMain(): void {
+  const main = document.getElementById('main');
+  main?.setAttribute('tabindex', '-1');
+  main?.focus();
+}

@@ -1,0 +1,131 @@
+/** Where one can go: the pages, and all sessions with a search over them. */
+import { useState } from 'react';
+import { Button, IconButton } from '../components/button.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { hrefOf, type Route } from '../router.ts';
+import { useApprovals } from '../state/approvals.ts';
+import { logOut, useServer } from '../state/server.ts';
+import { useSessions } from '../state/sessions.ts';
+import { SessionRow } from './session-row.tsx';
+
+type Link = { readonly route: Route; readonly label: string; readonly icon: IconName };
+
+/** A page that is to be found from everywhere has a line here. */
+const LINKS: readonly Link[] = [
+  { route: { page: 'approvals' }, label: 'Approvals', icon: 'shield' },
+  { route: { page: 'timeline', id: null }, label: 'Timeline', icon: 'timeline' },
+  { route: { page: 'playground' }, label: 'Playground', icon: 'playground' },
+  { route: { page: 'admin' }, label: 'Admin', icon: 'admin' },
+  { route: { page: 'welcome' }, label: 'Guide', icon: 'guide' },
+];
+
+export function Sidebar({ route }: { route: Route }) {
+  const waiting = useApprovals().approvals.length;
+  return (
+    <aside className="sidebar" id="sidebar" aria-label="Navigation">
+      <a className="brand" href={hrefOf({ page: 'new' })}>
+        Parlance
+      </a>
+      <a className="button button-primary new-chat" href={hrefOf({ page: 'new' })}>
+        <Icon name="plus" />
+        New session
+      </a>
+      <nav aria-label="Pages">
+        {LINKS.map(({ route: to, label, icon }) => (
+          <a
+            key={to.page}
+            className="nav-link"
+            href={hrefOf(to)}
+            aria-current={to.page === route.page ? 'page' : undefined}
+          >
+            <Icon name={icon} />
+            {label}
+            {to.page === 'approvals' && waiting > 0 && (
+              <span className="count" title={`${waiting} waiting`}>
+                {waiting}
+                <span className="unseen"> waiting</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <Sessions chosen={route.page === 'session' || route.page === 'timeline' ? route.id : null} />
+      <Account />
+    </aside>
+  );
+}
+
+function Sessions({ chosen }: { chosen: string | null }) {
+  const [words, setWords] = useState('');
+  const [archived, setArchived] = useState(false);
+  const { sessions, hasMore, loading, fault, more } = useSessions({ words, archived });
+  const mine = useServer().principal.id;
+  return (
+    <section className="sessions" aria-label="Sessions">
+      <div className="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          placeholder={archived ? 'Search the archive' : 'Search sessions'}
+          aria-label="Search sessions by title"
+          value={words}
+          maxLength={200}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <IconButton
+          icon="archive"
+          label={archived ? 'Show current sessions' : 'Show archived sessions'}
+          aria-pressed={archived}
+          onClick={() => setArchived(!archived)}
+        />
+      </div>
+      {fault && sessions.length === 0 && <p className="hint">{fault.message}</p>}
+      {!fault && !loading && sessions.length === 0 && (
+        <p className="hint">
+          {words.trim() !== ''
+            ? `No session has “${words.trim()}” in its title.`
+            : archived
+              ? 'Nothing is archived.'
+              : 'No sessions yet. What any client begins shows up here.'}
+        </p>
+      )}
+      <ul className="session-list">
+        {sessions.map((session) => (
+          <SessionRow
+            key={`${session.owner} ${session.id}`}
+            session={session}
+            chosen={session.id === chosen}
+            foreign={session.owner !== mine}
+          />
+        ))}
+      </ul>
+      {hasMore && (
+        <Button look="quiet" onClick={more}>
+          Show more
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function Account() {
+  const { auth, principal, version } = useServer();
+  const local = auth === 'open' && principal.id === 'local';
+  return (
+    <footer className="account">
+      <span className="account-name">
+        {local ? 'Open mode' : principal.id}
+        <small>
+          {local ? 'no login needed' : principal.role} · {version}
+        </small>
+      </span>
+      {local ? (
+        <a className="button button-quiet" href={hrefOf({ page: 'login' })}>
+          Log in
+        </a>
+      ) : (
+        <IconButton icon="leave" label="Log out" onClick={() => void logOut()} />
+      )}
+    </footer>
+  );
+}

@@ -1,0 +1,7 @@
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { lookAround } from './state/server.ts';
+
+void lookAround();
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<App />);

@@ -1,0 +1,5 @@
+import { Page } from '../../components/page.tsx';
+
+export function NewChatPage() {
+  return <Page title="New session">…</Page>;
+}

@@ -1,0 +1,61 @@
+/** Name and password become a token, which is kept until the tab is closed. */
+import { ParlanceError } from '@parlance/sdk';
+import { type FormEvent, useEffect, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { currentPlace, go, hrefOf } from '../../router.ts';
+import { logIn, useAccess } from '../../state/server.ts';
+
+export function LoginPage({ expired }: { expired: boolean }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const open = useAccess().status === 'in';
+  useEffect(() => {
+    document.title = 'Log in · Parlance';
+  }, []);
+
+  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    setBusy(true);
+    setProblem(null);
+    try {
+      await logIn(String(fields.get('name')), String(fields.get('password')));
+      if (currentPlace().route.page === 'login') go({ page: 'new' }, undefined, 'replace');
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <main className="alone">
+      <form className="login" onSubmit={submit}>
+        <h1>Log in to Parlance</h1>
+        {expired && problem === null && <Notice>Your login has ended. Please log in again.</Notice>}
+        {problem !== null && <Notice look="danger">{problem}</Notice>}
+        <label className="field">
+          Name
+          <input name="name" autoComplete="username" required />
+        </label>
+        <label className="field">
+          Password
+          <input name="password" type="password" autoComplete="current-password" required />
+        </label>
+        <Button look="primary" type="submit" disabled={busy}>
+          {busy ? 'Logging in …' : 'Log in'}
+        </Button>
+        {open ? (
+          <a href={hrefOf({ page: 'new' })}>Go on without a login</a>
+        ) : (
+          <p className="hint">
+            Users are made by whoever runs the server, with <code>parlance user add</code>. The first start
+            prints the password of <code>admin</code>.
+          </p>
+        )}
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test';
+import { hrefOf, parsePlace, type Route } from './router.ts';
+
+test('every place has an address that leads back to it', () => {
+  const routes: Route[] = [
+    { page: 'new' },
+    { page: 'session', id: 'a' },
+    { page: 'session', id: 'ä/b c?d#e%' },
+    { page: 'timeline', id: null },
+    { page: 'timeline', id: 'x/y' },
+    { page: 'approvals' },
+    { page: 'playground' },
+    { page: 'admin' },
+    { page: 'welcome' },
+    { page: 'login' },
+  ];
+  for (const route of routes) expect(parsePlace(hrefOf(route)).route).toEqual(route);
+});
+
+test('an empty address is a session that is yet to begin', () => {
+  for (const hash of ['', '#', '#/', '#/sessions', '#/sessions/'])
+    expect(parsePlace(hash).route).toEqual({ page: 'new' });
+});
+
+test('what comes after the question mark is not part of the place', () => {
+  expect(parsePlace(hrefOf({ page: 'playground' }, { left: 'agentloop', session: 'a b' }))).toEqual({
+    route: { page: 'playground' },
+    query: { left: 'agentloop', session: 'a b' },
+  });
+});
+
+test('an address that leads nowhere says so', () => {
+  for (const hash of ['#/nowhere', '#/approvals/7', '#/sessions/%E0%A4%A'])
+    expect(parsePlace(hash).route.page).toBe('unknown');
+});

@@ -1,0 +1,91 @@
+/** Where the page is: the part of the address after `#`. Every place can be linked to. */
+import { useSyncExternalStore } from 'react';
+
+export type Route =
+  /** a session that is yet to begin */
+  | { readonly page: 'new' }
+  | { readonly page: 'session'; readonly id: string }
+  | { readonly page: 'approvals' }
+  /** null: of no session yet, to choose one */
+  | { readonly page: 'timeline'; readonly id: string | null }
+  | { readonly page: 'playground' }
+  | { readonly page: 'admin' }
+  | { readonly page: 'welcome' }
+  | { readonly page: 'login' }
+  | { readonly page: 'unknown'; readonly path: string };
+
+export type Place = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
+
+const SINGLE = ['approvals', 'playground', 'admin', 'welcome', 'login'] as const;
+
+export function parsePlace(hash: string): Place {
+  const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);
+  return { route: routeOf(path), query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+function routeOf(path: string): Route {
+  const [first = '', ...rest] = path.replace(/^\/+|\/+$/g, '').split('/');
+  const id = decoded(rest.join('/'));
+  if (first === '' || (first === 'sessions' && id === '')) return { page: 'new' };
+  if (id === null) return { page: 'unknown', path };
+  if (first === 'sessions') return { page: 'session', id };
+  if (first === 'timeline') return { page: 'timeline', id: id === '' ? null : id };
+  const page = SINGLE.find((name) => name === first);
+  return page === undefined || id !== '' ? { page: 'unknown', path } : { page };
+}
+
+/** Null where it is not what `encodeURIComponent` makes. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The address of a place, for `href`. */
+export function hrefOf(route: Route, query: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return `#${pathOf(route)}${search === '' ? '' : `?${search}`}`;
+}
+
+function pathOf(route: Route): string {
+  switch (route.page) {
+    case 'new':
+      return '/';
+    case 'session':
+      return `/sessions/${encodeURIComponent(route.id)}`;
+    case 'timeline':
+      return route.id === null ? '/timeline' : `/timeline/${encodeURIComponent(route.id)}`;
+    case 'unknown':
+      return route.path;
+    default:
+      return `/${route.page}`;
+  }
+}
+
+let current: { readonly hash: string; readonly place: Place } | null = null;
+
+/** The same object until the address changes. */
+export function currentPlace(): Place {
+  const { hash } = location;
+  if (current?.hash !== hash) current = { hash, place: parsePlace(hash) };
+  return current.place;
+}
+
+export function go(
+  route: Route,
+  query?: Readonly<Record<string, string>>,
+  how: 'push' | 'replace' = 'push',
+): void {
+  const href = hrefOf(route, query);
+  if (how === 'push') location.hash = href;
+  else location.replace(href);
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}
+
+export const usePlace = (): Place => useSyncExternalStore(subscribe, currentPlace);

@@ -1,0 +1,50 @@
+/** Everything that waits for an answer, in all sessions: one list for the page, its badge and its title. */
+import { type ActivityEvent, type Approval, ParlanceError } from '@parlance/sdk';
+import { onActivity } from './activity.ts';
+import { parlance } from './server.ts';
+import { store, useStore } from './store.ts';
+
+export type Approvals = {
+  readonly approvals: readonly Approval[];
+  readonly loading: boolean;
+  readonly fault: ParlanceError | null;
+};
+
+const approvals = store<Approvals>({ approvals: [], loading: true, fault: null });
+export const useApprovals = (): Approvals => useStore(approvals);
+
+/** After these the list may be another. */
+const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type']>([
+  'ready',
+  'missed',
+  'approval.requested',
+  'approval.answered',
+  'tool.ended',
+  'turn.cancelled',
+  'turn.ended',
+  'turn.failed',
+  'session.erased',
+]);
+
+/** Keeps the list up to date until it is stopped. Reads that overlap are one. */
+export function followApprovals(): () => void {
+  let reading = false;
+  let again = false;
+  const read = async (): Promise<void> => {
+    again = reading;
+    if (reading) return;
+    reading = true;
+    try {
+      approvals.set({ approvals: await parlance.approvals.list(), loading: false, fault: null });
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      approvals.set({ ...approvals.get(), loading: false, fault: thrown });
+    } finally {
+      reading = false;
+    }
+    if (again) await read();
+  };
+  return onActivity((event) => {
+    if (TELLING.has(event.type)) void read();
+  });
+}

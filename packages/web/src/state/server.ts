@@ -1,0 +1,67 @@
+/** The server that the page came from: what it is, who we are to it, and the token that says so. */
+import { type About, connect, ParlanceError } from '@parlance/sdk';
+import { readKept, writeKept } from './kept.ts';
+import { store, useStore } from './store.ts';
+
+const TOKEN = 'parlance.token';
+
+export type Access =
+  | { readonly status: 'asking' }
+  /** a token is needed; `expired` where we had one */
+  | { readonly status: 'out'; readonly expired: boolean }
+  | { readonly status: 'in'; readonly about: About }
+  | { readonly status: 'unreachable'; readonly fault: ParlanceError };
+
+export const access = store<Access>({ status: 'asking' });
+export const useAccess = (): Access => useStore(access);
+
+/** What the server is. For components inside the layout: it is shown when this is known. */
+export function useServer(): About {
+  const now = useAccess();
+  if (now.status !== 'in') throw new Error('the server is not known yet');
+  return now.about;
+}
+
+/** The door to the server. Whatever is refused for want of a token leads to the login. */
+export const parlance = connect({
+  token: readKept('session', TOKEN),
+  async fetch(url, init) {
+    const response = await fetch(url, init);
+    if (response.status === 401 && !url.endsWith('/v1/auth/login')) leave(true);
+    return response;
+  },
+});
+
+function leave(expired: boolean): void {
+  const had = parlance.token !== null;
+  parlance.token = null;
+  writeKept('session', TOKEN, null);
+  access.set({ status: 'out', expired: expired && had });
+}
+
+/** Asks who we are. Never throws: what came of it is in `access`. */
+export async function lookAround(): Promise<void> {
+  try {
+    access.set({ status: 'in', about: await parlance.server() });
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    if (thrown.code !== 'unauthenticated') access.set({ status: 'unreachable', fault: thrown });
+  }
+}
+
+/** Throws a `ParlanceError` where name and password do not fit. */
+export async function logIn(name: string, password: string): Promise<void> {
+  const { token } = await parlance.auth.login(name, password);
+  writeKept('session', TOKEN, token);
+  await lookAround();
+}
+
+/** In open mode one is `local` again, otherwise the login is shown. */
+export async function logOut(): Promise<void> {
+  try {
+    await parlance.auth.logout();
+  } finally {
+    leave(false);
+    await lookAround();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * One session as a chat shows it. What was shown of a session is remembered when another is looked at: coming back
+ * shows it at once, and goes on from its cursor.
+ */
+import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { parlance } from './server.ts';
+
+/** Views that are remembered. */
+const MOST_REMEMBERED = 8;
+const remembered = new Map<string, SessionView>();
+
+function remember(id: string, view: SessionView): void {
+  remembered.delete(id);
+  if (view.seq === 0 || view.erasedBy !== null) return;
+  remembered.set(id, view);
+  const [oldest] = remembered.keys();
+  if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+}
+
+/** For when somebody else logs in. */
+export const forgetSessions = (): void => remembered.clear();
+
+export type FollowedSession = {
+  readonly view: SessionView;
+  readonly connection: ConnectionState;
+  /** does not wait any longer to connect again */
+  retryNow(): void;
+};
+
+const CONNECTING: ConnectionState = { status: 'connecting', failures: 0 };
+const silent = () => () => undefined;
+
+/** Give the component that calls this `key={id}`: it follows one session all its life. */
+export function useSession(id: string): FollowedSession {
+  const [live, setLive] = useState<LiveView | null>(null);
+  const [start] = useState(() => remembered.get(id) ?? EMPTY);
+
+  useEffect(() => {
+    const opened = parlance.session(id).live(remembered.get(id));
+    setLive(opened);
+    return () => {
+      remember(id, opened.view());
+      opened.close();
+    };
+  }, [id]);
+
+  const view = useSyncExternalStore(live?.subscribe ?? silent, live?.view ?? (() => start));
+  const connection = useSyncExternalStore(live?.subscribe ?? silent, live?.connection ?? (() => CONNECTING));
+  return { view, connection, retryNow: () => live?.retryNow() };
+}

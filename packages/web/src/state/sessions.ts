@@ -1,0 +1,109 @@
+/** The list of sessions: searched on the server, kept up to date by what happens. */
+import { type ActivityEvent, ParlanceError, type Session } from '@parlance/sdk';
+import { useEffect, useState } from 'react';
+import { onActivity } from './activity.ts';
+import { byChange, listedAfter } from './listed.ts';
+import { parlance } from './server.ts';
+
+export type Filter = {
+  /** part of the title; empty: all */
+  readonly words: string;
+  readonly archived: boolean;
+};
+
+export type SessionList = {
+  readonly sessions: readonly Session[];
+  /** there are more: `more` reads them */
+  readonly hasMore: boolean;
+  readonly loading: boolean;
+  readonly fault: ParlanceError | null;
+};
+
+const PAGE = 60;
+/** Words are searched for when typing rests. */
+const REST_MS = 150;
+const NOTHING: SessionList = { sessions: [], hasMore: false, loading: true, fault: null };
+
+export function useSessions({ words, archived }: Filter): SessionList & { more(): void } {
+  const [list, setList] = useState(NOTHING);
+  const [pages, setPages] = useState(1);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const q = words.trim() === '' ? undefined : words.trim();
+    const fits = (session: Session) =>
+      session.archived === archived && (!q || session.title.toLowerCase().includes(q.toLowerCase()));
+
+    async function read(): Promise<void> {
+      const sessions: Session[] = [];
+      let cursor: string | undefined;
+      try {
+        for (let page = 0; page < pages; page++) {
+          const got = await parlance.sessions.list({
+            limit: PAGE,
+            cursor,
+            q,
+            archived: archived ? 'only' : undefined,
+            signal,
+          });
+          sessions.push(...got.sessions);
+          cursor = got.next ?? undefined;
+          if (cursor === undefined) break;
+        }
+        setList({ sessions, hasMore: cursor !== undefined, loading: false, fault: null });
+      } catch (thrown) {
+        if (signal.aborted) return;
+        if (!(thrown instanceof ParlanceError)) throw thrown;
+        setList((before) => ({ ...before, loading: false, fault: thrown }));
+      }
+    }
+
+    /** A session that the list does not have yet, or any more. */
+    async function fetchOne(id: string): Promise<void> {
+      const session = await parlance
+        .session(id)
+        .get({ signal })
+        .catch(() => null);
+      if (!session || signal.aborted || !fits(session)) return;
+      setList((before) => ({
+        ...before,
+        sessions: [session, ...before.sessions.filter((one) => one.id !== id)].sort(byChange),
+      }));
+    }
+
+    function happened(event: ActivityEvent): void {
+      if (event.type === 'ready' || event.type === 'missed') return void read();
+      if (event.type === 'session.attached' && event.session === null) return void read();
+      setList((before) => {
+        const index = before.sessions.findIndex(
+          ({ id, owner }) => id === event.session && owner === event.owner,
+        );
+        const found = before.sessions[index];
+        if (!found) return before;
+        const rest = before.sessions.toSpliced(index, 1);
+        if (event.type === 'session.erased') return { ...before, sessions: rest };
+        if (event.type === 'session.attached')
+          return { ...before, sessions: before.sessions.with(index, { ...found, attached: event.attached }) };
+        const next = listedAfter(found, event);
+        return { ...before, sessions: fits(next) ? [next, ...rest].sort(byChange) : rest };
+      });
+      if (
+        event.type === 'session.created' ||
+        event.type === 'session.archived' ||
+        event.type === 'input.accepted'
+      )
+        void fetchOne(event.session);
+    }
+
+    const timer = setTimeout(read, q ? REST_MS : 0);
+    const unfollow = onActivity(happened);
+    return () => {
+      clearTimeout(timer);
+      unfollow();
+      stop.abort();
+    };
+  }, [words, archived, pages]);
+
+  return { ...list, more: () => setPages((count) => count + 1) };
+}
