@@ -11,7 +11,7 @@ const PATTERNS: readonly (string | RegExp)[] = [
   /\b(?:Type|Syntax|Reference|Range|Zod|SQLite)Error\b/,
   /\bE(?:NOENT|ACCES|CONNREFUSED|NOTDIR|ISDIR)\b/,
   /\bSQLITE_[A-Z]+/,
-  /<!doctype html/i,
+  /<title>Internal Server Error|bunfallback/i,
   'node_modules',
   'packages/server/src',
   REPOSITORY,
