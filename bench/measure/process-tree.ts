@@ -60,7 +60,7 @@ export const cpuMicros = (tree: readonly number[]): number =>
     return sum + own + stat.ended * MICROS_PER_TICK;
   }, 0);
 
-/** Resident bytes. Pages that processes of the tree share are counted once each, so a tree of one is exact. */
+/** Resident bytes. Pages that processes of the tree share are counted for each of them; a tree of one is exact. */
 export const residentBytes = (tree: readonly number[]): number =>
   tree.reduce((sum, pid) => {
     const kilobytes = /^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1];
