@@ -1,0 +1,51 @@
+/** What a build is given of this folder: all that .dockerignore does not leave out. */
+import { cpSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Glob } from 'bun';
+
+/** The last line that fits a path, or a folder it is in, decides. */
+export function ignoreRules(text: string): (path: string) => boolean {
+  const rules = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => ({
+      keeps: line.startsWith('!'),
+      glob: new Glob(line.replace(/^!/, '').replace(/\/$/, '')),
+    }));
+  return (path) => {
+    const segments = path.split('/');
+    const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'));
+    let ignored = false;
+    for (const { keeps, glob } of rules) if (prefixes.some((prefix) => glob.match(prefix))) ignored = !keeps;
+    return ignored;
+  };
+}
+
+/** The files of `path` below `root`, or itself, that are not left out. */
+export function filesIn(root: string, path: string, ignored: (path: string) => boolean): string[] {
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (!found) return [];
+  if (!found.isDirectory()) return ignored(path) ? [] : [path];
+  // Of a folder that is left out something may still be wanted; of these two it never is.
+  if (ignored(path) && ['node_modules', '.git'].includes(basename(path))) return [];
+  return readdirSync(join(root, path)).flatMap((name) => filesIn(root, join(path, name), ignored));
+}
+
+/** As `COPY` does it: a folder's content goes into `to`, a file becomes it or goes below it. */
+export function copyInto(
+  root: string,
+  sources: readonly string[],
+  to: string,
+  ignored: (path: string) => boolean,
+): void {
+  for (const source of sources) {
+    const isFolder = statSync(join(root, source)).isDirectory();
+    const below = to.endsWith('/') || sources.length > 1;
+    for (const file of filesIn(root, source, ignored)) {
+      const target = isFolder ? join(to, file.slice(source.length)) : below ? join(to, basename(file)) : to;
+      mkdirSync(dirname(target), { recursive: true });
+      cpSync(join(root, file), target, { verbatimSymlinks: true });
+    }
+  }
+}

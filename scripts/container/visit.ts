@@ -1,0 +1,102 @@
+/** Starts what was built as the image would be started, and uses it. */
+import { existsSync, readdirSync } from 'node:fs';
+import { outputOf } from '../../e2e/output.ts';
+import type { Image } from './dockerfile.ts';
+import { enter, type Mounts, unprivileged } from './enter.ts';
+
+const PASSWORD = 'correct-horse';
+
+export async function visit(image: Image, mounts: Mounts): Promise<void> {
+  if (image.user === null) throw new Error('the image runs as root');
+  const port = freePort();
+  const environment = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    ...image.environment,
+    PORT: String(port),
+    AUTH_USERS: `ann:${PASSWORD}:developer`,
+  };
+  const inside = (argv: readonly string[]) =>
+    Bun.spawn([...enter(mounts, { writable: false }), ...unprivileged(image.user ?? ''), ...argv], {
+      env: environment,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+  const server = inside(entrypointHere([...image.entrypoint, ...image.command]));
+  const output = outputOf(server.stdout);
+  const errors = outputOf(server.stderr);
+  try {
+    await output.written(`parlance listening on http://0.0.0.0:${port}`).catch(async () => {
+      throw new Error(`it did not start: ${await errors.all()}`);
+    });
+    must(
+      'the process has the image’s user',
+      (await uidOf(await innermost(server.pid))) === image.user.split(':')[0],
+    );
+    must('the healthcheck says so', (await inside(image.healthcheck ?? ['false']).exited) === 0);
+    must('the code cannot be changed', (await inside(['touch', '/app/package.json']).exited) !== 0);
+    must('nor anything else', (await inside(['touch', '/etc/parlance']).exited) !== 0);
+    await talk(`http://127.0.0.1:${port}`);
+  } finally {
+    // Bubblewrap stays in front of it, and passes no signal on.
+    process.kill(await innermost(server.pid), 'SIGTERM');
+  }
+  must('it stops when it is told to', (await server.exited) === 0);
+  must('what it keeps is in the volume', readdirSync(mounts['/data'] ?? '').length > 0);
+}
+
+async function talk(http: string): Promise<void> {
+  must('nobody comes in without a token', (await fetch(`${http}/v1/sessions`)).status === 401);
+  const page = await fetch(http);
+  must('the console is there', page.status === 200 && (await page.text()).includes('/assets/'));
+  const post = (path: string, body: object, token = '') =>
+    fetch(`${http}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+    });
+  const login = await post('/v1/auth/login', { username: 'ann', password: PASSWORD });
+  const { access_token: token } = (await login.json()) as { access_token: string };
+  must('a user can log in', login.status === 200);
+  const input = { type: 'input.submit', parts: [{ type: 'text', text: 'Hello' }] };
+  must('a message is taken', (await post('/v1/sessions/image/commands', input, token)).status === 200);
+  const stream = await fetch(`${http}/v1/sessions/image/events`, {
+    headers: { accept: 'text/event-stream', authorization: `Bearer ${token}` },
+  });
+  let heard = '';
+  for await (const chunk of stream.body ?? []) {
+    heard += new TextDecoder().decode(chunk);
+    if (heard.includes('"turn.ended"')) break;
+  }
+  must('and answered', heard.includes('"turn.ended"'));
+}
+
+/** tini is in the image; where it is not on this machine the server is started without it. */
+function entrypointHere([first = '', ...rest]: readonly string[]): string[] {
+  if (existsSync(first) || !first.endsWith('/tini')) return [first, ...rest];
+  console.log(`left out: ${first}`);
+  return rest.slice(rest.indexOf('--') + 1);
+}
+
+async function innermost(pid: number): Promise<number> {
+  const child = Number.parseInt(await Bun.file(`/proc/${pid}/task/${pid}/children`).text(), 10);
+  return Number.isNaN(child) ? pid : innermost(child);
+}
+
+async function uidOf(pid: number): Promise<string | undefined> {
+  return /^Uid:\s+(\d+)/m.exec(await Bun.file(`/proc/${pid}/status`).text())?.[1];
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+function must(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`does not hold: ${what}`);
+  console.log(`ok: ${what}`);
+}

@@ -1,0 +1,59 @@
+/**
+ * `npm run sbom [-- FILE]`: a software bill of materials of what runs in production, as CycloneDX JSON made by npm from the lock
+ * file. npm's own `--omit dev` also drops packages that both production and development need, so what is for
+ * development alone is taken out here.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const ROOT = join(import.meta.dir, '..');
+const DEVELOPMENT = 'cdx:npm:package:development';
+
+const Property = z.object({ name: z.string(), value: z.string() });
+const Component = z.looseObject({ 'bom-ref': z.string(), properties: z.array(Property).default([]) });
+const Bill = z.looseObject({
+  metadata: z.looseObject({ component: z.looseObject({ name: z.string() }) }),
+  components: z.array(Component),
+  dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()).default([]) })),
+});
+export type Bill = z.infer<typeof Bill>;
+
+export async function makeBill(root = ROOT): Promise<Bill> {
+  const npm = Bun.spawn(
+    ['npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
+    { cwd: root, stdout: 'pipe', stderr: 'pipe' },
+  );
+  const [text, complaint] = await Promise.all([
+    new Response(npm.stdout).text(),
+    new Response(npm.stderr).text(),
+  ]);
+  if ((await npm.exited) !== 0) throw new Error(`npm sbom failed: ${complaint}`);
+  return inProduction(Bill.parse(JSON.parse(text)));
+}
+
+function inProduction(bill: Bill): Bill {
+  const left = bill.components.filter(
+    ({ properties }) => !properties.some(({ name, value }) => name === DEVELOPMENT && value === 'true'),
+  );
+  const refs = new Set(left.map((component) => component['bom-ref']));
+  const { metadata } = bill;
+  const root = metadata.component['bom-ref'];
+  return {
+    ...bill,
+    // npm takes the name of the folder.
+    metadata: { ...metadata, component: { ...metadata.component, name: 'parlance' } },
+    components: left,
+    dependencies: bill.dependencies
+      .filter(({ ref }) => ref === root || refs.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) })),
+  };
+}
+
+if (import.meta.main) {
+  const path = resolve(process.argv[2] ?? join(ROOT, 'dist/sbom.cdx.json'));
+  const bill = await makeBill();
+  mkdirSync(dirname(path), { recursive: true });
+  await Bun.write(path, `${JSON.stringify(bill, null, 2)}\n`);
+  console.log(`${path}: ${bill.components.length} components`);
+}
