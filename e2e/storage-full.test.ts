@@ -145,6 +145,19 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(readFileSync(join(disk.path, 'effect.txt'), 'utf8')).toBe('once\n');
   });
 
+  test('a server that is told to stop then stops cleanly, and keeps what was acknowledged', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path);
+    await submit(server, 'kept', 'echo hello');
+    const facts = await followed(server, 'kept', ended(1));
+    disk.fill();
+    process.kill(server.pid, 'SIGTERM');
+    expect(await server.stderr()).toBe('');
+    disk.free();
+    await using again = await startProcess(disk.path);
+    expect(await factsOf(again, 'kept')).toEqual(facts);
+  });
+
   test('what was acknowledged while it filled up survives a kill, and nothing that was refused is there', async () => {
     using disk = mountDisk(8);
     await using server = await startProcess(disk.path);

@@ -1,6 +1,6 @@
 /** What is wrong with the data folder stops the start with one line, and nothing that was there is changed. */
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,21 +16,21 @@ const startOn = (data: string): Promise<Outcome> =>
   runParlance(['serve', '--port', '0', '--data', data, '--log-level', 'silent'], { cwd: root });
 const refused = (line: string): Outcome => ({ code: 1, stdout: '', stderr: `parlance: ${line}\n` });
 
-/** A data folder with one finished conversation in it, made once. */
-const used = (async () => {
-  const folder = newFolder();
-  await using server = await startProcess(folder);
+/** A data folder with one conversation in it, closed. */
+const used = join(root, 'used', 'data');
+beforeAll(async () => {
+  mkdirSync(join(root, 'used'));
+  await using server = await startProcess(join(root, 'used'));
   for (let turn = 0; turn < 20; turn++) await submit(server, 'kept', `echo ${'x'.repeat(2_000)} ${turn}`);
   await server.kill();
-  using database = new Database(join(folder, 'data', 'parlance.db'));
+  using database = new Database(join(used, 'parlance.db'));
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');
-  return join(folder, 'data');
-})();
+});
 
 /** A copy of it, and the path of its database. */
-async function copyOfUsed(): Promise<[data: string, path: string]> {
+function copyOfUsed(): [data: string, path: string] {
   const data = join(newFolder(), 'data');
-  cpSync(await used, data, { recursive: true });
+  cpSync(used, data, { recursive: true });
   return [data, join(data, 'parlance.db')];
 }
 
@@ -75,7 +75,7 @@ const FILES: Record<string, { spoil: (path: string) => void; line: (data: string
 describe('one clear line, exit 1, and the file is as it was:', () => {
   for (const [name, { spoil, line }] of Object.entries(FILES)) {
     test(name, async () => {
-      const [data, path] = await copyOfUsed();
+      const [data, path] = copyOfUsed();
       spoil(path);
       const before = readFileSync(path);
       const { code, stdout, stderr } = await startOn(data);
@@ -120,7 +120,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
   test('a read-only folder is one clear line, and what is in it is left alone', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
-    cpSync(await used, data, { recursive: true });
+    cpSync(used, data, { recursive: true });
     disk.readOnly();
     const reason = `EROFS: read-only file system, open '${join(data, 'parlance.db')}'`;
     expect(await startOn(data)).toEqual(
@@ -149,7 +149,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
   test('a disk that is full never costs what is stored: it is there when there is space again', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
-    cpSync(await used, data, { recursive: true });
+    cpSync(used, data, { recursive: true });
     disk.fill();
     expect(await startOn(data)).toEqual(refused(`${data} cannot be used: the disk is full (disk I/O error)`));
     disk.free();
