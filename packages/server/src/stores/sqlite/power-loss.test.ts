@@ -1,0 +1,55 @@
+/**
+ * A machine that loses power keeps what was synced, and of what came after it any part: here the log beside the
+ * database is cut, or its end is rubbish, at every kind of place behind what was acknowledged.
+ */
+import { expect, test } from 'bun:test';
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordOf, refOf, textFacts } from '../contract/samples.ts';
+import { scratchFolder } from '../contract/scratch.ts';
+import { DATABASE_FILE } from './connection.ts';
+import { openSqliteStore } from './open.ts';
+
+const APPENDS = 8;
+const ref = refOf('ada', 'powerless');
+
+/** What comes of the bytes that were not synced. */
+const LOSSES: Readonly<Record<string, (log: Buffer, synced: number, next: number) => Buffer>> = {
+  'nothing of it was written': (log, synced) => log.subarray(0, synced),
+  'a byte of it was written': (log, synced) => log.subarray(0, synced + 1),
+  'half of it was written': (log, synced, next) => log.subarray(0, (synced + next) >> 1),
+  'all but a byte was written': (log, _synced, next) => log.subarray(0, next - 1),
+  'its place is there, and empty': (log, synced, next) => Buffer.from(log.subarray(0, next)).fill(0, synced),
+  'its place is there, and holds something else': (log, synced, next) =>
+    Buffer.from(log.subarray(0, next)).fill(0xa5, (synced + next) >> 1),
+};
+
+test('what was acknowledged is there after the power was lost in a later write, and nothing half', async () => {
+  using scratch = scratchFolder();
+  const [folder, file] = [join(scratch.path, 'whole'), DATABASE_FILE];
+  const store = openSqliteStore(folder);
+  const sizes: number[] = [];
+  for (let head = 0; head < APPENDS; head++) {
+    await store.append(head, textFacts(ref, head, 1), recordOf(ref, head + 1));
+    sizes.push(statSync(join(folder, `${file}-wal`)).size);
+  }
+  const log = readFileSync(join(folder, `${file}-wal`));
+  expect(new Set(sizes).size).toBe(APPENDS);
+
+  for (const [name, lose] of Object.entries(LOSSES))
+    for (let acknowledged = 1; acknowledged < APPENDS; acknowledged++) {
+      const copy = join(scratch.path, `${name} ${acknowledged}`);
+      mkdirSync(copy);
+      copyFileSync(join(folder, file), join(copy, file));
+      const [synced = 0, next = 0] = sizes.slice(acknowledged - 1);
+      writeFileSync(join(copy, `${file}-wal`), lose(log, synced, next));
+
+      const after = openSqliteStore(copy, { exclusive: true });
+      expect((await after.load(ref))?.head).toBe(acknowledged);
+      expect(await after.read(ref, 0, 100)).toEqual(textFacts(ref, 0, acknowledged));
+      await after.append(acknowledged, textFacts(ref, acknowledged, 1), recordOf(ref, acknowledged + 1));
+      expect((await after.load(ref))?.head).toBe(acknowledged + 1);
+      await after.close();
+    }
+  await store.close();
+});
