@@ -148,7 +148,8 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
   test('a server that is told to stop then stops cleanly, and keeps what was acknowledged', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
-    await submit(server, 'kept', 'echo hello');
+    // So much that the database would have to grow for it.
+    await submit(server, 'kept', `echo ${'x'.repeat(200_000)}`);
     const facts = await followed(server, 'kept', ended(1));
     disk.fill();
     process.kill(server.pid, 'SIGTERM');
