@@ -150,6 +150,25 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
     ],
   },
 
+  'GET /v1/grants': { at: ({ owner }) => ['/v1/grants', `/v1/grants?owner=${owner}&limit=500`] },
+  'GET /v1/admin/users': { at: same('/v1/admin/users') },
+  'POST /v1/admin/users': {
+    at: same('/v1/admin/users'),
+    bodies: ({ owner }) => [{ name: owner, password: 'mine', role: 'admin' }],
+  },
+  'PATCH /v1/admin/users/:name': {
+    at: ({ owner }) => [`/v1/admin/users/${owner}`],
+    bodies: () => [{ password: 'mine' }, { role: 'user' }],
+  },
+  'DELETE /v1/admin/users/:name': { at: ({ owner }) => [`/v1/admin/users/${owner}`] },
+  'POST /v1/admin/users/:name/logout': { at: ({ owner }) => [`/v1/admin/users/${owner}/logout`] },
+  'POST /v1/auth/password': {
+    at: same('/v1/auth/password'),
+    bodies: ({ owner }) => [{ old: `${owner}-password`, new: 'mine' }],
+  },
+  'GET /v1/admin/doors': { at: same('/v1/admin/doors'), varies: true },
+  'GET /v1/admin/mcp': { at: same('/v1/admin/mcp') },
+
   'POST /api/pusher/auth': {
     at: same('/api/pusher/auth'),
     bodies: ({ session, copilot, owner }) =>

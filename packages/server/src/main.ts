@@ -3,6 +3,7 @@ import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { aboutOf } from './about.ts';
+import { openAccounts } from './auth/accounts.ts';
 import { admission } from './auth/admission.ts';
 import { clientAddress } from './auth/client-address.ts';
 import { openGate } from './auth/gate.ts';
@@ -130,6 +131,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     gate,
     log,
     about: aboutOf(config, sandbox !== null, () => listening),
+    administration: {
+      accounts: openAccounts({ users: store, gate, named: config.authUsers.map(({ name }) => name) }),
+      doors: () =>
+        listening.map((door, index) => ({ address: config.host, ...door, sockets: sockets.at(index) })),
+      mcpServers: mcp.servers,
+    },
     addressOf: (request) => addresses.get(request) ?? 'unknown',
     push: channels.push,
     follow: channelWatch.follow,
@@ -159,19 +166,20 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
   async function opening(
     request: Request,
-    door: DialectName | null,
+    at: { readonly door: number; readonly dialect: DialectName | null },
     peer: string | undefined,
   ): Promise<Opening | null> {
+    const { door, dialect } = at;
     const address = clientAddress(request.headers, peer, config.trustedProxies);
     const url = new URL(request.url);
     const id = crypto.randomUUID() as string as ConnectionId;
-    const channel = door === null || door === 'pusher' ? channels.accept(url) : null;
+    const channel = dialect === null || dialect === 'pusher' ? channels.accept(url) : null;
     // Whoever opens one is nobody yet: private channels are granted one by one.
-    if (channel) return { id, principal: null, session: null, address, accept: channel };
-    if (door === 'pusher') return null;
+    if (channel) return { id, principal: null, session: null, door, address, accept: channel };
+    if (dialect === 'pusher') return null;
     const token = tokenOf(request);
-    const accept = door
-      ? (socket: Socket) => speak(door, socket)
+    const accept = dialect
+      ? (socket: Socket) => speak(dialect, socket)
       : placeOf(url.pathname, token !== null, speak);
     if (!accept) return null;
     const session = url.searchParams.get('session');
@@ -179,11 +187,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
       const principal = await identify(gate, token);
       const guard =
         token === null ? undefined : (ended: (reason: string) => void) => gate.guard(token, ended);
-      return { id, principal, session, address, unknown: principal === null, guard, accept };
+      return { id, principal, session, door, address, unknown: principal === null, guard, accept };
     } catch (thrown) {
       const ids = { request: requestIdOf(request), connection: id };
       log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
-      return { id, principal: null, session, address, accept: { code: 1008, reason: 'Invalid token' } };
+      return { id, principal: null, session, door, address, accept: { code: 1008, reason: 'Invalid token' } };
     }
   }
 
@@ -203,7 +211,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const { metricsToken } = config;
   const routes = app(around, channels, { gate, metrics, metricsToken, readiness });
   const admit = admission({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
-  const open = (port: number, door: DialectName | null) => {
+  const open = (port: number, dialect: DialectName | null, door: number) => {
     const server = listen({
       hostname: config.host,
       port,
@@ -211,17 +219,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
       admit,
       log,
       maxBodyBytes: config.maxBody,
-      opening: (request, peer) => opening(request, door, peer),
+      opening: (request, peer) => opening(request, { door, dialect }, peer),
       routes: (request, peer) => {
         addresses.set(request, clientAddress(request.headers, peer, config.trustedProxies));
         return routes.fetch(request);
       },
     });
-    return { dialect: door ?? 'all', port: server.port ?? port, server };
+    return { dialect: dialect ?? 'all', port: server.port ?? port, server };
   };
 
-  const main = open(config.port, null);
-  const doors = config.doors.map((door) => open(door.port, door.dialect));
+  const main = open(config.port, null, 0);
+  const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
   listening.push(...[main, ...doors].map(({ dialect, port }) => ({ dialect, port })));
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
   const adminPassword = await ensureUsers(store, config.authUsers);

@@ -37,6 +37,7 @@ import { authorise, maySee, requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
 import { waitingCall } from './session.ts';
 import { SessionCache } from './session-cache.ts';
+import { restedGrants } from './standing-grants.ts';
 import { Tally } from './tally.ts';
 import { possibleCall } from './tool-input.ts';
 import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
@@ -46,6 +47,7 @@ export { spokenAnswer } from './approvals.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
+export type { Account, Accounts } from './ports/accounts.ts';
 export type { Connection, OpenStream, Passing, Pieces, Reader, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
@@ -76,6 +78,11 @@ export type Receipt = {
   /** the session's last fact when the command was done: watching after it misses nothing and repeats nothing */
   readonly seq: number;
   readonly facts: readonly Fact[];
+};
+
+export type GrantPage = {
+  readonly standing: readonly { readonly record: SessionRecord; readonly grants: readonly string[] }[];
+  readonly next: string | null;
 };
 
 export type Watch = Glance & { stop(): void };
@@ -326,6 +333,21 @@ export class Engine {
   async list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
     requirePermission(principal, 'chat:read');
     return this.#parts.store.list({ ...page, owner: ownerFor(principal) });
+  }
+
+  /** What "always" has allowed in the sessions of one page of `list`; where a session cannot be read, the log says so. */
+  async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
+    const { sessions, next } = await this.list(principal, page);
+    const standing: GrantPage['standing'][number][] = [];
+    for (const record of sessions) {
+      try {
+        const grants = restedGrants(record) ?? (await this.now(record.ref)).grants;
+        if (grants.length > 0) standing.push({ record, grants });
+      } catch (thrown) {
+        this.#parts.log.error({ err: thrown, session: record.ref.id }, 'a session cannot be read');
+      }
+    }
+    return { standing, next };
   }
 
   /** How many such sessions `list` has on all its pages. */

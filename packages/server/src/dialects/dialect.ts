@@ -17,6 +17,7 @@ import {
 import type { Attachments } from './attachments.ts';
 import type { Audience } from './audience.ts';
 import type { About } from './native/about.ts';
+import type { Administration } from './native/admin.ts';
 import type { Push } from './pusher/push.ts';
 
 export type DialectName =
@@ -59,6 +60,8 @@ export type Surroundings = {
   readonly log: Log;
   /** what clients are told about the server */
   readonly about: About;
+  /** what admins look after */
+  readonly administration: Administration;
   /** where a request comes from */
   readonly addressOf: (request: Request) => string;
   readonly now: () => number;

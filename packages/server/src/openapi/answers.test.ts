@@ -116,6 +116,27 @@ test('copilot: a task from its first action to its end, a question, and what the
   await asked('post', '/api/session', { body: { sessionId: SESSION } });
 });
 
+test('native: users, doors, MCP servers and standing grants', async () => {
+  const ada = await server.login('ada', 'ada-password');
+  const zoe = { name: 'zoe', password: 'zoe-password', role: 'user' };
+  await asked('post', '/v1/admin/users', { body: zoe, status: 201, as: ada });
+  await asked('post', '/v1/admin/users', { body: zoe, status: 400, as: ada });
+  await asked('get', '/v1/admin/users', { as: ada });
+  await asked('get', '/v1/admin/users', { status: 403 });
+  await asked('get', '/v1/admin/users', { status: 401, as: 'bad' });
+  await asked('patch', '/v1/admin/users/zoe', { body: { role: 'developer' }, as: ada });
+  await asked('post', '/v1/admin/users/zoe/logout', { status: 204, as: ada });
+  const as = await server.login('zoe', 'zoe-password');
+  await asked('post', '/v1/auth/password', { body: { old: 'no', new: 'x' }, status: 403, as });
+  await asked('post', '/v1/auth/password', { body: { old: 'zoe-password', new: 'x' }, as });
+  await asked('delete', '/v1/admin/users/zoe', { status: 204, as: ada });
+  await asked('delete', '/v1/admin/users/zoe', { status: 404, as: ada });
+  await asked('delete', '/v1/admin/users/ada', { status: 403, as: ada });
+  await asked('get', '/v1/admin/doors');
+  await asked('get', '/v1/admin/mcp');
+  await asked('get', '/v1/grants');
+});
+
 test('native: sessions, events, commands and approvals', async () => {
   const parts = [{ type: 'text', text: 'run touch hello.txt' }];
   const commands = '/v1/sessions/native-1/commands';

@@ -31,6 +31,8 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  /** which door it comes through; the first, unless told */
+  readonly door?: number;
   /** where it comes from, where that is counted */
   readonly address?: string;
   /** whoever opens it has yet to say who they are, and has to */
@@ -69,6 +71,8 @@ export type SocketTransport = {
   /** Tells every socket, then closes it with 1001. */
   drain(): void;
   readonly size: number;
+  /** How many came through that door, by dialect; `unknown` while a socket has yet to show what it speaks. */
+  at(door: number): Readonly<Record<string, number>>;
 };
 
 export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = NO_METER): SocketTransport {
@@ -204,6 +208,12 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
     },
     get size() {
       return sockets.size;
+    },
+    at(door) {
+      const figures: Record<string, number> = {};
+      for (const { data } of sockets)
+        if ((data.opening.door ?? 0) === door) figures[data.dialect] = (figures[data.dialect] ?? 0) + 1;
+      return figures;
     },
   };
 }

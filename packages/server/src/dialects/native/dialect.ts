@@ -8,13 +8,11 @@ import {
   Command,
   Fault,
   type FaultCode,
-  nestsDeeper,
   type Principal,
   type SessionEvent,
 } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { z } from 'zod';
 import {
   type Now,
   principalOf,
@@ -30,9 +28,11 @@ import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { aboutView } from './about.ts';
 import { passActivity } from './activity.ts';
+import { adminRoutes } from './admin.ts';
 import { encode, follow } from './event-stream.ts';
 import { exportAnswer } from './export.ts';
 import { passFrames } from './frames.ts';
+import { body, checked } from './requests.ts';
 import { Answer, EventsQuery, SessionsQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
@@ -161,30 +161,14 @@ function routes(app: Hono, around: Surroundings): void {
     return c.json({ approval, answer: answer.answer, seq });
   });
 
+  adminRoutes(api, around);
+
   api.onError((thrown, c) => {
     const fault = reported(thrown, around, requestIds(c.req.raw));
     sayRetryAfter(c, fault);
     return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
   });
   app.route('/', api);
-}
-
-async function body(request: Request): Promise<unknown> {
-  let value: unknown;
-  try {
-    value = await request.json();
-  } catch {
-    throw new Fault('invalid', 'The body is not valid JSON.');
-  }
-  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply.');
-  return value;
-}
-
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  throw new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
 }
 
 // Out

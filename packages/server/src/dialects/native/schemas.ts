@@ -1,5 +1,5 @@
 /** What clients send to these endpoints; commands are the protocol's own. */
-import { ApprovalAnswer } from '@parlance/protocol';
+import { ApprovalAnswer, Role } from '@parlance/protocol';
 import { z } from 'zod';
 
 export const PageQuery = z.object({
@@ -25,3 +25,14 @@ export const Answer = z.object({
   reason: z.string().max(10_000).optional(),
   hash: z.string().optional(),
 });
+
+/** What a password may be is the gate's to say; here only that it is no book. */
+const Password = z.string().max(10_000);
+
+export const NewUser = z.strictObject({ name: z.string().max(1_000), password: Password, role: Role });
+
+export const UserChange = z
+  .strictObject({ password: Password.optional(), role: Role.optional() })
+  .refine(({ password, role }) => password !== undefined || role !== undefined, 'give a password or a role');
+
+export const NewPassword = z.strictObject({ old: Password, new: Password });

@@ -13,6 +13,7 @@ import {
   FaultData,
   Part,
   Principal,
+  Role,
   SessionId,
   TurnId,
   Usage,
@@ -154,5 +155,57 @@ export const ApprovalList = named(
 export const ApprovalReceipt = named(
   'ApprovalReceipt',
   z.object({ approval: ApprovalId, answer: ApprovalAnswer, seq: Position }),
+);
+export const StandingGrants = named(
+  'StandingGrants',
+  z.object({
+    grants: z.array(
+      z.object({ session: SessionId, owner: z.string(), title: z.string(), grant: z.string() }),
+    ),
+    next: z.string().nullable().describe('the `cursor` of the next page; a page may have no grants'),
+  }),
+);
+export const User = named(
+  'User',
+  z.object({
+    name: z.string(),
+    role: Role,
+    createdAt: z.iso.datetime(),
+    fromSettings: z
+      .boolean()
+      .describe('AUTH_USERS names the user: the next start sets password and role again'),
+  }),
+);
+export const UserList = named('UserList', z.object({ users: z.array(User) }));
+export const DoorList = named(
+  'DoorList',
+  z.object({
+    doors: z.array(
+      z.object({
+        address: z.string(),
+        port: z.number().int(),
+        dialect: z.string().describe('what is spoken there, or `all`'),
+        sockets: z.record(z.string(), z.number()).describe('how many there are now, by dialect'),
+      }),
+    ),
+  }),
+);
+export const McpServerList = named(
+  'McpServerList',
+  z.object({
+    servers: z.array(
+      z.object({
+        name: z.string(),
+        kind: z.enum(['process', 'address']).describe('how it is reached'),
+        trusted: z.boolean().describe('its results do not count as the words of strangers'),
+        state: z.enum(['starting', 'ready', 'away', 'closed']).describe('`away`: it is tried again'),
+        tools: z.array(z.string()).describe('as models know them'),
+        trouble: z
+          .object({ at: z.iso.datetime(), message: z.string() })
+          .nullable()
+          .describe('what last went wrong, without secrets'),
+      }),
+    ),
+  }),
 );
 export const NativeError = named('NativeError', z.object({ error: FaultData, detail: z.string() }));

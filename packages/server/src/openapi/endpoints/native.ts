@@ -9,22 +9,12 @@ import {
   EventPage,
   GrantList,
   GrantRevoked,
-  NativeError,
   SessionList,
   SessionView,
 } from '../answers/native.ts';
-import { type Answers, named, type Section } from '../endpoint.ts';
-
-const ERRORS = {
-  400: 'What was sent does not fit; the message names the field',
-  401: 'No token, or a bad one',
-  403: 'The role lacks the permission',
-  404: 'There is no such thing, or it is someone else’s',
-  409: 'It cannot be done at this moment',
-} as const;
-
-const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
-  Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: NativeError }]));
+import { named, type Section } from '../endpoint.ts';
+import { nativeErrors as errors } from '../native-errors.ts';
+import { admin } from './native-admin.ts';
 
 export const native: Section = {
   tag: 'native',
@@ -172,5 +162,6 @@ export const native: Section = {
         ...errors(400, 401, 403, 404, 409),
       },
     },
+    ...admin,
   ],
 };

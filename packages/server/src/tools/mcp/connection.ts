@@ -36,6 +36,20 @@ export type McpAnswer =
   | { readonly kind: 'done'; readonly result: CallToolResult }
   | { readonly kind: 'refused'; readonly message: string };
 
+/** `away`: it could not be reached, or was lost, and is tried again after a pause. */
+export type McpState = 'starting' | 'ready' | 'away' | 'closed';
+
+const STATES = {
+  new: 'starting',
+  starting: 'starting',
+  ready: 'ready',
+  pausing: 'away',
+  closed: 'closed',
+} satisfies Record<State['phase'], McpState>;
+
+/** What last went wrong with a server, without its secrets. */
+export type McpTrouble = { readonly at: number; readonly message: string };
+
 const START_MS = 30_000;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
@@ -52,6 +66,7 @@ export class McpConnection {
   #state: State = { phase: 'new' };
   #failures = 0;
   #definitions: readonly Definition[] = [];
+  #trouble: McpTrouble | null = null;
   /** called when the tools are others than before */
   onChange: () => void = () => undefined;
 
@@ -66,6 +81,14 @@ export class McpConnection {
     return this.#definitions;
   }
 
+  get state(): McpState {
+    return STATES[this.#state.phase];
+  }
+
+  get trouble(): McpTrouble | null {
+    return this.#trouble;
+  }
+
   /** Resolves when the first attempt is over, whichever way. Never throws. */
   async start(): Promise<void> {
     const abort = new AbortController();
@@ -74,7 +97,8 @@ export class McpConnection {
       await this.#connect(abort.signal);
     } catch (thrown) {
       if (this.#closed()) return;
-      this.#options.log.warn({ server: this.#name, reason: this.#reason(thrown) }, 'MCP server not reached');
+      const reason = this.#troubled(thrown);
+      this.#options.log.warn({ server: this.#name, reason }, 'MCP server not reached');
       this.#pause();
     }
   }
@@ -96,7 +120,8 @@ export class McpConnection {
         const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
         throw new Fault('tool_failed', message);
       }
-      this.#options.log.warn({ server: this.#name, reason: this.#reason(thrown) }, 'MCP call failed');
+      const reason = this.#troubled(thrown);
+      this.#options.log.warn({ server: this.#name, reason }, 'MCP call failed');
       if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
         throw new Fault('tool_failed', `The answer of the MCP server ${this.#name} cannot be read.`);
       }
@@ -179,6 +204,7 @@ export class McpConnection {
     if (state.phase !== 'ready' || state.client !== client) return;
     if (Date.now() - state.since > WELL_MS) this.#failures = 0;
     this.#options.log.warn({ server: this.#name }, 'MCP server lost');
+    this.#troubled('the server closed the connection');
     this.#pause();
     await this.#end(client);
   }
@@ -203,6 +229,12 @@ export class McpConnection {
   #away(): Fault {
     const hope = this.#closed() ? '' : '; it is being started again';
     return new Fault('tool_failed', `The MCP server ${this.#name} is not running${hope}.`);
+  }
+
+  #troubled(thrown: unknown): string {
+    const message = this.#reason(thrown);
+    this.#trouble = { at: Date.now(), message };
+    return message;
   }
 
   #reason(thrown: unknown): string {

@@ -1,6 +1,6 @@
 /** The tools of all MCP servers of the config file. The SDK is loaded only where there is a server. */
 import type { Tool } from '../../core/ports/tool.ts';
-import { type ConnectionOptions, McpConnection } from './connection.ts';
+import { type ConnectionOptions, McpConnection, type McpState, type McpTrouble } from './connection.ts';
 import { toolNames } from './names.ts';
 import type { McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
@@ -10,9 +10,23 @@ export type McpOptions = ConnectionOptions & {
   readonly patienceMs?: number;
 };
 
+/** A server as an operator sees it. */
+export type McpServerView = {
+  readonly name: string;
+  /** how it is reached: as a process of ours, or at an address */
+  readonly kind: 'process' | 'address';
+  readonly trusted: boolean;
+  readonly state: McpState;
+  /** as models know them; while the server is away, those it listed last */
+  readonly tools: readonly string[];
+  readonly trouble: McpTrouble | null;
+};
+
 export type McpTools = {
   /** as they are just now; the same objects until they change */
   tools(): readonly Tool[];
+  /** All that are configured, as they are just now. */
+  servers(): McpServerView[];
   /** Calls the listener whenever a server came, or lists other tools than before. Returns what ends it. */
   onChange(listener: () => void): () => void;
   /** Ends all servers. */
@@ -25,7 +39,9 @@ const PATIENCE_MS = 10_000;
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   const entries = Object.entries(servers).map(([name, server]) => ({
     name,
+    kind: 'url' in server ? ('address' as const) : ('process' as const),
     trusted: server.trusted,
+    tools: [] as readonly string[],
     connection: new McpConnection(name, server, options),
   }));
   const listeners = new Set<() => void>();
@@ -36,6 +52,8 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     );
     const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
     current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '' }));
+    for (const entry of entries)
+      entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     for (const listener of listeners) listener();
   };
   for (const { connection } of entries) connection.onChange = renew;
@@ -45,6 +63,15 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
   );
   return {
     tools: () => current,
+    servers: () =>
+      entries.map(({ name, kind, trusted, tools, connection: { state, trouble } }) => ({
+        name,
+        kind,
+        trusted,
+        state,
+        tools,
+        trouble,
+      })),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -1,0 +1,113 @@
+/** Looking after the server: its users, its doors, its MCP servers, and what “always” has allowed. */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import { type Account, type Accounts, principalOf, requirePermission } from '../../core/engine.ts';
+import type { Surroundings } from '../dialect.ts';
+import { requestLimit } from '../request-limit.ts';
+import { body, checked } from './requests.ts';
+import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
+
+export type Door = {
+  readonly address: string;
+  readonly port: number;
+  /** what is spoken there, or `all` */
+  readonly dialect: string;
+  /** how many there are now, by dialect */
+  readonly sockets: Readonly<Record<string, number>>;
+};
+
+export type McpServerView = {
+  readonly name: string;
+  readonly kind: 'process' | 'address';
+  readonly trusted: boolean;
+  readonly state: 'starting' | 'ready' | 'away' | 'closed';
+  readonly tools: readonly string[];
+  readonly trouble: { readonly at: number; readonly message: string } | null;
+};
+
+/** What is looked after. */
+export type Administration = {
+  readonly accounts: Accounts;
+  readonly doors: () => readonly Door[];
+  readonly mcpServers: () => readonly McpServerView[];
+};
+
+export function adminRoutes(api: Hono, around: Surroundings): void {
+  const { engine, gate } = around;
+  for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(around));
+
+  async function accounts(request: Request): Promise<Accounts> {
+    requireAdmin(await principalOf(gate, request));
+    return around.administration.accounts;
+  }
+
+  api.get('/v1/admin/users', async (c) => {
+    const users = await (await accounts(c.req.raw)).list();
+    return c.json({ users: users.map(userView) });
+  });
+
+  api.post('/v1/admin/users', async (c) => {
+    const users = await accounts(c.req.raw);
+    return c.json(userView(await users.add(checked(NewUser, await body(c.req.raw)))), 201);
+  });
+
+  api.patch('/v1/admin/users/:name', async (c) => {
+    const users = await accounts(c.req.raw);
+    const change = checked(UserChange, await body(c.req.raw));
+    return c.json(userView(await users.change(c.req.param('name'), change)));
+  });
+
+  api.delete('/v1/admin/users/:name', async (c) => {
+    await (await accounts(c.req.raw)).remove(c.req.param('name'));
+    return c.body(null, 204);
+  });
+
+  /** Whatever is connected with a token of the user is let go. */
+  api.post('/v1/admin/users/:name/logout', async (c) => {
+    await (await accounts(c.req.raw)).logOut(c.req.param('name'));
+    return c.body(null, 204);
+  });
+
+  // Counted with the other requests about logins: those of `/v1/auth` all are.
+  api.post('/v1/auth/password', async (c) => {
+    const { id } = await principalOf(gate, c.req.raw);
+    const { old, new: password } = checked(NewPassword, await body(c.req.raw));
+    const address = around.addressOf(c.req.raw);
+    const login = await around.administration.accounts.changePassword(id, old, password, address);
+    return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });
+  });
+
+  api.get('/v1/admin/doors', async (c) => {
+    requirePermission(await principalOf(gate, c.req.raw), 'metrics:read');
+    return c.json({ doors: around.administration.doors() });
+  });
+
+  api.get('/v1/admin/mcp', async (c) => {
+    requirePermission(await principalOf(gate, c.req.raw), 'metrics:read');
+    return c.json({ servers: around.administration.mcpServers().map(mcpView) });
+  });
+
+  api.get('/v1/grants', async (c) => {
+    const principal = await principalOf(gate, c.req.raw);
+    const query = checked(PageQuery, c.req.query());
+    const { standing, next } = await engine.grants(principal, { ...query, archived: 'included' });
+    const grants = standing.flatMap(({ record: { ref, title }, grants }) =>
+      grants.map((grant) => ({ session: ref.id, owner: ref.owner, title, grant })),
+    );
+    return c.json({ grants, next });
+  });
+}
+
+function requireAdmin({ role }: Principal): void {
+  if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may look after users.');
+}
+
+const userView = ({ createdAt, ...account }: Account) => ({
+  ...account,
+  createdAt: new Date(createdAt).toISOString(),
+});
+
+const mcpView = ({ trouble, ...server }: McpServerView) => ({
+  ...server,
+  trouble: trouble && { ...trouble, at: new Date(trouble.at).toISOString() },
+});

@@ -1,0 +1,85 @@
+/** Looking after the server. */
+import { NewPassword, NewUser, PageQuery, UserChange } from '../../dialects/native/schemas.ts';
+import { Token } from '../answers/conversations.ts';
+import { DoorList, McpServerList, StandingGrants, User, UserList } from '../answers/native.ts';
+import { type Endpoint, named } from '../endpoint.ts';
+import { nativeErrors as errors } from '../native-errors.ts';
+
+export const admin: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/users',
+    summary: 'Who may log in; for admins',
+    security: 'token',
+    answers: { 200: { description: 'The users, by name', schema: UserList }, ...errors(401, 403) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/users',
+    summary: 'Adds a user; for admins',
+    security: 'token',
+    body: named('NewUser', NewUser),
+    answers: { 201: { description: 'The user', schema: User }, ...errors(400, 401, 403) },
+  },
+  {
+    method: 'patch',
+    path: '/v1/admin/users/{name}',
+    summary: 'Changes role or password of a user, whose tokens end; for admins. The last admin stays one',
+    security: 'token',
+    body: named('UserChange', UserChange),
+    answers: { 200: { description: 'The user', schema: User }, ...errors(400, 401, 403, 404) },
+  },
+  {
+    method: 'delete',
+    path: '/v1/admin/users/{name}',
+    summary: 'Removes a user, whose tokens end; for admins. The last admin stays',
+    security: 'token',
+    answers: { 204: { description: 'The user is gone' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/users/{name}/logout',
+    summary: 'Ends all tokens of a user: whatever is connected with them is closed; for admins',
+    security: 'token',
+    answers: { 204: { description: 'They are good for nothing from now on' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/password',
+    summary: 'Changes the caller’s password; tokens issued before end',
+    security: 'token',
+    body: named('NewPassword', NewPassword),
+    answers: {
+      200: { description: 'It is changed; a new token', schema: Token },
+      ...errors(400, 401, 403, 429),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/doors',
+    summary: 'Where the server listens, and how many sockets each door has',
+    security: 'caller',
+    answers: {
+      200: { description: 'The doors, the default one first', schema: DoorList },
+      ...errors(401, 403),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/mcp',
+    summary: 'The MCP servers that are configured, and how they are',
+    security: 'caller',
+    answers: { 200: { description: 'The servers', schema: McpServerList }, ...errors(401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/v1/grants',
+    summary: 'What “always” has allowed, in all sessions of the caller',
+    security: 'caller',
+    query: PageQuery,
+    answers: {
+      200: { description: 'Those of a page of sessions', schema: StandingGrants },
+      ...errors(400, 401, 403),
+    },
+  },
+];
