@@ -1,0 +1,85 @@
+/** Blocks of Markdown as elements. */
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { memo, type ReactNode } from 'react';
+import { CodeBlock } from './code-block.tsx';
+import { inline } from './inline.tsx';
+
+/** Drawn again only when it is another token. */
+export const Block = memo(function Block({ token }: { token: Token }) {
+  return block(token as MarkedToken);
+});
+
+function blocks(tokens: readonly Token[]): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: a block that grows keeps its place
+  return tokens.map((token, index) => <Block key={index} token={token} />);
+}
+
+function block(token: MarkedToken): ReactNode {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null;
+    case 'heading': {
+      // The page has its own h1 and h2: what an answer calls a title comes below them.
+      const Level = `h${Math.min(6, token.depth + 2)}` as 'h3';
+      return <Level className={`md-h${token.depth}`}>{inline(token.tokens)}</Level>;
+    }
+    case 'paragraph':
+      return <p>{inline(token.tokens)}</p>;
+    case 'text':
+      return token.tokens ? inline(token.tokens) : inline([token]);
+    case 'code':
+      return <CodeBlock code={token.text} language={token.lang?.split(/\s/, 1)[0] ?? ''} />;
+    case 'blockquote':
+      return <blockquote>{blocks(token.tokens)}</blockquote>;
+    case 'list':
+      return <List token={token} />;
+    case 'table':
+      return <Table token={token} />;
+    case 'hr':
+      return <hr />;
+    case 'html':
+      return token.raw.trim() === '' ? null : <p className="md-html">{token.raw.trim()}</p>;
+    default:
+      return inline([token]);
+  }
+}
+
+function List({ token }: { token: Tokens.List }) {
+  const items = token.items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: an item that grows keeps its place
+    <li key={index} className={item.task ? 'md-task' : undefined}>
+      {blocks(item.tokens)}
+    </li>
+  ));
+  return token.ordered ? <ol start={token.start === '' ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ token }: { token: Tokens.Table }) {
+  const cell = (one: Tokens.TableCell, index: number) => {
+    const align = one.align ? `md-${one.align}` : undefined;
+    const Cell = one.header ? 'th' : 'td';
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: columns have no names
+      <Cell key={index} className={align} scope={one.header ? 'col' : undefined}>
+        {inline(one.tokens)}
+      </Cell>
+    );
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section className="md-table" tabIndex={0} aria-label="Table">
+      <table>
+        <thead>
+          <tr>{token.header.map(cell)}</tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names
+            <tr key={index}>{row.map(cell)}</tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

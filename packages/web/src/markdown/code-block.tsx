@@ -1,0 +1,62 @@
+/** A piece of code: plain at once, coloured when the highlighter has been loaded. */
+import { memo, type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { CopyButton } from '../components/copy-button.tsx';
+
+type Highlighter = typeof import('./highlight.tsx');
+
+let loaded: Highlighter | null = null;
+
+/** Null until it is there; nobody who sees no code loads it. */
+function useHighlighter(wanted: boolean): Highlighter | null {
+  const [highlighter, setHighlighter] = useState(loaded);
+  useEffect(() => {
+    if (!wanted || highlighter) return;
+    let gone = false;
+    void import('./highlight.tsx').then((module) => {
+      loaded = module;
+      if (!gone) setHighlighter(module);
+    });
+    return () => {
+      gone = true;
+    };
+  }, [wanted, highlighter]);
+  return highlighter;
+}
+
+/** More than this stays plain: colouring it would hold up the page. */
+const MOST_COLOURED = 60_000;
+
+type CodeProps = { readonly code: string; readonly language: string };
+
+export const CodeBlock = memo(function CodeBlock({ code, language }: CodeProps) {
+  return (
+    <div className="code-block">
+      <div className="code-head">
+        <span>{language || 'text'}</span>
+        <CopyButton text={code} label="Copy the code" />
+      </div>
+      <Code code={code} language={language} />
+    </div>
+  );
+});
+
+/** The code alone, for places with a frame of their own. */
+export const Code = memo(function Code({ code, language }: CodeProps) {
+  const wanted = language !== '' && code.length <= MOST_COLOURED;
+  const highlighter = useHighlighter(wanted);
+  // While it is being written the colours may be a moment late, the words may not.
+  const settled = useDeferredValue(code);
+  const coloured = useMemo(
+    (): ReactNode => (wanted && highlighter ? highlighter.highlight(settled, language) : null),
+    [wanted, highlighter, settled, language],
+  );
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <pre className="code" tabIndex={0}>
+      <code>
+        {coloured === null ? code : coloured}
+        {coloured !== null && code.startsWith(settled) && code.slice(settled.length)}
+      </code>
+    </pre>
+  );
+});

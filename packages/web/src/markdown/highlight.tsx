@@ -1,0 +1,83 @@
+/** Code in colours, as elements. A file of its own, because it is large: it is loaded with the first code that is shown. */
+import hljs from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import c from 'highlight.js/lib/languages/c';
+import cpp from 'highlight.js/lib/languages/cpp';
+import csharp from 'highlight.js/lib/languages/csharp';
+import css from 'highlight.js/lib/languages/css';
+import diff from 'highlight.js/lib/languages/diff';
+import dockerfile from 'highlight.js/lib/languages/dockerfile';
+import go from 'highlight.js/lib/languages/go';
+import ini from 'highlight.js/lib/languages/ini';
+import java from 'highlight.js/lib/languages/java';
+import javascript from 'highlight.js/lib/languages/javascript';
+import json from 'highlight.js/lib/languages/json';
+import kotlin from 'highlight.js/lib/languages/kotlin';
+import lua from 'highlight.js/lib/languages/lua';
+import makefile from 'highlight.js/lib/languages/makefile';
+import markdown from 'highlight.js/lib/languages/markdown';
+import php from 'highlight.js/lib/languages/php';
+import python from 'highlight.js/lib/languages/python';
+import ruby from 'highlight.js/lib/languages/ruby';
+import rust from 'highlight.js/lib/languages/rust';
+import shell from 'highlight.js/lib/languages/shell';
+import sql from 'highlight.js/lib/languages/sql';
+import swift from 'highlight.js/lib/languages/swift';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import yaml from 'highlight.js/lib/languages/yaml';
+import { Fragment, type ReactNode } from 'react';
+
+const LANGUAGES = {
+  bash,
+  c,
+  cpp,
+  csharp,
+  css,
+  diff,
+  dockerfile,
+  go,
+  ini,
+  java,
+  javascript,
+  json,
+  kotlin,
+  lua,
+  makefile,
+  markdown,
+  php,
+  python,
+  ruby,
+  rust,
+  shell,
+  sql,
+  swift,
+  typescript,
+  xml,
+  yaml,
+};
+
+for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+
+/** What the library makes before it would make HTML of it. */
+type Node = string | { readonly scope?: string; readonly children: readonly Node[] };
+
+/** Null where the language is not known. */
+export function highlight(code: string, language: string): ReactNode {
+  if (!hljs.getLanguage(language)) return null;
+  const { _emitter } = hljs.highlight(code, { language, ignoreIllegals: true });
+  const { root } = _emitter as unknown as { readonly root: Exclude<Node, string> };
+  return root.children.map(element);
+}
+
+function element(node: Node, index: number): ReactNode {
+  if (typeof node === 'string') return node;
+  const children = node.children.map(element);
+  const [scope] = node.scope?.split('.') ?? [];
+  if (!scope || scope.startsWith('language:')) return <Fragment key={index}>{children}</Fragment>;
+  return (
+    <span key={index} className={`syntax-${scope}`}>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+/** Words of a line. Whatever is not known here is shown as it was written: nothing becomes markup by accident. */
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { Fragment, type ReactNode } from 'react';
+import { Icon } from '../components/icon.tsx';
+import { decodeEntities } from './entities.ts';
+import { embedded, followable } from './links.ts';
+
+export function inline(tokens: readonly Token[] | undefined): ReactNode {
+  return tokens?.map((token, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: words have no names, and a block is drawn as a whole
+    <Fragment key={index}>{word(token as MarkedToken)}</Fragment>
+  ));
+}
+
+function word(token: MarkedToken): ReactNode {
+  switch (token.type) {
+    case 'text':
+      return token.tokens ? inline(token.tokens) : decodeEntities(token.text);
+    case 'escape':
+      return token.text;
+    case 'strong':
+      return <strong>{inline(token.tokens)}</strong>;
+    case 'em':
+      return <em>{inline(token.tokens)}</em>;
+    case 'del':
+      return <del>{inline(token.tokens)}</del>;
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'checkbox':
+      return (
+        <input
+          type="checkbox"
+          checked={token.checked}
+          disabled
+          aria-label={token.checked ? 'Done' : 'Open'}
+        />
+      );
+    case 'link':
+      return <Link token={token} />;
+    case 'image':
+      return <Picture token={token} />;
+    case 'html':
+      return /^<br\s*\/?>$/i.test(token.raw) ? <br /> : token.raw;
+    default:
+      return token.raw;
+  }
+}
+
+function Link({ token }: { token: Tokens.Link }) {
+  const href = followable(token.autolink ? token.href : decodeEntities(token.href));
+  if (href === null)
+    return <span title={`Not a link that is followed: ${token.href}`}>{inline(token.tokens)}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
+      {inline(token.tokens)}
+    </a>
+  );
+}
+
+/** A picture from elsewhere tells its owner who looks at it, so it is not fetched here: who wants to see it opens it. */
+function Picture({ token }: { token: Tokens.Image }) {
+  const alt = decodeEntities(token.text) || 'picture';
+  const inside = embedded(token.href);
+  if (inside !== null) return <img className="md-image" src={inside} alt={alt} />;
+  const href = followable(decodeEntities(token.href));
+  if (href === null) return <span className="md-picture">{alt}</span>;
+  return (
+    <a className="md-picture" href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
+      <Icon name="image" />
+      {alt} <small>at {new URL(href).host || 'elsewhere'}, not loaded: open it</small>
+    </a>
+  );
+}

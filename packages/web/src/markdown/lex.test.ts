@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test';
+import { lexer } from 'marked';
+import { type Lexed, lexed } from './lex.ts';
+
+const TEXT = `# Title
+
+A paragraph that
+goes on.
+Setext
+------
+
+- one
+
+- two
+  - inner
+
+  more of two
+1. other
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+\`\`\`ts
+const x = 1;
+
+const y = 2;
+\`\`\`
+
+    indented
+
+    code
+> quoted
+lazy
+
+<div>
+
+html</div>
+
+text ![i](x) [l](https://e.x) **bold
+still** end
+`;
+
+test('text that comes in pieces of any size is read as if it had come at once, and the end is not what was read before', () => {
+  for (let size = 1; size <= 40; size += 3) {
+    let read: Lexed | null = null;
+    for (let end = size; end < TEXT.length + size; end += size) {
+      const text = TEXT.slice(0, end);
+      read = lexed(read, text, false);
+      expect(read.blocks as unknown).toEqual([...lexer(text)]);
+    }
+  }
+});
+
+test('a block that is over stays the same object', () => {
+  const first = lexed(null, 'one\n\ntwo\n\nthree\n\nfou', false);
+  const next = lexed(first, 'one\n\ntwo\n\nthree\n\nfour', false);
+  for (const index of [0, 1, 2, 3, 4]) expect(next.blocks[index]).toBe(first.blocks[index] as never);
+  expect(next.blocks.at(-1)).toMatchObject({ raw: 'four' });
+  const whole = lexed(next, next.text, true);
+  expect(whole.blocks[0]).toBe(first.blocks[0] as never);
+});
+
+test('what is defined at the end counts for what was said before', () => {
+  const text = 'See [this].\n\nMore.\n\nAnd more.\n\n[this]: https://example.org';
+  const grown = lexed(lexed(null, text.slice(0, 30), false), text, false);
+  const whole = lexed(grown, text, true);
+  expect(JSON.stringify(whole.blocks[0])).toContain('https://example.org');
+});
+
+test('another text has nothing of the one before', () => {
+  const first = lexed(null, 'one\n\ntwo', true);
+  expect(lexed(first, 'other', true).blocks).toMatchObject([{ raw: 'other' }]);
+});

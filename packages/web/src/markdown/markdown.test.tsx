@@ -1,0 +1,100 @@
+import { expect, test } from 'bun:test';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { highlight } from './highlight.tsx';
+import { Markdown } from './markdown.tsx';
+
+const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
+
+test('what people write in answers is shown as it is meant', () => {
+  const shown = html('# Title\n\nA **bold** word, `x < y` &amp; ~~gone~~.\n\n1. one\n2. two\n\n> said');
+  expect(shown).toContain('<h3 class="md-h1">Title</h3>');
+  expect(shown).toContain('<strong>bold</strong>');
+  expect(shown).toContain('<code>x &lt; y</code> &amp; <del>gone</del>');
+  expect(shown).toContain('<ol start="1"><li>one</li><li>two</li></ol>');
+  expect(shown).toContain('<blockquote><p>said</p></blockquote>');
+});
+
+test('tables and lists of tasks', () => {
+  const shown = html('| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open');
+  expect(shown).toContain('<td class="md-right">2</td>');
+  expect(shown).toContain('aria-label="Done" checked=""');
+});
+
+const SCRIPTS = [
+  '<script>alert(1)</script>',
+  'before <script>alert(1)</script> after',
+  '<img src=x onerror=alert(1)>',
+  '<svg/onload=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<iframe src="https://evil.example"></iframe>',
+  '<details open ontoggle=alert(1)>',
+  '<style>*{display:none}</style>',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '```html\n<script>alert(1)</script>\n```',
+  '| <img src=x onerror=alert(1)> |\n|---|\n| <b onclick=alert(1)>x</b> |',
+];
+
+test.each(SCRIPTS)('markup of a model stays text: %s', (text) => {
+  const shown = html(text);
+  expect(shown).not.toMatch(/<(script|img|svg\/|iframe|style|details|b|a)\b/i);
+  // Nothing that listens: in what was written, such words stand behind an escaped bracket.
+  expect(shown.replace(/&lt;.*?&gt;/gs, '')).not.toMatch(/\son\w+=/i);
+});
+
+const UNFOLLOWED = [
+  '[x](javascript:alert(1))',
+  '[x](JaVaScRiPt:alert(1))',
+  '[x](&#106;avascript:alert(1))',
+  '[x](java&#10;script:alert(1))',
+  '[x](data:text/html,<script>alert(1)</script>)',
+  '[x](vbscript:x)',
+  '[x](file:///etc/passwd)',
+  '[x](#/admin)',
+  '[x](/v1/sessions)',
+  '[x](//evil.example)',
+  '<javascript:alert(1)>',
+  '[x]\n\n[x]: javascript:alert(1)',
+];
+
+test.each(UNFOLLOWED)('an address that is not of the web is no link: %s', (text) => {
+  expect(html(text)).not.toContain('href=');
+});
+
+test('links open elsewhere and take nothing along', () => {
+  expect(html('[x](https://example.org/a?b=1&amp;c=2)')).toContain(
+    '<a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer nofollow"',
+  );
+  expect(html('see https://example.org')).toContain('href="https://example.org/"');
+  expect(html('<mailto:ada@example.org>')).toContain('href="mailto:ada@example.org"');
+});
+
+test('a picture from elsewhere is not fetched: it is a link', () => {
+  for (const text of [
+    '![a cat](https://evil.example/cat.png)',
+    '![a cat][c]\n\n[c]: https://evil.example/cat.png',
+  ]) {
+    const shown = html(text);
+    expect(shown).not.toMatch(/<img|src=/);
+    expect(shown).toContain('href="https://evil.example/cat.png"');
+    expect(shown).toContain('a cat');
+  }
+});
+
+test('a picture that came with the text is shown, unless it could hold script', () => {
+  expect(html('![dot](data:image/png;base64,iVBORw0KGgo=)')).toContain('<img');
+  expect(html('![dot](data:image/svg+xml;base64,PHN2Zz4=)')).not.toContain('<img');
+  expect(html('![dot](javascript:alert(1))')).not.toMatch(/<img|href=/);
+});
+
+test('code in colours is the same code', () => {
+  const code = 'const a = `<b>&amp;</b>`; // "done"\n';
+  const shown = renderToStaticMarkup(highlight(code, 'ts'));
+  expect(shown).toContain('<span class="syntax-keyword">const</span>');
+  expect(shown).not.toContain('<b>');
+  const words = shown
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>');
+  expect(words.replaceAll('&quot;', '"').replaceAll('&amp;', '&')).toBe(code);
+  expect(highlight('x', 'no-such-language')).toBeNull();
+});
