@@ -1,0 +1,63 @@
+/** The disk is full while somebody is waited for: what is answered then is refused, and can be answered later. */
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fact } from '../packages/protocol/src/index.ts';
+import { followed, getJson, postJson, startProcess, submit } from './server-process.ts';
+import { mountDisk, noDisk } from './small-disk.ts';
+
+const count = (facts: readonly Fact[], type: Fact['type']): number =>
+  facts.filter((fact) => fact.type === type).length;
+
+describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mounted)', () => {
+  test('an answer to an approval is refused and not half taken: it waits, and can be given when there is space', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path);
+    await submit(server, 'asks', 'run touch made.txt');
+    const asked = await followed(server, 'asks', (facts) => count(facts, 'approval.requested') === 1);
+    const [approval] = asked.flatMap((fact) => (fact.type === 'approval.requested' ? [fact.approval] : []));
+    const answer = () => postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
+    disk.fill();
+
+    expect((await answer()).status).toBe(503);
+    const waiting = await getJson<{ approvals: { approval: string }[] }>(`${server.http}/v1/approvals`);
+    expect(JSON.stringify(waiting)).toContain(String(approval));
+    expect(existsSync(join(disk.path, 'made.txt'))).toBe(false);
+
+    disk.free();
+    expect((await answer()).status).toBe(200);
+    const facts = await followed(server, 'asks', (all) => count(all, 'turn.ended') === 1);
+    expect([count(facts, 'approval.answered'), count(facts, 'tool.started')]).toEqual([1, 1]);
+    expect(existsSync(join(disk.path, 'made.txt'))).toBe(true);
+  });
+
+  test('what a copilot client did is refused, its task waits, and goes on when it is told again', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path);
+    const login = { username: 'dev', password: 'dev-password' };
+    const { access_token: token } = (await postJson(`${server.http}/v1/auth/login`, login)).body;
+    const bearer = { authorization: `Bearer ${token}` };
+    const page = { url: 'https://shop.example/', query: 'click Buy', dom: '<button id="1">Buy</button>' };
+    const interact = (more: object) =>
+      postJson(`${server.http}/api/agent/interact`, { ...page, ...more }, bearer);
+    const begun = (await interact({})).body.data as { taskId: string; sessionId: string; action: string };
+    expect(begun.action).toBe('click(1)');
+    const { taskId, sessionId } = begun;
+    const done = {
+      taskId,
+      sessionId,
+      lastActionStatus: 'success',
+      dom: '<h1>Bought</h1>',
+      url: `${page.url}done`,
+    };
+    disk.fill();
+
+    expect((await interact(done)).status).toBe(503);
+    const active = await fetch(`${server.http}/api/session/${sessionId}/task/active`, { headers: bearer });
+    expect(await active.json()).toMatchObject({ data: { taskId } });
+
+    disk.free();
+    const { status, body } = await interact(done);
+    expect([status, (body.data as { status: string }).status]).toEqual([200, 'completed']);
+  });
+});
