@@ -119,6 +119,8 @@ export type About = {
   readonly sandbox: boolean;
   /** where it listens, the default door, `all`, first */
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
+  /** Pusher channels: the public key of the application, and the server that serves them where that is another */
+  readonly channels: { readonly key: string; readonly host: string | null } | null;
   readonly defaultDomain: string;
   readonly domains: readonly {
     readonly id: string;
@@ -134,6 +136,49 @@ export type About = {
     /** null: the server's */
     readonly model: string | null;
   }[];
+};
+
+/** Who may log in. */
+export type User = {
+  readonly name: string;
+  readonly role: Role;
+  /** ISO 8601 */
+  readonly createdAt: string;
+  /** the settings of the server name the user: its next start sets password and role again */
+  readonly fromSettings: boolean;
+};
+
+/** Where the server listens. */
+export type Door = {
+  readonly address: string;
+  readonly port: number;
+  /** what is spoken there, or `all` */
+  readonly dialect: string;
+  /** how many there are now, by dialect; `unknown` has yet to say what it speaks */
+  readonly sockets: Readonly<Record<string, number>>;
+};
+
+export type McpServer = {
+  readonly name: string;
+  /** how it is reached: as a process of the server, or at an address */
+  readonly kind: 'process' | 'address';
+  /** its results do not count as the words of strangers */
+  readonly trusted: boolean;
+  /** `away`: it is tried again */
+  readonly state: 'starting' | 'ready' | 'away' | 'closed';
+  /** as models know them */
+  readonly tools: readonly string[];
+  /** what last went wrong, and when (ISO 8601) */
+  readonly trouble: { readonly at: string; readonly message: string } | null;
+};
+
+/** What "always" has allowed in a session. */
+export type StandingGrant = {
+  readonly session: SessionId;
+  readonly owner: string;
+  /** of the session */
+  readonly title: string;
+  readonly grant: string;
 };
 
 export type Login = { readonly token: string; readonly role: Role };

@@ -1,7 +1,17 @@
 /** The door to a server. */
 import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
 import { type ActivityEvent, activityEvents } from './activity.ts';
-import type { About, Approval, ApprovalReceipt, Login, Me, Session, SessionPage } from './answers.ts';
+import { type Administration, administration } from './administration.ts';
+import type {
+  About,
+  Approval,
+  ApprovalReceipt,
+  Login,
+  Me,
+  Session,
+  SessionPage,
+  StandingGrant,
+} from './answers.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
@@ -61,11 +71,18 @@ export type Parlance = {
       options?: CallOptions,
     ): Promise<ApprovalReceipt>;
   };
+  readonly grants: {
+    /** What "always" has allowed, in all sessions of the caller; `session(…).revoke(…)` takes it back. */
+    list(options?: CallOptions): Promise<readonly StandingGrant[]>;
+  };
+  readonly admin: Administration;
   readonly auth: {
     /** Requests carry the token from then on. */
     login(username: string, password: string, options?: CallOptions): Promise<Login>;
     /** Requests carry no token from then on, whether the server could be told or not. */
     logout(options?: CallOptions): Promise<void>;
+    /** The tokens issued before end; requests carry the new one from then on. */
+    changePassword(old: string, password: string, options?: CallOptions): Promise<Login>;
     /** Who the token is. */
     me(options?: CallOptions): Promise<Me>;
   };
@@ -99,6 +116,14 @@ export function connect(options: ConnectOptions = {}): Parlance {
     }
   }
 
+  /** Sent once: who is told to wait before the next attempt is a person with a form. */
+  async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
+    const answer = await wire.once({ method: 'POST', path, body, signal });
+    const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
+    wire.token = token;
+    return { token, role };
+  }
+
   return {
     get token() {
       return wire.token;
@@ -118,15 +143,23 @@ export function connect(options: ConnectOptions = {}): Parlance {
       answer: (id, body, { signal } = {}) =>
         wire.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
     },
-    auth: {
-      async login(username, password, { signal } = {}) {
-        const body = { username, password };
-        // Sent once: who is told to wait before the next attempt is a person with a form.
-        const answer = await wire.once({ method: 'POST', path: '/v1/auth/login', body, signal });
-        const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
-        wire.token = token;
-        return { token, role };
+    grants: {
+      async list({ signal } = {}) {
+        type Page = { grants: StandingGrant[]; next: string | null };
+        const grants: StandingGrant[] = [];
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const page: Page = await wire.json({ path: '/v1/grants', query: { cursor, limit: 500 }, signal });
+          grants.push(...page.grants);
+          cursor = page.next;
+        }
+        return grants;
       },
+    },
+    admin: administration(wire),
+    auth: {
+      login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),
+      changePassword: (old, password, { signal } = {}) =>
+        login('/v1/auth/password', { old, new: password }, signal),
       async logout({ signal } = {}) {
         try {
           await wire.response({ method: 'POST', path: '/v1/auth/logout', signal });

@@ -1,5 +1,6 @@
 /** `@parlance/sdk`: a typed client of the native API, for browsers, Bun and Node. */
 export type { ActivityEvent, FramesEvent, PassedFrame } from './activity.ts';
+export type { Administration, UserChange } from './administration.ts';
 export type * from './answers.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';

@@ -17,7 +17,7 @@ export type WireOptions = {
 };
 
 export type WireRequest = {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** absolute, without the query */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;

@@ -13,6 +13,7 @@ export function aboutOf(config: Config, sandbox: boolean, doors: About['doors'])
     model: model.provider === 'offline' ? 'offline' : model.model,
     sandbox,
     doors,
+    channels: config.channels ? { key: config.channelsKey, host: config.channelsHost ?? null } : null,
     providerOf(name) {
       try {
         return config.modelNamed(name).provider;

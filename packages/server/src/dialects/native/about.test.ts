@@ -21,6 +21,7 @@ test('it tells what answers, where it listens and who is asking', async () => {
     model: 'offline',
     models: [{ id: 'offline', provider: 'offline' }],
     approval: 'suggest',
+    channels: { key: 'app-key', host: null },
     defaultDomain: 'software_development',
   });
   expect(view.version).toMatch(/^\d+\.\d+\.\d+/);

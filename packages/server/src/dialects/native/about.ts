@@ -13,6 +13,8 @@ export type About = {
   readonly sandbox: boolean;
   /** where it listens, the default door first; known when it does */
   readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
+  /** Pusher channels: the public key of the application, and the server that serves them where that is another */
+  readonly channels: { readonly key: string; readonly host: string | null } | null;
   /** the provider that answers for a model; null where it cannot be reached */
   readonly providerOf: (model: string) => string | null;
 };
@@ -33,6 +35,7 @@ export function aboutView(about: About, { roster }: Engine, principal: Principal
     approval: about.approval,
     sandbox: about.sandbox,
     doors: about.doors(),
+    channels: about.channels,
     defaultDomain: roster.defaultDomain,
     domains: domains.map(({ id, name, description, defaultAgent, agents }) => ({
       id,

@@ -105,6 +105,13 @@ export const About = named(
     approval: ApprovalMode,
     sandbox: z.boolean().describe('commands run in one'),
     doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
+    channels: z
+      .object({
+        key: z.string().describe('with which clients name the application'),
+        host: z.string().nullable().describe('where another server serves them'),
+      })
+      .nullable()
+      .describe('Pusher channels; null where they are off'),
     defaultDomain: z.string(),
     domains: z.array(
       z.object({

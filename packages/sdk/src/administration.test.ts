@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { connect, type Parlance } from './connect.ts';
+
+let server: TestServer;
+let ada: Parlance;
+beforeAll(async () => {
+  server = await startTestServer({ PARLANCE_AUTH: 'required' });
+  ada = await loggedIn('ada');
+});
+afterAll(() => server.stop());
+
+async function loggedIn(name: string, password = `${name}-password`): Promise<Parlance> {
+  const parlance = connect({ url: server.http });
+  await parlance.auth.login(name, password);
+  return parlance;
+}
+
+test('an admin adds, changes, logs out and removes users', async () => {
+  const { users } = ada.admin;
+  expect(await users.add({ name: 'a@b', password: 'first', role: 'user' })).toMatchObject({
+    name: 'a@b',
+    role: 'user',
+    fromSettings: false,
+  });
+  expect((await users.list()).map(({ name }) => name)).toEqual(['a@b', 'ada', 'dev', 'uma']);
+  const theirs = await loggedIn('a@b', 'first');
+  await users.logout('a@b');
+  await expect(theirs.sessions.list()).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(await users.change('a@b', { role: 'developer', password: 'second' })).toMatchObject({
+    role: 'developer',
+  });
+  expect((await (await loggedIn('a@b', 'second')).auth.me()).role).toBe('developer');
+  await users.remove('a@b');
+  await expect(users.remove('a@b')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(users.remove('ada')).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('whoever is no admin is refused', async () => {
+  const dev = await loggedIn('dev');
+  await expect(dev.admin.users.list()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+});
+
+test('doors, MCP servers and figures are told to whoever may see them', async () => {
+  const dev = await loggedIn('dev');
+  const socket = await server.connect(`/agentloop?token=${dev.token}`);
+  expect(await dev.admin.doors()).toEqual([
+    { address: '127.0.0.1', port: server.running.port, dialect: 'all', sockets: { agentloop: 1 } },
+  ]);
+  socket.close();
+  expect(await dev.admin.mcp()).toEqual([]);
+  expect(await dev.admin.metrics()).toContain('parlance_turns_total{outcome="ended"} 0');
+  const uma = await loggedIn('uma');
+  await expect(uma.admin.metrics()).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('a password is changed with the old one, and the client goes on with its new token', async () => {
+  const uma = await loggedIn('uma');
+  const before = uma.token;
+  await expect(uma.auth.changePassword('a guess', 'better')).rejects.toMatchObject({ code: 'forbidden' });
+  expect(uma.token).toBe(before);
+  await uma.auth.changePassword('uma-password', 'better');
+  expect(uma.token).not.toBe(before);
+  expect((await uma.auth.me()).id).toBe('uma');
+});
+
+test('standing grants of all sessions are listed, and taken back one by one', async () => {
+  const dev = await loggedIn('dev');
+  const session = dev.session('granting');
+  await session.submit('run touch a');
+  const stop = new AbortController();
+  for await (const event of session.events({ signal: stop.signal })) {
+    if (event.type === 'approval.requested') await dev.approvals.answer(event.approval, { answer: 'always' });
+    if (event.type === 'turn.ended') stop.abort();
+  }
+  const [standing, ...others] = await dev.grants.list();
+  expect(others).toEqual([]);
+  expect(standing).toMatchObject({ session: 'granting', owner: 'dev', title: 'run touch a' });
+  await session.revoke(standing?.grant ?? '');
+  expect(await dev.grants.list()).toEqual([]);
+});
