@@ -1,5 +1,166 @@
+/**
+ * What really happened in a session: every fact, from the log and from the beginning, and beside it the frames that
+ * its clients were sent and sent, from when the page was opened. Keys in the list: arrows, Home and End move, Enter
+ * unfolds, c copies, w copies as a wscat command.
+ */
+import { useCallback, useMemo, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
+import { download } from '../../layout/download.ts';
+import { hrefOf } from '../../router.ts';
+import { useServer } from '../../state/server.ts';
+import { ChooseSession } from './choose-session.tsx';
+import { choicesOf, EVERYTHING, shownFacts, shownFrames } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { EntryList } from './list.tsx';
+import { alignedRows, exportLines, factRows, frameRows, type NumberedFrame } from './rows.ts';
+import { Situation } from './situation.tsx';
+import { useTimeline, useWide } from './use-timeline.ts';
+import { wscatCommand } from './wscat.ts';
 
 export function TimelinePage({ id }: { id: string | null }) {
-  return <Page title="Timeline">{id === null ? 'Choose a session.' : id}</Page>;
+  return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
+}
+
+type Tab = 'facts' | 'frames';
+const TABS: readonly Tab[] = ['facts', 'frames'];
+
+function SessionTimeline({ id }: { id: string }) {
+  const { timeline, feed } = useTimeline(id);
+  const { auth } = useServer();
+  const wide = useWide();
+  const [filter, setFilter] = useState(EVERYTHING);
+  const [tab, setTab] = useState<Tab>('facts');
+  const [indented, setIndented] = useState(true);
+
+  const facts = useMemo(() => shownFacts(timeline.facts, filter), [timeline.facts, filter]);
+  const frames = useMemo(() => shownFrames(timeline.frames, filter), [timeline.frames, filter]);
+  const rows = useMemo(() => {
+    if (wide) return alignedRows(facts, frames);
+    return tab === 'facts' ? factRows(facts) : frameRows(frames);
+  }, [wide, tab, facts, frames]);
+  const choices = useMemo(
+    () => choicesOf(timeline.facts, timeline.frames, filter),
+    [timeline.facts, timeline.frames, filter],
+  );
+  const wscat = useCallback(
+    ({ dialect, direction, text }: NumberedFrame) =>
+      wscatCommand({
+        origin: location.origin,
+        dialect,
+        session: id,
+        text: direction === 'in' ? text : null,
+        tokenRequired: auth === 'required',
+      }),
+    [id, auth],
+  );
+
+  const exportShown = () => {
+    const lines = exportLines(alignedRows(facts, frames));
+    download(`${id}.timeline.jsonl`, new Blob([lines], { type: 'application/jsonl' }));
+  };
+  const counts = { facts: facts.length, frames: frames.length };
+  const totals = { facts: timeline.facts.length, frames: timeline.frames.length };
+
+  return (
+    <Page
+      title="Timeline"
+      filled
+      actions={
+        <>
+          <a className="button button-quiet" href={hrefOf({ page: 'session', id })}>
+            Chat
+          </a>
+          <Button icon="download" disabled={facts.length + frames.length === 0} onClick={exportShown}>
+            Export<span className="unseen"> what is shown, as lines of JSON</span>
+          </Button>
+          <Button
+            aria-pressed={timeline.paused}
+            look={timeline.paused ? 'primary' : 'plain'}
+            onClick={() => feed?.pause(!timeline.paused)}
+          >
+            {timeline.paused ? 'Resume' : 'Pause'}
+          </Button>
+        </>
+      }
+    >
+      <div className="timeline-top">
+        <FilterBar filter={filter} choices={choices} wide={wide} onChange={setFilter} />
+        <Situation
+          id={id}
+          timeline={timeline}
+          indented={indented}
+          onIndent={setIndented}
+          onRetry={() => feed?.retryNow()}
+          onClear={() => feed?.clearFrames()}
+        />
+      </div>
+      {timeline.fault && timeline.facts.length === 0 ? (
+        <Empty
+          title={timeline.fault.code === 'not_found' ? 'There is no such session' : 'It cannot be shown'}
+          action={<a href={hrefOf({ page: 'timeline', id: null })}>Choose another session</a>}
+        >
+          {timeline.fault.message} <code>{id}</code>
+        </Empty>
+      ) : (
+        <>
+          {wide ? (
+            <div className="timeline-heads">
+              {TABS.map((one) => (
+                <h2 key={one}>
+                  {TITLES[one]} <Count shown={counts[one]} total={totals[one]} />
+                </h2>
+              ))}
+            </div>
+          ) : (
+            <div className="timeline-tabs" role="tablist" aria-label="What to show">
+              {TABS.map((one) => (
+                <button
+                  key={one}
+                  type="button"
+                  role="tab"
+                  id={`timeline-tab-${one}`}
+                  aria-selected={tab === one}
+                  aria-controls="timeline-panel"
+                  onClick={() => setTab(one)}
+                >
+                  {TITLES[one]} <Count shown={counts[one]} total={totals[one]} />
+                </button>
+              ))}
+            </div>
+          )}
+          <div
+            className="timeline-panel"
+            id="timeline-panel"
+            {...(wide ? {} : { role: 'tabpanel', 'aria-labelledby': `timeline-tab-${tab}` })}
+          >
+            {!wide && tab === 'frames' && totals.frames === 0 ? (
+              <p className="timeline-none hint">No frame has passed since this page was opened.</p>
+            ) : (
+              <EntryList
+                key={wide ? 'both' : tab}
+                rows={rows}
+                label={wide ? 'Facts and frames' : TITLES[tab]}
+                columns={wide ? 2 : 1}
+                indented={indented}
+                wscat={wscat}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const TITLES: Readonly<Record<Tab, string>> = { facts: 'Facts', frames: 'Frames' };
+
+function Count({ shown, total }: { shown: number; total: number }) {
+  const number = (value: number) => value.toLocaleString('en');
+  return (
+    <span className="timeline-count">
+      {shown === total ? number(total) : `${number(shown)} of ${number(total)}`}
+    </span>
+  );
 }

@@ -1,0 +1,119 @@
+/** One fact or one frame: a line that unfolds to the exact thing. */
+import type { Fact } from '@parlance/protocol';
+import { memo } from 'react';
+import { factSummary } from './fact-summary.ts';
+import { summaryOfFrame } from './filter.ts';
+import type { NumberedFrame } from './rows.ts';
+import { Unfolded } from './unfolded.tsx';
+
+export type CellProps = {
+  readonly id: string;
+  readonly open: boolean;
+  /** the one that Tab comes to */
+  readonly current: boolean;
+  /** JSON is shown with line breaks; what is copied is as it was */
+  readonly indented: boolean;
+  readonly onToggle: (id: string) => void;
+};
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** To the millisecond, in the time of the reader. */
+export function clockTime(at: number): string {
+  const date = new Date(at);
+  const ms = String(date.getMilliseconds()).padStart(3, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+}
+
+function Time({ at }: { at: number }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={date.toLocaleString()}>
+      {clockTime(at)}
+    </time>
+  );
+}
+
+export const FactCell = memo(function FactCell({
+  fact,
+  id,
+  open,
+  current,
+  indented,
+  onToggle,
+}: CellProps & { readonly fact: Fact }) {
+  return (
+    <article
+      className={`entry entry-fact entry-${toneOf(fact.type)}`}
+      aria-label={`Fact ${fact.seq}: ${fact.type}`}
+    >
+      <button
+        type="button"
+        className="entry-line"
+        data-entry={id}
+        aria-expanded={open}
+        tabIndex={current ? 0 : -1}
+        onClick={() => onToggle(id)}
+      >
+        <span className="entry-number">{fact.seq}</span>
+        <Time at={fact.at} />
+        <span className="entry-type">{fact.type}</span>
+        <span className="entry-words">{factSummary(fact)}</span>
+      </button>
+      {open && <Unfolded text={JSON.stringify(fact)} indented={indented} copyLabel="Copy fact" />}
+    </article>
+  );
+});
+
+export const FrameCell = memo(function FrameCell({
+  frame,
+  id,
+  open,
+  current,
+  indented,
+  onToggle,
+  wscat,
+}: CellProps & { readonly frame: NumberedFrame; readonly wscat: (frame: NumberedFrame) => string | null }) {
+  const { type, words } = summaryOfFrame(frame);
+  const from = frame.direction === 'in';
+  return (
+    <article
+      className={`entry entry-frame entry-${frame.direction}`}
+      aria-label={`Frame ${frame.number} ${from ? 'from' : 'to'} ${frame.dialect}: ${type}`}
+    >
+      <button
+        type="button"
+        className="entry-line"
+        data-entry={id}
+        aria-expanded={open}
+        tabIndex={current ? 0 : -1}
+        onClick={() => onToggle(id)}
+      >
+        <span className="entry-way" title={from ? 'a client sent it to the server' : 'the server sent it'}>
+          <span aria-hidden="true">{from ? '→' : '←'}</span>
+          <span className="unseen">{from ? 'from' : 'to'} </span>
+          {frame.dialect}
+        </span>
+        <Time at={frame.at} />
+        <span className="entry-type">{type}</span>
+        <span className="entry-words">{words}</span>
+      </button>
+      {open && (
+        <Unfolded
+          text={frame.text}
+          indented={indented}
+          copyLabel="Copy frame"
+          wscat={wscat(frame)}
+          note={`connection ${frame.connection}`}
+        />
+      )}
+    </article>
+  );
+});
+
+/** What went wrong and what waits is seen when scrolling past. */
+function toneOf(type: Fact['type']): 'bad' | 'waiting' | 'turn' | 'plain' {
+  if (type === 'turn.failed' || type === 'step.restarted') return 'bad';
+  if (type === 'approval.requested' || type === 'call.deferred') return 'waiting';
+  return type === 'turn.started' || type === 'turn.ended' || type === 'turn.cancelled' ? 'turn' : 'plain';
+}

@@ -1,0 +1,132 @@
+/// <reference path="../../../../server/src/telemetry/prom-client.d.ts" />
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect, type Parlance } from '@parlance/sdk';
+import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
+import { moved } from './entries.ts';
+import { type Timeline, TimelineFeed } from './feed.ts';
+import { alignedRows } from './rows.ts';
+
+let server: TestServer;
+let parlance: Parlance;
+beforeAll(async () => {
+  server = await startTestServer();
+  parlance = connect({ url: `http://127.0.0.1:${server.running.port}` });
+});
+afterAll(() => server.stop());
+
+/** Resolves when the timeline is as it is wanted. */
+function until(feed: TimelineFeed, wanted: (timeline: Timeline) => boolean): Promise<Timeline> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!wanted(feed.get())) return;
+      stop();
+      resolve(feed.get());
+    };
+    const stop = feed.subscribe(look);
+    look();
+  });
+}
+
+const ended = (turns: number) => (timeline: Timeline) =>
+  timeline.facts.filter(({ type }) => type === 'turn.ended').length >= turns;
+
+const said = (text: string) => ({
+  id: 'm1',
+  type: 'user_input',
+  payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }] },
+});
+
+async function watched(id: string) {
+  await parlance.session(id).create();
+  const client = await server.connect(`/agentloop?session=${id}`);
+  const feed = new TimelineFeed(parlance.session(id));
+  await until(feed, ({ since, reading }) => since !== null && !reading);
+  return { client, feed };
+}
+
+describe('the feed of a timeline', () => {
+  test('has every fact from the beginning, whatever happened before the page was opened', async () => {
+    const session = parlance.session('past');
+    await session.submit('Hello');
+    for await (const event of session.events()) if (event.type === 'turn.ended') break;
+    const feed = new TimelineFeed(parlance.session('past'));
+    const { facts } = await until(feed, ({ reading }) => !reading);
+    expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, at) => at + 1));
+    expect(facts[0]?.type).toBe('session.created');
+    expect(facts.at(-1)?.type).toBe('turn.ended');
+    feed.close();
+  });
+
+  test('shows the frames of a client beside the facts that they cause, both ways', async () => {
+    const { client, feed } = await watched('both-ways');
+    expect(feed.get().attached).toMatchObject({ agentloop: 1 });
+    client.send(said('Hello'));
+    const timeline = await until(
+      feed,
+      (now) => ended(1)(now) && now.frames.some(({ text }) => text.includes('agent_finished')),
+    );
+    expect(timeline.frames[0]).toMatchObject({ dialect: 'agentloop', direction: 'in', number: 1 });
+    expect(JSON.parse(timeline.frames[0]?.text ?? '')).toEqual(said('Hello'));
+    const rows = alignedRows(timeline.facts, timeline.frames);
+    const first = rows.findIndex(({ frame }) => frame?.number === 1);
+    const accepted = rows.findIndex(({ fact }) => fact?.type === 'input.accepted');
+    expect(first).toBeLessThanOrEqual(accepted);
+    feed.close();
+  });
+
+  test('paused, stands still and counts; resumed, has everything', async () => {
+    const { client, feed } = await watched('paused');
+    feed.pause(true);
+    const before = feed.get();
+    client.send(said('Hello'));
+    const paused = await until(feed, ({ waiting }) => waiting.facts > 4 && waiting.frames > 2);
+    expect(paused.facts).toBe(before.facts);
+    expect(paused.frames).toBe(before.frames);
+    feed.pause(false);
+    const resumed = await until(feed, ended(1));
+    expect(resumed.frames[0]?.direction).toBe('in');
+    expect(resumed.waiting).toEqual({ facts: 0, frames: 0 });
+    feed.clearFrames();
+    expect(feed.get().facts).toBe(resumed.facts);
+    expect(feed.get().frames.some(({ number }) => number === 1)).toBe(false);
+    feed.close();
+  });
+
+  test('of a session that is not there says so', async () => {
+    const feed = new TimelineFeed(parlance.session('nowhere'));
+    const { fault } = await until(feed, ({ fault }) => fault !== null);
+    expect(fault?.code).toBe('not_found');
+    feed.close();
+  });
+
+  test('says that the session was deleted', async () => {
+    const { feed } = await watched('deleted');
+    await parlance.session('deleted').erase();
+    const { facts } = await until(feed, ({ erased }) => erased);
+    expect(facts).toEqual([]);
+    feed.close();
+  });
+});
+
+test('arrow keys lead to the next entry of the column, or across to the nearest of the other', () => {
+  const cell = {} as never;
+  const rows = [
+    { key: '0', fact: cell },
+    { key: '1', fact: cell, frame: cell },
+    { key: '2', frame: cell },
+    { key: '3', fact: cell },
+  ];
+  const go = (row: number, column: 'fact' | 'frame', key: string) => {
+    const to = moved(rows, { row, column }, key);
+    return to === null ? 'nowhere' : `${to.column} ${to.row}`;
+  };
+  expect(go(1, 'fact', 'ArrowDown')).toBe('fact 3');
+  expect(go(3, 'fact', 'ArrowDown')).toBe('nowhere');
+  expect(go(2, 'frame', 'ArrowUp')).toBe('frame 1');
+  expect(go(2, 'frame', 'ArrowLeft')).toBe('fact 1');
+  expect(go(0, 'fact', 'ArrowRight')).toBe('frame 1');
+  expect(go(0, 'fact', 'ArrowLeft')).toBe('nowhere');
+  expect(go(1, 'frame', 'End')).toBe('frame 2');
+  expect(go(3, 'fact', 'Home')).toBe('fact 0');
+  expect(go(0, 'fact', 'x')).toBe('nowhere');
+});

@@ -1,0 +1,98 @@
+/** What is shown: words, and below them a choice for each thing that a frame or a fact has. */
+import { useId, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { type Choices, EVERYTHING, type Filter } from './filter.ts';
+
+type FilterBarProps = {
+  readonly filter: Filter;
+  readonly choices: Choices;
+  readonly wide: boolean;
+  readonly onChange: (filter: Filter) => void;
+};
+
+export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
+  const [open, setOpen] = useState(wide);
+  const more = useId();
+  const { text: _text, ...chosen } = filter;
+  const count = Object.values(chosen).filter((value) => value !== '').length;
+  const set = (part: Partial<Filter>) => onChange({ ...filter, ...part });
+  return (
+    <search className="timeline-filter" aria-label="Filter">
+      <input
+        type="search"
+        aria-label="Search facts and frames"
+        placeholder="Search facts and frames"
+        value={filter.text}
+        onChange={(event) => set({ text: event.currentTarget.value })}
+      />
+      <Button aria-expanded={open} aria-controls={more} onClick={() => setOpen(!open)}>
+        Filters{count > 0 ? ` (${count})` : ''}
+      </Button>
+      {(count > 0 || filter.text !== '') && (
+        <Button look="quiet" onClick={() => onChange(EVERYTHING)}>
+          Show everything
+        </Button>
+      )}
+      <div id={more} className="timeline-choices" hidden={!open}>
+        <Choice
+          label="Fact type"
+          value={filter.factType}
+          values={choices.factTypes}
+          onChange={(factType) => set({ factType })}
+        />
+        <Choice
+          label="Dialect"
+          value={filter.dialect}
+          values={choices.dialects}
+          onChange={(dialect) => set({ dialect, connection: '', frameType: '' })}
+        />
+        <Choice
+          label="Connection"
+          value={filter.connection}
+          values={choices.connections}
+          onChange={(connection) => set({ connection })}
+        />
+        <label className="timeline-choice">
+          Direction
+          <select
+            value={filter.direction}
+            onChange={({ currentTarget: { value } }) =>
+              set({ direction: value === 'in' || value === 'out' ? value : '' })
+            }
+          >
+            <option value="">both ways</option>
+            <option value="in">from clients</option>
+            <option value="out">to clients</option>
+          </select>
+        </label>
+        <Choice
+          label="Frame type"
+          value={filter.frameType}
+          values={choices.frameTypes}
+          onChange={(frameType) => set({ frameType })}
+        />
+      </div>
+    </search>
+  );
+}
+
+type ChoiceProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly onChange: (value: string) => void;
+};
+
+function Choice({ label, value, values, onChange }: ChoiceProps) {
+  return (
+    <label className="timeline-choice">
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">all</option>
+        {values.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

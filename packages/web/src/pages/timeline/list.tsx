@@ -1,0 +1,172 @@
+/** The rows, of which only those on the screen exist. It stays at the end while the reader is there. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { copyText } from '../../components/copy-text.ts';
+import { toast } from '../../components/toast.tsx';
+import { FactCell, FrameCell } from './cell.tsx';
+import { type Entry, entryId, moved, nearest } from './entries.ts';
+import type { NumberedFrame, Row } from './rows.ts';
+
+type ListProps = {
+  readonly rows: readonly Row[];
+  readonly label: string;
+  readonly columns: 1 | 2;
+  readonly indented: boolean;
+  readonly wscat: (frame: NumberedFrame) => string | null;
+};
+
+const LINE = 30;
+/** Nearer than that to the end is at the end. */
+const NEAR = 40;
+
+export function EntryList({ rows, label, columns, indented, wscat }: ListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const [current, setCurrent] = useState<string | null>(null);
+  const [atEnd, setAtEnd] = useState(true);
+  const wanted = useRef<string | null>(null);
+
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE,
+    overscan: 15,
+    getItemKey: (index) => rows[index]?.key ?? index,
+  });
+
+  const toggle = useCallback((id: string) => {
+    setCurrent(id);
+    setUnfolded((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  }, []);
+
+  // What is added while one reads the end is what one wants to see.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is added moves the list
+  useLayoutEffect(() => {
+    if (atEnd && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: 'end' });
+  }, [rows]);
+
+  // An entry that a key leads to exists only when the list has come there.
+  useEffect(() => {
+    const id = wanted.current;
+    const element = id === null ? null : scroller.current?.querySelector<HTMLElement>(selectorOf(id));
+    if (!element) return;
+    wanted.current = null;
+    element.focus({ preventScroll: true });
+  });
+
+  function place(): Entry | null {
+    const id = document.activeElement?.getAttribute('data-entry') ?? null;
+    const column = id?.startsWith('frame:') ? 'frame' : 'fact';
+    const row = id === null ? -1 : rows.findIndex((row) => entryId(row, column) === id);
+    return row < 0 ? null : { row, column };
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const from = place();
+    if (!from) {
+      if (event.target !== scroller.current || event.key !== 'ArrowDown') return;
+      const first = list.getVirtualItems().find(({ end }) => end > (list.scrollOffset ?? 0))?.index ?? 0;
+      const entry = nearest(rows, 'fact', first, 1) ?? nearest(rows, 'frame', first, 1);
+      if (entry) move(entry);
+      event.preventDefault();
+      return;
+    }
+    if (event.key === 'c' || event.key === 'w') {
+      void copy(from, event.key);
+      return;
+    }
+    const to = moved(rows, from, event.key);
+    if (!to && !/^(Arrow|Home|End)/.test(event.key)) return;
+    event.preventDefault();
+    if (to) move(to);
+  }
+
+  function move({ row: index, column }: Entry): void {
+    const row = rows[index];
+    if (!row) return;
+    const id = entryId(row, column);
+    wanted.current = id;
+    list.scrollToIndex(index);
+    setCurrent(id);
+  }
+
+  async function copy({ row: index, column }: Entry, key: 'c' | 'w'): Promise<void> {
+    const row = rows[index];
+    const entry = row?.[column];
+    if (!row || !entry) return;
+    const command = key === 'w' && row.frame && column === 'frame' ? wscat(row.frame) : null;
+    if (key === 'w' && command === null) return;
+    const exact = column === 'frame' ? (row.frame?.text ?? '') : JSON.stringify(row.fact);
+    if (await copyText(command ?? exact))
+      toast(command === null ? `The ${column} is copied.` : 'The command is copied.');
+  }
+
+  function onScroll(): void {
+    const element = scroller.current;
+    if (element) setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < NEAR);
+  }
+
+  const shared = (id: string) => ({
+    id,
+    open: unfolded.has(id),
+    current: current === id,
+    indented,
+    onToggle: toggle,
+  });
+
+  return (
+    <div className="entries-frame">
+      <section
+        className="entries"
+        aria-label={label}
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div className="entries-all" style={{ height: list.getTotalSize() }}>
+          {list.getVirtualItems().map(({ index, key, start }) => {
+            const row = rows[index];
+            if (!row) return null;
+            return (
+              <div
+                key={key}
+                data-index={index}
+                ref={list.measureElement}
+                className={`entries-row entries-row-${columns}`}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {row.fact ? (
+                  <FactCell fact={row.fact} {...shared(entryId(row, 'fact'))} />
+                ) : (
+                  columns === 2 && <div />
+                )}
+                {row.frame && (
+                  <FrameCell frame={row.frame} wscat={wscat} {...shared(entryId(row, 'frame'))} />
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </section>
+      {!atEnd && (
+        <Button
+          className="entries-end"
+          icon="down"
+          onClick={() => list.scrollToIndex(rows.length - 1, { align: 'end' })}
+        >
+          To the end
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const selectorOf = (id: string): string => `[data-entry="${CSS.escape(id)}"]`;
