@@ -104,7 +104,7 @@ function withFact(view: SessionView, fact: Fact): SessionView {
     case 'turn.started': {
       const input = view.queued.find(({ input }) => input === fact.input) ?? null;
       const queued = view.queued.filter((waiting) => waiting !== input);
-      return { ...view, queued, entries: [...view.entries, newTurn(fact, input)] };
+      return { ...view, queued, entries: [...view.entries, newTurn(fact, input, view.model)] };
     }
     case 'turn.resumed':
       return inTurn(view, fact, (turn) => ({

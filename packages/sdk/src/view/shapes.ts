@@ -87,6 +87,8 @@ export type TurnView = Numbered & {
   /** null where the view begins after it */
   readonly input: InputView | null;
   readonly agent: AgentRef;
+  /** the session's own model when the turn began; null: that of the agent or the server */
+  readonly model: string | null;
   readonly items: readonly Item[];
   /** the block that is being streamed */
   readonly open: BlockId | null;
@@ -234,11 +236,13 @@ export const EMPTY: SessionView = {
 export const newTurn = (
   started: { turn: TurnId; agent: AgentRef; at: number; seq: number },
   input: InputView | null,
+  model: string | null,
 ): TurnView => ({
   kind: 'turn',
   turn: started.turn,
   input,
   agent: started.agent,
+  model,
   items: [],
   open: null,
   state: { status: 'running' },

@@ -1,0 +1,44 @@
+/** What turns cost, at prices that the reader has entered. Without a price there is no cost: none is invented. */
+import type { About, SessionView, TurnView } from '@parlance/sdk';
+
+/** US dollars for a million tokens. */
+export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
+export type Prices = Readonly<Record<string, Price>>;
+
+type Usage = TurnView['usage'];
+
+export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, price: Price): number {
+  const { input, output, cached = input } = price;
+  return ((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1e6;
+}
+
+/** The model that answered in the turn, as far as can be told: a server that was set up anew meanwhile had another. */
+export function modelOf(turn: Pick<TurnView, 'model' | 'agent'>, about: About): string {
+  const agent = about.agents.find(({ id }) => id === turn.agent.id);
+  return turn.model ?? agent?.model ?? about.model;
+}
+
+/** Null where the price of a model that answered is not known. */
+export function costOfSession(view: SessionView, about: About, prices: Prices): number | null {
+  let cost = 0;
+  for (const turn of view.entries) {
+    if (turn.kind !== 'turn' || turn.usage.inputTokens + turn.usage.outputTokens === 0) continue;
+    const price = prices[modelOf(turn, about)];
+    if (!price) return null;
+    cost += costOf(turn.usage, price);
+  }
+  return cost === 0 ? null : cost;
+}
+
+const FEW = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' });
+
+export const shortNumber = (count: number): string => FEW.format(count);
+
+export const dollars = (cost: number): string =>
+  `$${cost >= 0.1 ? cost.toFixed(2) : cost.toLocaleString('en', { maximumSignificantDigits: 2 })}`;
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}

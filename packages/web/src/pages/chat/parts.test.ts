@@ -1,0 +1,121 @@
+import { expect, test } from 'bun:test';
+import { type About, EMPTY, type SessionView, type TurnView } from '@parlance/sdk';
+import { attachmentOf, fenced, LIMITS, NotText, problemWith } from './attachments.ts';
+import { costOf, costOfSession } from './cost.ts';
+import { rowsOf } from './rows.ts';
+
+const input = (id: string) =>
+  ({
+    input: id,
+    parts: [{ type: 'text', text: id }],
+    dialect: 'native',
+    superseded: null,
+    at: 0,
+    seqs: [1],
+  }) as never;
+const turn = (id: string, rest: object = {}) =>
+  ({
+    kind: 'turn',
+    turn: id,
+    input: input(`input-${id}`),
+    agent: { id: 'coder', name: 'Coder' },
+    model: null,
+    items: [],
+    open: null,
+    state: { status: 'ended', durationMs: 1, context: {} },
+    steps: 1,
+    usage: { inputTokens: 1_000_000, outputTokens: 500_000 },
+    at: 0,
+    seqs: [],
+    ...rest,
+  }) as unknown as TurnView;
+const view = (entries: TurnView[], rest: Partial<SessionView> = {}): SessionView => ({
+  ...EMPTY,
+  entries,
+  ...rest,
+});
+const text = (block: string, words: string) =>
+  ({
+    kind: 'text',
+    block,
+    text: words,
+    state: 'ended',
+    durationMs: null,
+    step: 0,
+    at: 0,
+    seqs: [2],
+  }) as never;
+
+test('a turn is its input, what came of it and how it ended', () => {
+  const rows = rowsOf(view([turn('a', { items: [text('b1', 'Hi')] })], { queued: [input('later')] }));
+  expect(rows.map(({ key }) => key)).toEqual(['input input-a', 'a b1', 'a end', 'queued later']);
+});
+
+test('what has not changed is the same row', () => {
+  const first = turn('a', { items: [text('b1', 'Hi')] });
+  const before = rowsOf(
+    view([first, turn('b', { items: [text('b2', 'H')], open: 'b2', state: { status: 'running' } })]),
+  );
+  const after = rowsOf(
+    view([first, turn('b', { items: [text('b2', 'Hi')], open: 'b2', state: { status: 'running' } })]),
+  );
+  expect(after.slice(0, 3).every((row, index) => row === before[index])).toBe(true);
+  expect(after.at(-1)?.key).toBe(before.at(-1)?.key as string);
+  expect(after.at(-1)).not.toBe(before.at(-1) as never);
+});
+
+test('a turn in which nothing is written at the moment says that it goes on', () => {
+  const running = { state: { status: 'running' } };
+  const call = (phase: string) => ({
+    kind: 'call',
+    call: 'c',
+    tool: 'x',
+    input: {},
+    approval: null,
+    state: { phase },
+    seqs: [],
+  });
+  const last = (rest: object) => rowsOf(view([turn('a', { ...running, ...rest })])).at(-1)?.kind;
+  expect(last({})).toBe('working');
+  expect(last({ items: [call('ended')] })).toBe('working');
+  expect(last({ items: [call('waiting')] })).toBe('item');
+  expect(last({ items: [text('b', 'x')], open: 'b' })).toBe('item');
+});
+
+const about = { model: 'm', agents: [{ id: 'coder', model: null }] } as unknown as About;
+
+test('a cost is told only where the price of every model that answered is known', () => {
+  const price = { input: 2, output: 10 };
+  expect(costOfSession(view([turn('a'), turn('b')]), about, { m: price })).toBe(14);
+  expect(costOfSession(view([turn('a'), turn('b', { model: 'other' })]), about, { m: price })).toBeNull();
+  expect(costOfSession(view([turn('a')]), about, {})).toBeNull();
+});
+
+test('what the vendor had kept costs its own price', () => {
+  const usage = { inputTokens: 1_000_000, outputTokens: 0, cachedTokens: 600_000 };
+  expect(costOf(usage, { input: 10, output: 0, cached: 1 })).toBeCloseTo(4.6);
+  expect(costOf(usage, { input: 10, output: 0 })).toBeCloseTo(10);
+});
+
+test('a file that is not taken is refused with its size and what is allowed', () => {
+  const png = { name: 'a.png', type: 'image/png', size: LIMITS.image + 1 };
+  expect(problemWith(png, 0)).toContain('5.0 MB');
+  expect(problemWith({ ...png, size: 10 }, 0)).toBeNull();
+  expect(problemWith({ ...png, size: 10 }, LIMITS.files)).toContain('10 files');
+  expect(problemWith({ name: 'a.svg', type: 'image/svg+xml', size: 10 }, 0)).toContain('PNG');
+  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: LIMITS.text + 1 }, 0)).toContain('256 KB');
+  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: 0 }, 0)).toContain('empty');
+});
+
+test('a picture goes as it is, a text file with its name, anything else not at all', async () => {
+  const picture = await attachmentOf(new File([new Uint8Array([1, 2, 3])], 'a.png', { type: 'image/png' }));
+  expect(picture.part).toEqual({ type: 'image', mime: 'image/png', data: 'AQID' });
+  const file = await attachmentOf(new File(['let x;\n'], 'a.ts', { type: '' }));
+  expect(file.part).toEqual({ type: 'text', text: 'File a.ts:\n```ts\nlet x;\n```' });
+  const binary = new File([new Uint8Array([0xff, 0xfe, 0])], 'a.bin');
+  expect(attachmentOf(binary)).rejects.toBeInstanceOf(NotText);
+});
+
+test('a file cannot end its own fence', () => {
+  expect(fenced('a.md', '```js\nx\n```')).toBe('File a.md:\n````md\n```js\nx\n```\n````');
+});

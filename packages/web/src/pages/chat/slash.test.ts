@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test';
+import type { About } from '@parlance/sdk';
+import { parseSlash, slashChoices } from './slash.ts';
+
+const about = {
+  model: 'gpt-4o-mini',
+  approval: 'suggest',
+  sandbox: false,
+  models: [
+    { id: 'gpt-4o-mini', provider: 'openai' },
+    { id: 'offline', provider: 'offline' },
+  ],
+  agents: [{ id: 'coder', name: 'Coder', description: 'Writes code.', model: null }],
+  domains: [{ id: 'social_chat', name: 'Social Chat', description: '', defaultAgent: 'coder', agents: [] }],
+} as unknown as About;
+
+test('a word that is known is a command, with what stands behind it', () => {
+  expect(parseSlash('/model gpt-4o-mini ')).toEqual({ name: 'model', argument: 'gpt-4o-mini' });
+  expect(parseSlash('/MODEL offline')).toEqual({ name: 'model', argument: 'offline' });
+  expect(parseSlash('  /compact')).toEqual({ name: 'compact', argument: '' });
+  expect(parseSlash('/model')).toEqual({ name: 'model', argument: '' });
+});
+
+test('anything else is a message to the agent', () => {
+  for (const text of [
+    '/etc/hosts is what?',
+    '/models',
+    '/',
+    'run /help',
+    '/clear the table',
+    '/model a\nb',
+    '/help\nme',
+  ])
+    expect(parseSlash(text)).toBeNull();
+});
+
+test('what could be meant is offered as one types', () => {
+  const labels = (text: string) => slashChoices(text, about).map(({ label }) => label);
+  expect(labels('/')).toHaveLength(7);
+  expect(labels('/co')).toEqual(['/compact']);
+  expect(labels('/model ')).toEqual(['default', 'gpt-4o-mini', 'offline']);
+  expect(labels('/model OFF')).toEqual(['offline']);
+  expect(labels('/domain social')).toEqual(['Social Chat']);
+  expect(labels('/nothing')).toEqual([]);
+  expect(labels('/etc/')).toEqual([]);
+  expect(labels('hello /')).toEqual([]);
+  expect(labels('/model a\nb')).toEqual([]);
+});
+
+test('a choice that needs no more is done at once', () => {
+  expect(slashChoices('/compact', about)).toMatchObject([{ text: '/compact', complete: true }]);
+  expect(slashChoices('/mod', about)).toMatchObject([{ text: '/model ', complete: false }]);
+  expect(slashChoices('/agent co', about)).toMatchObject([{ text: '/agent coder', complete: true }]);
+});
+
+test('running everything unasked is offered only where there is a sandbox', () => {
+  const modes = (sandbox: boolean) =>
+    slashChoices('/approval ', { ...about, sandbox }).map(({ label }) => label);
+  expect(modes(false)).toEqual(['default', 'suggest', 'auto-edit']);
+  expect(modes(true)).toContain('full-auto');
+});
