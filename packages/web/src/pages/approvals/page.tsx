@@ -1,5 +1,52 @@
+/** Everything that waits for an answer, in all sessions. */
+import { ApprovalCard } from '../../components/approval/approval-card.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
+import { hrefOf } from '../../router.ts';
+import { useApprovals } from '../../state/approvals.ts';
+import { useServer } from '../../state/server.ts';
+import { nameOf, useInbox, useTitles } from './use-inbox.ts';
 
 export function ApprovalsPage() {
-  return <Page title="Approvals">Nothing to see here yet.</Page>;
+  const { loading, fault } = useApprovals();
+  const inbox = useInbox();
+  const titles = useTitles(inbox);
+  const mine = useServer().principal.id;
+  return (
+    <Page title="Approvals">
+      {fault && <Notice look="danger">{fault.message}</Notice>}
+      {!loading && !fault && inbox.length === 0 && (
+        <Empty
+          title="Nothing waits for you"
+          action={
+            <a className="button" href={hrefOf({ page: 'new' })}>
+              Begin a session
+            </a>
+          }
+        >
+          When an agent wants to run a command or change a file, in any session and whichever client began it,
+          it is asked here.
+        </Empty>
+      )}
+      <div className="inbox">
+        {inbox.map((entry) => (
+          <ApprovalCard
+            key={entry.id}
+            session={entry.session}
+            approval={{ ...entry, approval: entry.id }}
+            from={
+              <>
+                in{' '}
+                <a href={hrefOf({ page: 'session', id: entry.session })}>
+                  {titles.get(nameOf(entry)) || entry.session}
+                </a>
+                {entry.owner !== mine && ` of ${entry.owner}`}
+              </>
+            }
+          />
+        ))}
+      </div>
+    </Page>
+  );
 }

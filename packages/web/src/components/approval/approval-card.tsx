@@ -1,0 +1,140 @@
+/**
+ * A call that waits for a person: what exactly would run, why it is asked, and the answers. An answer cites the hash of
+ * what is shown here, so that it cannot count for anything else. When it has been answered, the card says by whom.
+ */
+import type { ApprovalAnswer } from '@parlance/protocol';
+import type { ApprovalView } from '@parlance/sdk';
+import { type ReactNode, useRef, useState } from 'react';
+import { parlance } from '../../state/server.ts';
+import { Chip } from '../chip.tsx';
+import { CopyButton } from '../copy-button.tsx';
+import { Icon } from '../icon.tsx';
+import { attempt } from '../toast.tsx';
+import { Answers, DenyForm } from './answers.tsx';
+import { PatchView } from './patch-view.tsx';
+import { type Key, useKeys } from './use-keys.ts';
+import { answeredWords, commandLine, grantWords } from './words.ts';
+
+/** An `ApprovalView` of the SDK is one. */
+export type ShownApproval = Pick<
+  ApprovalView,
+  'approval' | 'tool' | 'ask' | 'hash' | 'explanations' | 'state'
+>;
+
+type CardProps = {
+  readonly session: string;
+  readonly approval: ShownApproval;
+  /** which session it is in, where that is not plain */
+  readonly from?: ReactNode;
+};
+
+/** What the card is doing: an answer is on its way, or the reason of a denial is being written. */
+type Doing = 'nothing' | 'answering' | 'denying';
+
+export function ApprovalCard({ session, approval, from }: CardProps) {
+  const { approval: id, tool, ask, hash, explanations, state } = approval;
+  const card = useRef<HTMLElement>(null);
+  const [doing, setDoing] = useState<Doing>('nothing');
+  const [explaining, setExplaining] = useState(false);
+  const [here, setHere] = useState(false);
+  const answered = answeredWords(state, here);
+
+  async function answer(given: ApprovalAnswer, reason?: string): Promise<void> {
+    if (doing === 'answering' || state.status !== 'pending') return;
+    setDoing('answering');
+    const done = await attempt(() =>
+      parlance.approvals.answer(id, { answer: given, hash, ...(reason ? { reason } : {}) }),
+    );
+    setHere(done);
+    if (!done) setDoing('nothing');
+  }
+
+  async function explain(): Promise<void> {
+    if (explaining) return;
+    setExplaining(true);
+    await attempt(() => parlance.session(session).explain(id));
+    setExplaining(false);
+  }
+
+  function onKey(key: Key): void {
+    if (key === 'y') void answer('once');
+    else if (key === 'a') {
+      if (ask.grant !== undefined) void answer('always');
+    } else if (key === 'n') setDoing('denying');
+    else void explain();
+  }
+  useKeys(card, onKey);
+
+  return (
+    <article
+      className="card approval"
+      ref={card}
+      data-state={state.status}
+      data-approval={id}
+      aria-label={`Approval of ${tool}`}
+    >
+      <header className="approval-head">
+        <Icon name="shield" />
+        <strong>{answered === null ? 'Needs your approval' : 'Answered'}</strong>
+        <Chip>{tool}</Chip>
+        {from && <span className="approval-from">{from}</span>}
+      </header>
+      <p>{ask.description}</p>
+      {ask.patch === undefined ? (
+        <div className="approval-command">
+          <pre>
+            <code>{commandLine(ask.command)}</code>
+          </pre>
+          <CopyButton text={commandLine(ask.command)} label="Copy the command" />
+        </div>
+      ) : (
+        <PatchView patch={ask.patch} />
+      )}
+      <Explained texts={explanations} waiting={explaining} />
+      {answered !== null && (
+        <p className="approval-answered" role="status">
+          <Icon name={state.status === 'answered' && state.answer !== 'deny' ? 'check' : 'close'} />
+          {answered}
+        </p>
+      )}
+      {answered === null && doing === 'denying' && (
+        <DenyForm onDeny={(reason) => void answer('deny', reason)} onClose={() => setDoing('nothing')} />
+      )}
+      {answered === null && doing !== 'denying' && (
+        <>
+          <Answers
+            disabled={doing === 'answering'}
+            explaining={explaining}
+            always={ask.grant !== undefined}
+            onKey={onKey}
+          />
+          <Grant grant={ask.grant} />
+        </>
+      )}
+    </article>
+  );
+}
+
+function Grant({ grant }: { grant: string | undefined }) {
+  if (grant === undefined)
+    return <p className="hint">Always is not offered: it would allow more than this one call.</p>;
+  const { what, exactly } = grantWords(grant);
+  return (
+    <p className="hint">
+      Always would allow {what} <code>{exactly}</code> in this session, unasked.
+    </p>
+  );
+}
+
+function Explained({ texts, waiting }: { texts: readonly string[]; waiting: boolean }) {
+  if (texts.length === 0 && !waiting) return null;
+  return (
+    <div className="approval-explained" aria-live="polite">
+      {texts.map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: explanations are only ever added
+        <p key={at}>{text}</p>
+      ))}
+      {waiting && <p className="hint">Asking the model what it does …</p>}
+    </div>
+  );
+}

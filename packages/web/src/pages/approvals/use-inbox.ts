@@ -1,0 +1,57 @@
+/** The inbox, kept up to date; and what the sessions in it are called. */
+import type { Session } from '@parlance/sdk';
+import { useEffect, useState } from 'react';
+import { onActivity } from '../../state/activity.ts';
+import { useApprovals } from '../../state/approvals.ts';
+import { parlance } from '../../state/server.ts';
+import { type Inbox, withActivity, withList, without } from './inbox.ts';
+
+/** An answer can be read before its card leaves. */
+const SHOWN_MS = 5_000;
+
+export function useInbox(): Inbox {
+  const { approvals, loading } = useApprovals();
+  const [inbox, setInbox] = useState<Inbox>(() => withList([], approvals));
+
+  useEffect(() => onActivity((event) => setInbox((before) => withActivity(before, event))), []);
+  useEffect(() => {
+    if (!loading) setInbox((before) => withList(before, approvals));
+  }, [approvals, loading]);
+
+  const settled = inbox
+    .filter(({ state }) => state.status !== 'pending')
+    .map(({ id }) => id)
+    .join(' ');
+  useEffect(() => {
+    if (settled === '') return;
+    const timers = settled
+      .split(' ')
+      .map((id) => setTimeout(() => setInbox((before) => without(before, id)), SHOWN_MS));
+    return () => timers.forEach(clearTimeout);
+  }, [settled]);
+  return inbox;
+}
+
+/** The titles of sessions in which something waits, by owner and id. Read when there is one that is not known. */
+export function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
+  const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
+  const unknown = inbox.some((entry) => entry.state.status === 'pending' && !titles.has(nameOf(entry)));
+
+  useEffect(() => {
+    if (!unknown) return;
+    const stop = new AbortController();
+    async function read(): Promise<void> {
+      const found = new Map<string, string>();
+      for await (const session of parlance.sessions.all({ status: 'waiting', signal: stop.signal }))
+        found.set(nameOf({ owner: session.owner, session: session.id }), session.title);
+      setTitles((before) => new Map([...before, ...found]));
+    }
+    // A title that cannot be read is replaced by the name of the session.
+    read().catch(() => undefined);
+    return () => stop.abort();
+  }, [unknown]);
+  return titles;
+}
+
+export const nameOf = ({ owner, session }: { owner: string; session: Session['id'] }): string =>
+  `${owner} ${session}`;
