@@ -60,4 +60,21 @@ describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mount
     const { status, body } = await interact(done);
     expect([status, (body.data as { status: string }).status]).toEqual([200, 'completed']);
   });
+
+  test('a log-out is refused, the token stays good, and ends when it is asked for again', async () => {
+    using disk = mountDisk(16);
+    await using server = await startProcess(disk.path, { PARLANCE_AUTH: 'required' });
+    const login = { username: 'dev', password: 'dev-password' };
+    const { access_token: token } = (await postJson(`${server.http}/v1/auth/login`, login)).body;
+    const headers = { authorization: `Bearer ${token}` };
+    const logout = async () =>
+      (await fetch(`${server.http}/v1/auth/logout`, { method: 'POST', headers })).status;
+    const listed = async () => (await fetch(`${server.http}/v1/sessions`, { headers })).status;
+    disk.fill();
+
+    expect([await logout(), await listed()]).toEqual([503, 200]);
+    disk.free();
+    expect(await logout()).toBeLessThan(300);
+    expect(await listed()).toBe(401);
+  });
 });

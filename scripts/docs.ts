@@ -1,9 +1,10 @@
-/** Writes the documentation that is made from the code. `--check` only says whether it is up to date. */
+/** Writes the documentation that is made from the code. `--check` only says whether it is up to date, and its links lead somewhere. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config.ts';
 import { openApiText } from '../packages/server/src/openapi/document.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
+import { documents, linkProblems } from './links.ts';
 
 /** The table stands between two comments; what is around it is written by hand. */
 const between = (text: string, table: string): string =>
@@ -49,4 +50,8 @@ for (const [path, make] of Object.entries(MADE)) {
     console.error(`${path} is not up to date: run \`npm run docs\``);
     process.exitCode = 1;
   }
+}
+for (const problem of check ? documents().flatMap((path) => linkProblems(path)) : []) {
+  console.error(problem);
+  process.exitCode = 1;
 }
