@@ -2,21 +2,21 @@
 
 import type { Principal } from '@parlance/protocol';
 import {
-  type AgentRef,
   type ApprovalId,
   Command,
   type CommandInput,
-  type ConnectionId,
   type ContextUse,
   type Fact,
   Fault,
   type JsonObject,
   type PrincipalId,
 } from '@parlance/protocol';
+import { Answered } from './answered.ts';
+import { askingOf, type Caller, checkConfiguration, replacedBy } from './asking.ts';
 import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
 import { compactNow, currentUse } from './compaction.ts';
-import { type Asking, type Decided, decide, interruption } from './decide.ts';
+import { decide, interruption } from './decide.ts';
 import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
@@ -44,6 +44,7 @@ import { drive, nextMove, shownSoFar, type TurnTools } from './turn.ts';
 
 export type { Agent, Domain, Roster } from './agents.ts';
 export { spokenAnswer } from './approvals.ts';
+export type { Caller } from './asking.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
@@ -64,15 +65,6 @@ export { requestIdOf } from './request-id.ts';
 export { requirePermission } from './rights.ts';
 export { exportedLines } from './session-export.ts';
 export { stampedId } from './stamped-id.ts';
-
-/** Who sends a command, and through what. */
-export type Caller = {
-  readonly principal: Principal;
-  readonly dialect: string;
-  readonly via?: ConnectionId;
-  /** sent twice with the same key, an input is taken once */
-  readonly key?: string;
-};
 
 export type Receipt = {
   /** the session's last fact when the command was done: watching after it misses nothing and repeats nothing */
@@ -118,8 +110,7 @@ export class Engine {
   readonly #limits: EngineLimits;
   readonly #capacity: Capacity;
   readonly #sessions: SessionCache;
-  /** where approvals that were answered lately belong, so that a late answer is told so */
-  readonly #answered = new Map<ApprovalId, SessionRef>();
+  readonly #answered = new Answered(KEPT_IN_MEMORY);
 
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
@@ -217,7 +208,7 @@ export class Engine {
       throw new Fault('shutting_down', 'The server is shutting down.');
     if (command.type === 'input.submit' && command.call)
       this.checkCall(command.call.tool, command.call.input);
-    if (command.type === 'session.configure') this.#checkConfiguration(command);
+    if (command.type === 'session.configure') checkConfiguration(command, this.#parts);
     return this.#sessions.use(ref, async (session) => {
       const leave = await this.#capacity.admit(session, command);
       try {
@@ -238,10 +229,11 @@ export class Engine {
     if (command.type === 'context.compact') return this.#compact(session);
     const asked = waitingCall(session.state)?.approval;
     const replaced = await replacedBy(session, command);
+    const mostQueued = this.#limits.inputsQueued;
     const facts = await session.transact((state) =>
-      decide(state, command, this.#asking(session, command, caller, replaced)),
+      decide(state, command, askingOf(session, command, caller, { ...this.#parts, mostQueued, replaced })),
     );
-    if (asked && waitingCall(session.state)?.approval !== asked) this.#rememberAnswer(asked, session.ref);
+    if (asked && waitingCall(session.state)?.approval !== asked) this.#answered.remember(asked, session.ref);
     return facts;
   }
 
@@ -380,7 +372,7 @@ export class Engine {
     const waiting = (await this.approvals(caller.principal)).find(
       (now) => now.approval?.approval === approval,
     );
-    const ref = waiting?.ref ?? this.#answered.get(approval);
+    const ref = waiting?.ref ?? this.#answered.place(approval);
     if (!ref || !maySee(ref, caller.principal)) throw new Fault('not_found', 'There is no such approval.');
     return this.send(ref, { ...answer, type: 'approval.answer', approval }, caller);
   }
@@ -403,18 +395,6 @@ export class Engine {
     possibleCall(this.#parts.tools, name, input);
   }
 
-  #checkConfiguration({ model, approval }: Extract<Command, { type: 'session.configure' }>): void {
-    const { providerFor, allowsFullAuto } = this.#parts;
-    if (approval === 'full-auto' && !allowsFullAuto)
-      throw new Fault(
-        'invalid',
-        'full-auto needs a sandbox (bubblewrap), and there is none on this machine.',
-      );
-    if (typeof model !== 'string') return;
-    if (!providerFor) throw new Fault('invalid', 'Other models are not available here.');
-    providerFor(model);
-  }
-
   /** A summary of a document; nothing of it is kept. */
   async summarise(title: string, content: string, signal: AbortSignal): Promise<string> {
     return summarise(this.#tools, title, content, signal);
@@ -435,14 +415,6 @@ export class Engine {
     }
   }
 
-  #rememberAnswer(approval: ApprovalId, ref: SessionRef): void {
-    this.#answered.set(approval, ref);
-    for (const oldest of this.#answered.keys()) {
-      if (this.#answered.size <= KEPT_IN_MEMORY) return;
-      this.#answered.delete(oldest);
-    }
-  }
-
   async #compact(session: LiveSession): Promise<Fact[]> {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
     return compactNow(session, this.#tools, AbortSignal.timeout(120_000));
@@ -457,37 +429,4 @@ export class Engine {
       return false;
     }
   }
-
-  #answering(command: Decided): AgentRef | undefined {
-    if (command.type !== 'input.submit' || command.answeredBy === undefined) return undefined;
-    const { id, name } = this.#parts.roster.agent(command.answeredBy);
-    return { id, name };
-  }
-
-  #asking(session: LiveSession, command: Decided, caller: Caller, replaced: Asking['replaced']): Asking {
-    const { roster, newId, now } = this.#parts;
-    const placed = command.type === 'session.create' || command.type === 'input.submit';
-    const chosen = placed || command.type === 'session.configure' ? command.agent : undefined;
-    const domain = (placed && command.domain) || session.state.created?.domain || roster.defaultDomain;
-    return {
-      by: caller.principal.id,
-      dialect: caller.dialect,
-      via: caller.via,
-      key: caller.key,
-      domain,
-      agent: roster.first(domain, chosen),
-      answeredBy: this.#answering(command),
-      open: shownSoFar(session, now),
-      replaced,
-      mostQueued: this.#limits.inputsQueued,
-      newId,
-    };
-  }
-}
-
-/** The input that the command takes the place of, where the model still sees it. */
-async function replacedBy(session: LiveSession, command: Decided): Promise<Asking['replaced']> {
-  if (command.type !== 'input.submit' || !command.replaces) return null;
-  const turn = (await session.context()).turns.find(({ id }) => id === command.replaces);
-  return turn ? { input: turn.id, seq: turn.input } : null;
 }
