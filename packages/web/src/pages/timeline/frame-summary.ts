@@ -10,6 +10,7 @@ const NOT_JSON = 'not JSON';
 /** In the order in which contracts use them for what is said. */
 const TELLING = [
   'content',
+  'input',
   'message',
   'text',
   'error',
@@ -39,7 +40,7 @@ export function frameSummary(text: string): FrameSummary {
   const inner = isObject(value.payload) ? value.payload : isObject(value.data) ? value.data : undefined;
   const kind = typeof named === 'string' ? named : UNTYPED;
   const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
-  return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(value) };
+  return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(inner ?? value) };
 }
 
 function wordsOf(value: Record<string, unknown> | undefined): string | undefined {
@@ -50,12 +51,14 @@ function wordsOf(value: Record<string, unknown> | undefined): string | undefined
   return undefined;
 }
 
+/** Text as it is; of a list the text of its items, which may themselves have lists of content. */
 function worded(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (!Array.isArray(value)) return undefined;
-  const words = value.flatMap((item) =>
-    typeof item === 'string' ? [item] : isObject(item) && typeof item.text === 'string' ? [item.text] : [],
-  );
+  const words = value.flatMap((item) => {
+    if (typeof item === 'string') return [item];
+    return isObject(item) ? (worded(item.text) ?? worded(item.content) ?? []) : [];
+  });
   return words.length === 0 ? undefined : words.join(' ');
 }
 

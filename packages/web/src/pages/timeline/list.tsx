@@ -26,6 +26,8 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
   const [current, setCurrent] = useState<string | null>(null);
   const [atEnd, setAtEnd] = useState(true);
   const wanted = useRef<string | null>(null);
+  /** unfolded just now: what is in it is to be seen */
+  const unfolding = useRef<string | null>(null);
 
   const list = useVirtualizer({
     count: rows.length,
@@ -37,6 +39,7 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
 
   const toggle = useCallback((id: string) => {
     setCurrent(id);
+    unfolding.current = id;
     setUnfolded((before) => {
       const after = new Set(before);
       if (!after.delete(id)) after.add(id);
@@ -49,6 +52,14 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
   useLayoutEffect(() => {
     if (atEnd && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: 'end' });
   }, [rows]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is unfolded
+  useEffect(() => {
+    const id = unfolding.current;
+    unfolding.current = null;
+    if (id !== null && unfolded.has(id))
+      articleOf(scroller.current, id)?.scrollIntoView({ block: 'nearest' });
+  }, [unfolded]);
 
   // An entry that a key leads to exists only when the list has come there.
   useEffect(() => {
@@ -168,5 +179,8 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
     </div>
   );
 }
+
+const articleOf = (list: HTMLElement | null, id: string): Element | null =>
+  list?.querySelector(selectorOf(id))?.closest('article') ?? null;
 
 const selectorOf = (id: string): string => `[data-entry="${CSS.escape(id)}"]`;

@@ -72,8 +72,16 @@ function SessionTimeline({ id }: { id: string }) {
           <a className="button button-quiet" href={hrefOf({ page: 'session', id })}>
             Chat
           </a>
-          <Button icon="download" disabled={facts.length + frames.length === 0} onClick={exportShown}>
-            Export<span className="unseen"> what is shown, as lines of JSON</span>
+          <a className="button button-quiet" href={hrefOf({ page: 'playground' }, { session: id })}>
+            Playground
+          </a>
+          <Button
+            icon="download"
+            title="What is shown, as lines of JSON"
+            disabled={facts.length + frames.length === 0}
+            onClick={exportShown}
+          >
+            <span className="timeline-long">Export</span>
           </Button>
           <Button
             aria-pressed={timeline.paused}
@@ -88,7 +96,6 @@ function SessionTimeline({ id }: { id: string }) {
       <div className="timeline-top">
         <FilterBar filter={filter} choices={choices} wide={wide} onChange={setFilter} />
         <Situation
-          id={id}
           timeline={timeline}
           indented={indented}
           onIndent={setIndented}

@@ -119,6 +119,9 @@ test('a frame is named by its type and what it says, in every contract', () => {
     }),
   ).toBe('response_item message: Hi');
   expect(named({ event: 'pusher:subscribe', data: { channel: 'news' } })).toBe('pusher:subscribe: news');
+  const content = [{ type: 'input_text', text: 'Hi' }];
+  const input = [{ type: 'message', role: 'user', content }, { role: 'user' }];
+  expect(named({ id: '1', type: 'user_input', payload: { input } })).toBe('user_input: Hi');
   expect(named({ type: 'PONG' })).toBe('PONG: ');
   expect(named([1])).toBe('untyped: [1]');
   expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });

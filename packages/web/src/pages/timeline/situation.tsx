@@ -3,12 +3,10 @@ import type { ConnectionState } from '@parlance/sdk';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { hrefOf } from '../../router.ts';
 import { clockTime } from './cell.tsx';
 import { MOST_FRAMES, type Timeline } from './feed.ts';
 
 type SituationProps = {
-  readonly id: string;
   readonly timeline: Timeline;
   readonly indented: boolean;
   readonly onIndent: (indented: boolean) => void;
@@ -19,7 +17,7 @@ type SituationProps = {
 const number = (value: number): string => value.toLocaleString('en');
 const counted = (value: number, one: string): string => `${number(value)} ${one}${value === 1 ? '' : 's'}`;
 
-export function Situation({ id, timeline, indented, onIndent, onRetry, onClear }: SituationProps) {
+export function Situation({ timeline, indented, onIndent, onRetry, onClear }: SituationProps) {
   const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
   const broken = [connection.facts, connection.frames].find(isBroken);
   const attachedNow = Object.entries(attached);
@@ -70,7 +68,6 @@ export function Situation({ id, timeline, indented, onIndent, onRetry, onClear }
             Clear frames
           </Button>
         )}
-        <a href={hrefOf({ page: 'playground' }, { session: id })}>Open in the playground</a>
       </div>
     </>
   );
