@@ -4,8 +4,8 @@
  */
 import type { Fact } from '@parlance/protocol';
 import { type ConnectionState, type FramesEvent, ParlanceError, type SessionHandle } from '@parlance/sdk';
-import { Bounded } from './bounded.ts';
-import type { NumberedFrame } from './rows.ts';
+import { Bounded } from '../../entries/bounded.ts';
+import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Timeline = {
   readonly facts: readonly Fact[];

@@ -1,8 +1,9 @@
 /** Which facts and frames are shown. An empty choice lets everything through. */
 import type { Fact } from '@parlance/protocol';
 import type { PassedFrame } from '@parlance/sdk';
-import { type FrameSummary, frameSummary } from './frame-summary.ts';
-import type { NumberedFrame } from './rows.ts';
+import { summaryOfFrame } from '../../entries/frame-summary.ts';
+import { once } from '../../entries/once.ts';
+import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Filter = {
   /** looked for in the exact JSON of facts and the exact text of frames, in upper or lower case */
@@ -23,24 +24,8 @@ export const EVERYTHING: Filter = {
   frameType: '',
 };
 
-/** Facts and frames never change, so what is made of one is made once. */
-function once<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new WeakMap<Key, Value>();
-  return (key) => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const value = make(key);
-    made.set(key, value);
-    return value;
-  };
-}
-
 const searchable = once((fact: Fact) => JSON.stringify(fact).toLowerCase());
 const searchableFrame = once((frame: PassedFrame) => frame.text.toLowerCase());
-export const summaryOfFrame: (frame: PassedFrame) => FrameSummary = once((frame: PassedFrame) =>
-  frameSummary(frame.text),
-);
-
 const chosen = (choice: string, value: string): boolean => choice === '' || choice === value;
 
 export function shownFacts(facts: readonly Fact[], { text, factType }: Filter): readonly Fact[] {

@@ -3,7 +3,7 @@ import type { ConnectionState } from '@parlance/sdk';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { clockTime } from './cell.tsx';
+import { clockTime } from '../../entries/cell.tsx';
 import { MOST_FRAMES, type Timeline } from './feed.ts';
 
 type SituationProps = {

@@ -1,11 +1,11 @@
 /** The rows, of which only those on the screen exist. It stays at the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { copyText } from '../../components/copy-text.ts';
-import { toast } from '../../components/toast.tsx';
+import { Button } from '../components/button.tsx';
+import { copyText } from '../components/copy-text.ts';
+import { toast } from '../components/toast.tsx';
 import { FactCell, FrameCell } from './cell.tsx';
-import { type Entry, entryId, moved, nearest } from './entries.ts';
+import { type Entry, entryId, moved, nearest } from './moves.ts';
 import type { NumberedFrame, Row } from './rows.ts';
 
 type ListProps = {
@@ -53,7 +53,6 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
     if (atEnd && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: 'end' });
   }, [rows]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is unfolded
   useEffect(() => {
     const id = unfolding.current;
     unfolding.current = null;

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import type { Fact } from '@parlance/protocol';
-import { choicesOf, EVERYTHING, shownFacts, shownFrames } from './filter.ts';
-import { frameSummary } from './frame-summary.ts';
 import { alignedRows, exportLines, type NumberedFrame, type Row } from './rows.ts';
 
 const fact = (seq: number, at: number, type = 'text.ended'): Fact =>
@@ -66,63 +64,4 @@ describe('rows', () => {
     const { at, dialect, connection, direction, text } = came;
     expect(JSON.parse(lines[0] ?? '')).toEqual({ frame: { at, dialect, connection, direction, text } });
   });
-});
-
-describe('a filter', () => {
-  const facts = [fact(1, 1), fact(2, 2, 'turn.resumed')];
-  const frames = [
-    frame(1, 'in'),
-    frame(2, 'out', { dialect: 'broadcast', text: '{"type":"agent_message","message":"Grüße"}' }),
-  ];
-
-  test('that asks for nothing shows everything, as it is', () => {
-    expect(shownFacts(facts, EVERYTHING)).toBe(facts);
-    expect(shownFrames(frames, EVERYTHING)).toBe(frames);
-  });
-
-  test('narrows by each of its fields', () => {
-    const count = (part: Partial<typeof EVERYTHING>) => [
-      shownFacts(facts, { ...EVERYTHING, ...part }).length,
-      shownFrames(frames, { ...EVERYTHING, ...part }).length,
-    ];
-    expect(count({ factType: 'turn.resumed' })).toEqual([1, 2]);
-    expect(count({ dialect: 'broadcast' })).toEqual([2, 1]);
-    expect(count({ connection: 'c2' })).toEqual([2, 0]);
-    expect(count({ direction: 'in' })).toEqual([2, 1]);
-    expect(count({ frameType: 'agent_message' })).toEqual([2, 1]);
-    expect(count({ text: ' GRÜSSE' })).toEqual([0, 0]);
-    expect(count({ text: ' grüße ' })).toEqual([0, 1]);
-    expect(count({ text: 'FACT 2' })).toEqual([1, 0]);
-  });
-
-  test('offers what has been seen, and what is chosen', () => {
-    const choices = choicesOf(facts, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
-    expect(choices).toEqual({
-      factTypes: ['text.ended', 'turn.resumed'],
-      dialects: ['agentloop', 'broadcast'],
-      connections: ['c1', 'c9'],
-      frameTypes: ['agent_message'],
-    });
-  });
-});
-
-test('a frame is named by its type and what it says, in every contract', () => {
-  const named = (value: unknown) => {
-    const { type, words } = frameSummary(JSON.stringify(value));
-    return `${type}: ${words}`;
-  };
-  expect(named({ id: '1', type: 'chat_message', content: 'Hello' })).toBe('chat_message: Hello');
-  expect(
-    named({
-      type: 'response_item',
-      payload: { type: 'message', content: [{ type: 'output_text', text: 'Hi' }] },
-    }),
-  ).toBe('response_item message: Hi');
-  expect(named({ event: 'pusher:subscribe', data: { channel: 'news' } })).toBe('pusher:subscribe: news');
-  const content = [{ type: 'input_text', text: 'Hi' }];
-  const input = [{ type: 'message', role: 'user', content }, { role: 'user' }];
-  expect(named({ id: '1', type: 'user_input', payload: { input } })).toBe('user_input: Hi');
-  expect(named({ type: 'PONG' })).toBe('PONG: ');
-  expect(named([1])).toBe('untyped: [1]');
-  expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });
 });

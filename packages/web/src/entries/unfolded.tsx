@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { copyText } from '../../components/copy-text.ts';
+import { Button } from '../components/button.tsx';
+import { copyText } from '../components/copy-text.ts';
 
 type UnfoldedProps = {
   /** exactly what was written or sent */

@@ -2,7 +2,7 @@
 import type { Fact } from '@parlance/protocol';
 import { memo } from 'react';
 import { factSummary } from './fact-summary.ts';
-import { summaryOfFrame } from './filter.ts';
+import { summaryOfFrame } from './frame-summary.ts';
 import type { NumberedFrame } from './rows.ts';
 import { Unfolded } from './unfolded.tsx';
 

@@ -3,7 +3,7 @@ import { EVENTS, type EventType, type Fact, parseFact } from '@parlance/protocol
 import { Glob } from 'bun';
 import { duration, factSummary, oneLine, SUMMARISED } from './fact-summary.ts';
 
-const TRANSCRIPTS = new URL('../../../../server/src/testing/transcripts', import.meta.url).pathname;
+const TRANSCRIPTS = new URL('../../../server/src/testing/transcripts', import.meta.url).pathname;
 const HEAD = { session: 's', id: 'f1', at: 1, seq: 1 };
 
 test('every type of fact has a summary of its own, and nothing else has', () => {

@@ -1,5 +1,6 @@
 /** What a frame is, at a glance: its type, and what a person would want to read of it. */
 import { oneLine } from './fact-summary.ts';
+import { once } from './once.ts';
 
 export type FrameSummary = { readonly type: string; readonly words: string };
 
@@ -66,3 +67,7 @@ function rest({ type: _type, event: _event, id: _id, ...others }: Record<string,
   const shown = JSON.stringify(others);
   return shown === '{}' ? '' : oneLine(shown);
 }
+
+export const summaryOfFrame: (frame: { readonly text: string }) => FrameSummary = once(
+  (frame: { readonly text: string }) => frameSummary(frame.text),
+);

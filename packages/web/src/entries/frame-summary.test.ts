@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test';
+import { frameSummary } from './frame-summary.ts';
+
+test('a frame is named by its type and what it says, in every contract', () => {
+  const named = (value: unknown) => {
+    const { type, words } = frameSummary(JSON.stringify(value));
+    return `${type}: ${words}`;
+  };
+  expect(named({ id: '1', type: 'chat_message', content: 'Hello' })).toBe('chat_message: Hello');
+  expect(
+    named({
+      type: 'response_item',
+      payload: { type: 'message', content: [{ type: 'output_text', text: 'Hi' }] },
+    }),
+  ).toBe('response_item message: Hi');
+  expect(named({ event: 'pusher:subscribe', data: { channel: 'news' } })).toBe('pusher:subscribe: news');
+  const content = [{ type: 'input_text', text: 'Hi' }];
+  const input = [{ type: 'message', role: 'user', content }, { role: 'user' }];
+  expect(named({ id: '1', type: 'user_input', payload: { input } })).toBe('user_input: Hi');
+  expect(named({ type: 'PONG' })).toBe('PONG: ');
+  expect(named([1])).toBe('untyped: [1]');
+  expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });
+});
