@@ -13,7 +13,7 @@ export type Killing = {
 };
 
 /** A moment that does not come is not waited for much longer than this. */
-const PATIENCE_MS = 900;
+const PATIENCE_MS = 500;
 /** A server that acknowledges nothing for this long has not recovered. */
 const DEAD_MS = 10_000;
 
@@ -46,7 +46,7 @@ async function reached(aim: Aim, victim: Victim, moments: Moments, random: Rando
   }
   if (!(await victim.recovered(DEAD_MS))) return null;
   if (aim === 'any') {
-    await Bun.sleep(random.between(0, 500));
+    await Bun.sleep(random.between(0, 350));
     return aim;
   }
   const came = await moments.next(aim, PATIENCE_MS);

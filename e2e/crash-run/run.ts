@@ -12,6 +12,7 @@ import { conversations } from './clients/conversations.ts';
 import { copilot } from './clients/copilot.ts';
 import { extension } from './clients/extension.ts';
 import { nativeTalking } from './clients/native.ts';
+import { probing } from './clients/probe.ts';
 import type { Evidence } from './evidence.ts';
 import { type Hits, killing } from './killer.ts';
 import { Ledger } from './ledger.ts';
@@ -42,7 +43,7 @@ export type Outcome = {
 
 const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
 /** What is left of the time for the clients to finish, and for the check. */
-const AFTERWARDS_MS = 25_000;
+const AFTERWARDS_MS = 20_000;
 const FINISH_MS = 10_000;
 
 export async function run({ seed, kills, seconds, onTrouble = () => undefined }: Options): Promise<Outcome> {
@@ -68,6 +69,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
     const clients = new Map([
       ...KINDS.map((kind) => [kind.dialect, talking(kind, world, random.branch(kind.dialect))] as const),
       ['native', nativeTalking(world, random.branch('native'))],
+      ['probe', probing(world)],
       ['approval', approvalScene(world, random.branch('approval'))],
       ['browser', browserScene(world, random.branch('browser'))],
       ['compaction', compactionScene(world, random.branch('compaction'))],

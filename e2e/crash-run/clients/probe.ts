@@ -1,0 +1,26 @@
+/**
+ * A client that has nothing to wait for: as soon as a server listens it sends one message over the native API. The
+ * others first let the turn end that was under way, so without it recovery would be measured by their patience.
+ */
+import { throughKills, type World } from '../client.ts';
+import { submitKeyed } from './native.ts';
+
+const MESSAGES = 20;
+const PAUSE_MS = 1_000;
+
+export async function probing(world: World): Promise<void> {
+  const { ledger, victim } = world;
+  for (let count = 1; !world.stopping; count++) {
+    const conversation = ledger.begin('native', `probe-${count}`);
+    for (let number = 1; number <= MESSAGES && !world.stopping; number++) {
+      const message = ledger.says(conversation, { text: `echo message ${number}` });
+      let life = 0;
+      await throughKills('probe', world, async (server) => {
+        life = (await victim.up()).number;
+        await submitKeyed(server, message, ledger);
+        return true;
+      });
+      await victim.over(life, PAUSE_MS);
+    }
+  }
+}
