@@ -38,6 +38,26 @@ test('without a sandbox the same commands are known to be safe', async () => {
   }
 });
 
+test.each([
+  ['cat /proc/1/environ'],
+  ['cat /proc/self/../1/environ'],
+  ['head -c100 /etc/passwd'],
+  ['cd / && cat proc/1/environ'],
+  ['cat ~/.ssh/id_rsa'],
+  ['grep -f/etc/passwd x'],
+  ['rg --ignore-file=/etc/passwd x'],
+  ['cat up/environ'],
+])('a look outside the working directory asks, with a sandbox and without: %s', async (script) => {
+  await using place = await workshop();
+  await symlink('/proc/1', join(place.root, 'up'));
+  const command = ['bash', '-lc', script];
+  for (const kept of [sandbox, null]) {
+    const options = { sandbox: kept, hide: [] };
+    expect(await approve({ command }, place.root, options)).not.toBeNull();
+    expect(await approve({ command: ['cat', 'src/process.ts'] }, place.root, options)).toBeNull();
+  }
+});
+
 test('what is asked names the folder and the missing sandbox', async () => {
   const ask = await approve({ command: ['npm', 'test'], workdir: 'sub' }, '/work', {
     sandbox: null,

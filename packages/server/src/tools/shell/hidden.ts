@@ -28,6 +28,25 @@ export function mayReadHidden(
   return false;
 }
 
+/** Whatever could be a path in a word: itself, what follows an equals sign, what follows an option's letter. */
+const pathsIn = ({ text }: Word): string[] => [
+  text,
+  text.slice(text.indexOf('=') + 1),
+  text.replace(/^-[a-zA-Z]/, ''),
+];
+
+/** True where a command names, or might name, something outside `root`. Errs on the side of asking. */
+export function mayLeave(
+  commands: readonly (readonly Word[])[],
+  workdir: string,
+  root: string,
+  follow: (path: string) => string,
+): boolean {
+  const outside = (path: string) => path.startsWith('~') || !contains(root, follow(resolve(workdir, path)));
+  // After `cd` a path that seems to lead up may still be inside; who goes up and down in one line is asked.
+  return commands.some(([, ...words]) => words.some((word) => pathsIn(word).some(outside)));
+}
+
 const GREP_RECURSES = /^(-[a-zA-Z]*[rRd].*|--.*recurs.*|--dir.*)$/;
 const RIPGREP_SHOWS_ALL = /^(-[^-]*[u.].*|--hidden|--unrestricted)$/;
 

@@ -11,7 +11,7 @@ import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine } from '../paths.ts';
 import { commandEnvironment } from './environment.ts';
 import { grantFor, quote } from './grant.ts';
-import { mayReadHidden } from './hidden.ts';
+import { mayLeave, mayReadHidden } from './hidden.ts';
 import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
 import { commandSubjects, commandsOf, isKnownSafe } from './safe.ts';
@@ -54,7 +54,7 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   const base = resolve(root, input.workdir ?? '.');
   const patch = patchIn(input.command);
   if (patch !== null) return askToPatch(patch, { root, hide: options.hide }, base);
-  if (isKnownSafe(input.command) && staysClear(input.command, base, options)) return null;
+  if (isKnownSafe(input.command) && staysClear(input.command, base, root, options)) return null;
   const where = relative(root, base);
   const grant = grantFor(input.command);
   return {
@@ -70,12 +70,21 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   };
 }
 
-/** With a sandbox the hidden folders are empty; without one a look into them must be asked for. */
-function staysClear(argv: readonly string[], workdir: string, { sandbox, hide }: ShellOptions): boolean {
-  if (sandbox || hide.length === 0) return true;
+/**
+ * A look outside the working directory must be asked for: there are keys, and without a sandbox what the server was
+ * started with is in /proc. With a sandbox the hidden folders are empty; without one a look into them is asked for, too.
+ */
+function staysClear(
+  argv: readonly string[],
+  workdir: string,
+  root: string,
+  { sandbox, hide }: ShellOptions,
+): boolean {
   const commands = commandsOf(argv);
+  if (commands === null || mayLeave(commands, follow(workdir), follow(root), follow)) return false;
+  if (sandbox) return true;
   const hidden = hide.map((path) => follow(resolve(path)));
-  return commands !== null && !mayReadHidden(commands, follow(workdir), hidden, follow);
+  return !mayReadHidden(commands, follow(workdir), hidden, follow);
 }
 
 /** The real path of the nearest existing parent, with the rest appended: most words of a command are not paths. */
