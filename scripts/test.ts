@@ -2,10 +2,11 @@
  * `npm test`: sets up what the tests need and runs them all. What is missing and cannot be installed is named, and
  * the tests for it are skipped by name; in CI nothing may be missing.
  */
+import { join } from 'node:path';
 import { $ } from 'bun';
 
 /** program → Debian package */
-const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep' };
+const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep', chromium: 'chromium' };
 
 const missing = Object.entries(NEEDED).filter(([program]) => !Bun.which(program));
 if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
@@ -16,6 +17,9 @@ if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
 const absent = missing.filter(([program]) => !Bun.which(program)).map(([, name]) => name);
 if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
+
+// Once, before many processes want it.
+await $`sh ${join(import.meta.dir, '../packages/web/build-if-stale')}`.quiet().nothrow();
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)],

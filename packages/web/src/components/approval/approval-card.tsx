@@ -5,6 +5,7 @@
 import type { ApprovalAnswer } from '@parlance/protocol';
 import type { ApprovalView } from '@parlance/sdk';
 import { type ReactNode, useRef, useState } from 'react';
+import { Markdown } from '../../markdown/markdown.tsx';
 import { parlance } from '../../state/server.ts';
 import { Chip } from '../chip.tsx';
 import { CopyButton } from '../copy-button.tsx';
@@ -132,7 +133,7 @@ function Explained({ texts, waiting }: { texts: readonly string[]; waiting: bool
     <div className="approval-explained" aria-live="polite">
       {texts.map((text, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: explanations are only ever added
-        <p key={at}>{text}</p>
+        <Markdown key={at} text={text} />
       ))}
       {waiting && <p className="hint">Asking the model what it does …</p>}
     </div>

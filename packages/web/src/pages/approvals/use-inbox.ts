@@ -7,7 +7,7 @@ import { parlance } from '../../state/server.ts';
 import { type Inbox, withActivity, withList, without } from './inbox.ts';
 
 /** An answer can be read before its card leaves. */
-const SHOWN_MS = 5_000;
+const SHOWN_MS = 4_000;
 
 export function useInbox(): Inbox {
   const { approvals, loading } = useApprovals();

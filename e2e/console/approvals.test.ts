@@ -1,0 +1,135 @@
+/** What waits for a person is asked in the console, and answered there or elsewhere. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import type { Fact } from '../../packages/protocol/src/index.ts';
+import { getJson } from '../server-process.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
+
+const fileOf = (name: string): string => join(place.server.root, name);
+const cardOf = (page: Page, words: string): Locator => page.locator('.approval').filter({ hasText: words });
+
+let place: Console;
+
+describe.skipIf(NO_BROWSER)('approvals', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('the exact command is shown with why, and what always would allow; once runs it', async () => {
+    await say(place.server, 'once', 'run touch "a file.txt"');
+    const page = await place.open('/approvals');
+    const card = cardOf(page, 'a file.txt');
+    await seen(card);
+    expect(await card.locator('.approval-command code').textContent()).toBe("touch 'a file.txt'");
+    expect(await card.locator('p').first().textContent()).toContain('Runs touch');
+    expect(await card.textContent()).toContain('Always would allow commands of the kind touch');
+    await titled(page, '(1) Approvals · Parlance');
+    expect(existsSync(fileOf('a file.txt'))).toBe(false);
+
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    await seen(card.getByText('Allowed once by you.'));
+    await titled(page, 'Approvals · Parlance');
+    await gone(card);
+    await seen(page.getByText('Nothing waits for you'));
+    expect(existsSync(fileOf('a file.txt'))).toBe(true);
+    await page.context().close();
+  });
+
+  test('keys answer the first card: e explains, n asks for the reason of a denial, which the agent is told', async () => {
+    await say(place.server, 'denied', 'run touch denied.txt');
+    const page = await place.open('/approvals');
+    const card = cardOf(page, 'denied.txt');
+    await seen(card.getByRole('button', { name: 'Deny' }));
+    await page.keyboard.press('e');
+    await seen(card.locator('.approval-explained').filter({ hasText: 'touch' }));
+
+    await page.keyboard.press('n');
+    await seen(card.getByLabel('Why not? The agent is told.'));
+    // While somebody types, the letters are letters.
+    await page.keyboard.type('nay, ye');
+    await page.keyboard.press('Enter');
+    await seen(card.getByText('Denied by you: “nay, ye”'));
+    const { events } = await getJson<{ events: Fact[] }>(
+      `${place.server.http}/v1/sessions/denied/events?limit=100`,
+    );
+    const ended = events.find((fact) => fact.type === 'tool.ended');
+    expect(ended?.parts).toEqual([{ type: 'text', text: 'The user denied this call: nay, ye' }]);
+    expect(existsSync(fileOf('denied.txt'))).toBe(false);
+    await page.context().close();
+  });
+
+  test('always is a standing grant: the next call of the kind runs unasked', async () => {
+    await say(place.server, 'always', 'run mkdir one');
+    const page = await place.open('/approvals');
+    await seen(cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }));
+    await page.keyboard.press('a');
+    await seen(page.getByText('Allowed always by you.'));
+    const watching = await place.server.connect('/broadcast?session=always');
+    await say(place.server, 'always', 'run mkdir two');
+    await watching.next(({ type, message }) => type === 'agent_message' && /two/.test(String(message)));
+    expect(existsSync(fileOf('two'))).toBe(true);
+    await page.context().close();
+  });
+
+  test('what another client answers says by whom and over which dialect, in the inbox and in the chat', async () => {
+    await say(place.server, 'elsewhere', 'run touch elsewhere.txt');
+    const inbox = await place.open('/approvals');
+    const chat = await place.openBeside(inbox, '/sessions/elsewhere');
+    await Promise.all([seen(cardOf(inbox, 'elsewhere.txt')), seen(cardOf(chat, 'elsewhere.txt'))]);
+
+    const client = await place.server.connect('/agentloop?session=elsewhere');
+    const { id } = await client.next('approval_request');
+    client.send({
+      id: 'answer',
+      type: 'approval_response',
+      payload: { requestId: id, decision: 'no', message: 'not now' },
+    });
+    const words = 'Denied by local over agentloop: “not now”';
+    await Promise.all([seen(inbox.getByText(words)), seen(chat.getByText(words))]);
+    await gone(cardOf(inbox, 'elsewhere.txt'));
+    await inbox.context().close();
+  });
+
+  test('a patch is shown side by side, and one under the other where there is little room', async () => {
+    await Bun.write(fileOf('notes.txt'), 'one\ntwo\nthree\n');
+    await say(place.server, 'patch', 'replace two with zwei in notes.txt');
+    const page = await place.open('/approvals');
+    const card = cardOf(page, 'notes.txt');
+    const [before, after] = [
+      card.locator('.patch-cell.patch-removed'),
+      card.locator('.patch-cell.patch-added'),
+    ];
+    await seen(before.filter({ hasText: 'two' }));
+    await seen(after.filter({ hasText: 'zwei' }));
+    const boxes = async () => [await before.boundingBox(), await after.boundingBox()] as const;
+    const [left, right] = await boxes();
+    expect(right?.x).toBeGreaterThan(left?.x ?? 0);
+    expect(right?.y).toBe(left?.y);
+
+    await page.setViewportSize({ width: 320, height: 640 });
+    const [upper, lower] = await boxes();
+    expect(lower?.x).toBe(upper?.x);
+    expect(lower?.y).toBeGreaterThan(upper?.y ?? 0);
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    await seen(card.getByText('Allowed once by you.'));
+    await page.context().close();
+  });
+
+  test('the keys are for the card that has the focus, where one has', async () => {
+    await say(place.server, 'first', 'run touch first.txt');
+    await say(place.server, 'second', 'run touch second.txt');
+    const page = await place.open('/approvals');
+    const [first, second] = [cardOf(page, 'first.txt'), cardOf(page, 'second.txt')];
+    await Promise.all([seen(first), seen(second)]);
+    await second.getByRole('button', { name: 'Explain' }).focus();
+    await page.keyboard.press('y');
+    await seen(second.getByText('Allowed once by you.'));
+    expect(await first.getAttribute('data-state')).toBe('pending');
+    await page.context().close();
+  });
+});

@@ -1,0 +1,81 @@
+/** The console in a real browser at a real server. What goes wrong on any page is collected. */
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { postJson } from '../server-process.ts';
+import { buildConsole, launchBrowser } from './chromium.ts';
+
+export type Console = {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  /** A tab of its own, at `/#` and the path; `at` is another address of the same server. */
+  open(path?: string, how?: BrowserContextOptions & { at?: string }): Promise<Page>;
+  /** Another tab of the same browser window. */
+  openBeside(page: Page, path: string): Promise<Page>;
+  /**
+   * What no page may do, since it was last asked: break the content security policy, throw, complain, or ask for
+   * anything elsewhere.
+   */
+  problems(): string[];
+  stop(): Promise<void>;
+};
+
+/** How long something may take to appear, on a machine that does much else. */
+const PATIENCE_MS = 12_000;
+
+export async function openConsole(settings: Record<string, string> = {}): Promise<Console> {
+  await buildConsole();
+  const [server, browser] = await Promise.all([startTestServer(settings), launchBrowser()]);
+  let problems: string[] = [];
+  const note = (text: string) => void problems.push(text);
+
+  async function open(context: BrowserContext, address: string): Promise<Page> {
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && note(message.text()));
+    page.on('pageerror', (error) => note(String(error)));
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.hostname !== '127.0.0.1' && url.protocol.startsWith('http')) note(`asked for ${url}`);
+    });
+    await page.goto(address);
+    return page;
+  }
+
+  return {
+    server,
+    browser,
+    async open(path = '/', { at = server.http, ...how } = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...how });
+      context.setDefaultTimeout(PATIENCE_MS);
+      await context.addInitScript(REPORT_VIOLATIONS);
+      return open(context, `${at}/#${path}`);
+    },
+    openBeside: (page, path) => open(page.context(), `${new URL(page.url()).origin}/#${path}`),
+    problems() {
+      const found = problems;
+      problems = [];
+      return found;
+    },
+    async stop() {
+      await browser.close();
+      await server.stop();
+    },
+  };
+}
+
+const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`;
+
+/** Says something in a session, as a script would; the session begins with it. Durable when it resolves. */
+export async function say(server: TestServer, session: string, text: string, token?: string): Promise<void> {
+  const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { status } = await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers);
+  if (status !== 200) throw new Error(`“${text}” was refused with ${status}`);
+}
+
+export const seen = (locator: Locator): Promise<void> => locator.waitFor({ state: 'visible' });
+export const gone = (locator: Locator): Promise<void> => locator.waitFor({ state: 'detached' });
+
+export const titled = async (page: Page, title: string): Promise<void> => {
+  await page.waitForFunction(`document.title === ${JSON.stringify(title)}`);
+};
