@@ -5,12 +5,14 @@ export type Attachment = {
   readonly id: string;
   readonly name: string;
   readonly part: Part;
+  readonly bytes: number;
   /** what can be shown of it */
   readonly preview: string | null;
 };
 
 const MEBIBYTE = 1024 * 1024;
-export const LIMITS = { files: 10, image: 5 * MEBIBYTE, text: 256 * 1024 } as const;
+/** Together they fit into what the server takes as one request. */
+export const LIMITS = { files: 10, image: 5 * MEBIBYTE, text: 256 * 1024, together: 7 * MEBIBYTE } as const;
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 export const ACCEPTED = [
@@ -35,19 +37,23 @@ const size = (bytes: number): string =>
 /** One sentence to show, where the file is not taken. */
 export function problemWith(
   file: { name: string; type: string; size: number },
-  taken: number,
+  taken: readonly { readonly bytes: number }[],
 ): string | null {
-  if (taken >= LIMITS.files) return `“${file.name}” was not added: a message takes ${LIMITS.files} files.`;
+  if (taken.length >= LIMITS.files)
+    return `“${file.name}” was not added: a message takes ${LIMITS.files} files.`;
   const isImage = file.type.startsWith('image/');
   if (isImage && !IMAGES.includes(file.type))
     return `“${file.name}” was not added: pictures may be PNG, JPEG, GIF or WebP.`;
   const most = isImage ? LIMITS.image : LIMITS.text;
   if (file.size > most)
     return `“${file.name}” was not added: it has ${size(file.size)}, and ${isImage ? 'a picture' : 'a text file'} may have ${size(most)}.`;
+  const together = taken.reduce((sum, { bytes }) => sum + bytes, file.size);
+  if (together > LIMITS.together)
+    return `“${file.name}” was not added: the files of a message may have ${size(LIMITS.together)} together.`;
   return file.size === 0 ? `“${file.name}” was not added: it is empty.` : null;
 }
 
-/** A picture as it is; anything else as text, where it is text. Throws a sentence to show where it is not. */
+/** A picture as it is; anything else where it is text, and called text, so that models are shown it. Throws `NotText`. */
 export async function attachmentOf(file: File): Promise<Attachment> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const { name } = file;
@@ -57,31 +63,33 @@ export async function attachmentOf(file: File): Promise<Attachment> {
     return {
       id,
       name,
+      bytes: bytes.length,
       part: { type: 'image', mime: file.type, data },
       preview: `data:${file.type};base64,${data}`,
     };
   }
-  return { id, name, part: { type: 'text', text: fenced(name, textOf(bytes, name)) }, preview: null };
+  checkText(bytes, name);
+  const mime = file.type.startsWith('text/') || file.type === 'application/json' ? file.type : 'text/plain';
+  return {
+    id,
+    name,
+    bytes: bytes.length,
+    part: { type: 'file', name, mime, data: toBase64(bytes) },
+    preview: null,
+  };
 }
 
+/** Its message is a sentence to show. */
 export class NotText extends Error {}
 
-function textOf(bytes: Uint8Array, name: string): string {
+function checkText(bytes: Uint8Array, name: string): void {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
+    if (!text.includes('\0')) return;
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
   }
   throw new NotText(`“${name}” was not added: it is neither a picture nor text.`);
-}
-
-/** The name and the text, so that every model can read it and every client shows it. */
-export function fenced(name: string, text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
-  const fence = '`'.repeat(longest + 1);
-  const language = /\.(\w{1,10})$/.exec(name)?.[1] ?? '';
-  return `File ${name}:\n${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`;
 }
 
 function toBase64(bytes: Uint8Array): string {

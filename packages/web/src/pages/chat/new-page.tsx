@@ -1,5 +1,118 @@
+/** A session that is yet to begin: who is to answer, and the first words. */
+import type { Part } from '@parlance/protocol';
+import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
+import { attempt, toast } from '../../components/toast.tsx';
+import { go, hrefOf, usePlace } from '../../router.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { applySlash } from './apply-slash.ts';
+import { Composer } from './composer.tsx';
+import { HelpDialog } from './help.tsx';
+import { attempted } from './page.tsx';
+import { type Chosen, Pickers } from './pickers.tsx';
+
+/** What the offline model can be shown with, and any other model understands. */
+const EXAMPLES = ['What can you do?', 'List the files here', 'Explain `git rebase --onto`'];
 
 export function NewChatPage() {
-  return <Page title="New session">…</Page>;
+  const about = useServer();
+  const { query } = usePlace();
+  const [helping, setHelping] = useState(false);
+  const [chosen, setChosen] = useState<Chosen>(() => ({
+    model: null,
+    approval: null,
+    agent: null,
+    domain: '',
+  }));
+  const domain = about.domains.find(({ id }) => id === query.domain)?.id ?? about.defaultDomain;
+  const now = { ...chosen, domain, agent: chosen.domain === domain ? chosen.agent : null };
+  const choose = async (change: Partial<Chosen>) => setChosen({ ...now, ...change });
+
+  const send = (parts: Part[]) =>
+    attempt(async () => {
+      const id = await begun(parts, now);
+      go({ page: 'session', id });
+    });
+  const nothingYet = async () => toast('Nothing has been said yet.');
+
+  return (
+    <Page title="New session" filled>
+      <div className="begin">
+        <h2>What shall we do?</h2>
+        <p className="hint">
+          {about.provider === 'offline' ? (
+            <>
+              The offline model answers: it needs no key, and it is not a language model.{' '}
+              <a href={hrefOf({ page: 'welcome' })}>Where to put a key</a>
+            </>
+          ) : (
+            `${about.model} by ${about.provider} answers.`
+          )}
+        </p>
+        <label className="field begin-domain">
+          Domain
+          <select
+            value={domain}
+            onChange={({ target }) => go({ page: 'new' }, { domain: target.value }, 'replace')}
+          >
+            {about.domains.map(({ id, name, description }) => (
+              <option key={id} value={id}>
+                {name}: {description}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="examples">
+          {EXAMPLES.map((text) => (
+            <button
+              type="button"
+              className="button"
+              key={text}
+              onClick={() => void send([{ type: 'text', text }])}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div className="chat-foot">
+        <Composer
+          draft="new"
+          running={false}
+          onSend={send}
+          onSlash={(slash) =>
+            attempted(() =>
+              applySlash(slash, about, {
+                choose,
+                compact: nothingYet,
+                clear: nothingYet,
+                help: () => setHelping(true),
+              }),
+            )
+          }
+        >
+          <Pickers chosen={now} onChoose={(change) => void choose(change)} />
+        </Composer>
+      </div>
+      {helping && <HelpDialog onClose={() => setHelping(false)} />}
+    </Page>
+  );
+}
+
+/** The name of the session that was begun. Where what was chosen is refused, none is left behind. */
+async function begun(parts: Part[], { domain, agent, model, approval }: Chosen): Promise<string> {
+  const session = parlance.session();
+  const where = { domain, agent: agent ?? undefined };
+  if (model === null && approval === null) await session.submit(parts, where);
+  else {
+    await session.create(where);
+    try {
+      await session.configure({ model: model ?? undefined, approval: approval ?? undefined });
+      await session.submit(parts);
+    } catch (thrown) {
+      await session.erase();
+      throw thrown;
+    }
+  }
+  return session.id;
 }

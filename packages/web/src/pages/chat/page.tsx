@@ -1,11 +1,137 @@
+/** A session as a chat. */
+import type { SessionView } from '@parlance/sdk';
+import { useMemo, useState } from 'react';
+import { Empty } from '../../components/empty.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { useSession } from '../../state/session.ts';
+import { attempt } from '../../components/toast.tsx';
+import { hrefOf } from '../../router.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { type FollowedSession, useSession } from '../../state/session.ts';
+import { Announcer } from './announcer.tsx';
+import { applySlash } from './apply-slash.ts';
+import { Composer } from './composer.tsx';
+import { ConnectionChip } from './connection-chip.tsx';
+import { modelOf } from './cost.ts';
+import { HelpDialog } from './help.tsx';
+import { ContextMeter, Totals } from './meters.tsx';
+import { type Chosen, Pickers } from './pickers.tsx';
+import { Plan } from './plan.tsx';
+import { rowsOf } from './rows.ts';
+import { Transcript } from './transcript.tsx';
 
 export function ChatPage({ id }: { id: string }) {
-  const { view, connection } = useSession(id);
+  const followed = useSession(id);
+  const { view, connection } = followed;
+  const gone = whyGone(followed);
   return (
-    <Page title={view.title || 'Untitled'} filled>
-      {connection.status} {view.entries.length}
+    <Page
+      title={view.title || (view.seq === 0 ? 'Session' : 'Untitled')}
+      filled
+      actions={
+        gone === null && (
+          <>
+            <ConnectionChip connection={connection} retryNow={followed.retryNow} />
+            <a
+              className="icon-button"
+              href={hrefOf({ page: 'timeline', id })}
+              aria-label="Timeline"
+              title="Timeline: what really happened"
+            >
+              <Icon name="timeline" />
+            </a>
+          </>
+        )
+      }
+    >
+      {gone !== null ? (
+        <Empty
+          title={gone.title}
+          action={
+            <a className="button" href={hrefOf({ page: 'new' })}>
+              Begin a session
+            </a>
+          }
+        >
+          {gone.why}
+        </Empty>
+      ) : (
+        <Chat id={id} view={view} />
+      )}
     </Page>
   );
+}
+
+function whyGone({ view, connection }: FollowedSession): { title: string; why: string } | null {
+  if (view.erasedBy !== null)
+    return { title: 'This session was deleted', why: `${view.erasedBy} has removed it for good.` };
+  if (connection.status !== 'closed' || connection.fault === null) return null;
+  if (connection.fault.code === 'not_found')
+    return {
+      title: 'There is no such session',
+      why: 'It was deleted, it is someone else’s, or the address is wrong.',
+    };
+  return { title: 'This session cannot be shown', why: connection.fault.message };
+}
+
+function Chat({ id, view }: { id: string; view: SessionView }) {
+  const about = useServer();
+  const [helping, setHelping] = useState(false);
+  const handle = useMemo(() => parlance.session(id), [id]);
+  const rows = useMemo(() => rowsOf(view), [view]);
+  const agent = view.agent?.id ?? null;
+  const chosen: Chosen = {
+    model: view.model,
+    approval: view.approvalMode,
+    agent,
+    domain: view.created?.domain ?? about.defaultDomain,
+  };
+  const choose = ({ model, approval, agent }: Partial<Chosen>) =>
+    handle.configure({ model, approval, agent: agent ?? undefined });
+  const running = view.status === 'running' || view.status === 'waiting';
+  const model = modelOf({ model: view.model, agent: view.agent ?? { id: '', name: '' } }, about);
+
+  return (
+    <>
+      <Announcer view={view} />
+      {view.archived && (
+        <Notice>This session is archived: lists leave it out. Write in it, and it is back.</Notice>
+      )}
+      <Transcript session={id} rows={rows} />
+      <div className="chat-foot">
+        {view.plan && <Plan session={id} plan={view.plan} />}
+        <Composer
+          draft={id}
+          running={running}
+          onSend={(parts, mode) => attempt(() => handle.submit(parts, { mode }))}
+          onStop={() => void attempt(() => handle.cancel())}
+          onSlash={(slash) =>
+            attempted(() =>
+              applySlash(slash, about, {
+                choose,
+                compact: () => handle.compact(),
+                clear: () => handle.clear(),
+                help: () => setHelping(true),
+              }),
+            )
+          }
+        >
+          <Pickers chosen={chosen} onChoose={(change) => void attempt(() => choose(change))} />
+          <ContextMeter context={view.context} />
+          <Totals view={view} model={model} />
+        </Composer>
+      </div>
+      {helping && <HelpDialog onClose={() => setHelping(false)} />}
+    </>
+  );
+}
+
+/** False where the server said no, too. */
+export async function attempted(work: () => Promise<boolean>): Promise<boolean> {
+  let done = false;
+  await attempt(async () => {
+    done = await work();
+  });
+  return done;
 }

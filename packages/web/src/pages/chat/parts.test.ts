@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type About, EMPTY, type SessionView, type TurnView } from '@parlance/sdk';
-import { attachmentOf, fenced, LIMITS, NotText, problemWith } from './attachments.ts';
+import { attachmentOf, LIMITS, NotText, problemWith } from './attachments.ts';
 import { costOf, costOfSession } from './cost.ts';
 import { rowsOf } from './rows.ts';
 
@@ -99,23 +99,20 @@ test('what the vendor had kept costs its own price', () => {
 
 test('a file that is not taken is refused with its size and what is allowed', () => {
   const png = { name: 'a.png', type: 'image/png', size: LIMITS.image + 1 };
-  expect(problemWith(png, 0)).toContain('5.0 MB');
-  expect(problemWith({ ...png, size: 10 }, 0)).toBeNull();
-  expect(problemWith({ ...png, size: 10 }, LIMITS.files)).toContain('10 files');
-  expect(problemWith({ name: 'a.svg', type: 'image/svg+xml', size: 10 }, 0)).toContain('PNG');
-  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: LIMITS.text + 1 }, 0)).toContain('256 KB');
-  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: 0 }, 0)).toContain('empty');
+  expect(problemWith(png, [])).toContain('5.0 MB');
+  expect(problemWith({ ...png, size: 10 }, [])).toBeNull();
+  expect(problemWith({ ...png, size: 10 }, Array(LIMITS.files).fill({ bytes: 1 }))).toContain('10 files');
+  expect(problemWith({ ...png, size: LIMITS.image }, [{ bytes: LIMITS.image }])).toContain('7.0 MB together');
+  expect(problemWith({ name: 'a.svg', type: 'image/svg+xml', size: 10 }, [])).toContain('PNG');
+  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: LIMITS.text + 1 }, [])).toContain('256 KB');
+  expect(problemWith({ name: 'a.txt', type: 'text/plain', size: 0 }, [])).toContain('empty');
 });
 
 test('a picture goes as it is, a text file with its name, anything else not at all', async () => {
   const picture = await attachmentOf(new File([new Uint8Array([1, 2, 3])], 'a.png', { type: 'image/png' }));
   expect(picture.part).toEqual({ type: 'image', mime: 'image/png', data: 'AQID' });
   const file = await attachmentOf(new File(['let x;\n'], 'a.ts', { type: '' }));
-  expect(file.part).toEqual({ type: 'text', text: 'File a.ts:\n```ts\nlet x;\n```' });
+  expect(file.part).toEqual({ type: 'file', name: 'a.ts', mime: 'text/plain', data: btoa('let x;\n') });
   const binary = new File([new Uint8Array([0xff, 0xfe, 0])], 'a.bin');
   expect(attachmentOf(binary)).rejects.toBeInstanceOf(NotText);
-});
-
-test('a file cannot end its own fence', () => {
-  expect(fenced('a.md', '```js\nx\n```')).toBe('File a.md:\n````md\n```js\nx\n```\n````');
 });

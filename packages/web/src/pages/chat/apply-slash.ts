@@ -1,0 +1,79 @@
+/** What a command to the console changes. */
+import type { About } from '@parlance/sdk';
+import { toast } from '../../components/toast.tsx';
+import { go } from '../../router.ts';
+import type { Chosen } from './pickers.tsx';
+import { AS_SERVER, approvalModes, type Slash } from './slash.ts';
+
+type Doing = {
+  /** Rejects with the server's reason. */
+  readonly choose: (change: Partial<Chosen>) => Promise<unknown>;
+  readonly compact: () => Promise<unknown>;
+  readonly clear: () => Promise<unknown>;
+  readonly help: () => void;
+};
+
+/** Throws a `ParlanceError` where the server says no. False where nothing was done, and the reader was told why. */
+export async function applySlash({ name, argument }: Slash, about: About, doing: Doing): Promise<boolean> {
+  switch (name) {
+    case 'help':
+      doing.help();
+      return true;
+    case 'compact':
+      await doing.compact();
+      return true;
+    case 'clear':
+      await doing.clear();
+      return true;
+    case 'model':
+      if (argument === '')
+        return missing(
+          '/model NAME',
+          about.models.map(({ id }) => id),
+        );
+      await doing.choose({ model: argument === AS_SERVER ? null : argument });
+      toast(
+        argument === AS_SERVER ? `${about.model} answers, as set up.` : `${argument} answers from now on.`,
+      );
+      return true;
+    case 'agent': {
+      const agent = named(about.agents, argument);
+      if (!agent)
+        return missing(
+          '/agent NAME',
+          about.agents.map(({ id }) => id),
+        );
+      await doing.choose({ agent: agent.id });
+      toast(`${agent.name} answers from now on.`);
+      return true;
+    }
+    case 'domain': {
+      const domain = named(about.domains, argument);
+      if (!domain)
+        return missing(
+          '/domain NAME',
+          about.domains.map(({ id }) => id),
+        );
+      go({ page: 'new' }, { domain: domain.id });
+      return true;
+    }
+    case 'approval': {
+      const modes = approvalModes(about).map(({ id }) => id);
+      const mode = modes.find((id) => id === argument);
+      if (!mode && argument !== AS_SERVER) return missing('/approval MODE', modes);
+      await doing.choose({ approval: mode ?? null });
+      toast(`Approval mode: ${mode ?? `${about.approval}, as set up`}.`);
+      return true;
+    }
+  }
+}
+
+const named = <One extends { readonly id: string; readonly name: string }>(
+  all: readonly One[],
+  word: string,
+) => all.find(({ id, name }) => id === word.toLowerCase() || name.toLowerCase() === word.toLowerCase());
+
+function missing(usage: string, known: readonly string[]): false {
+  toast(`${usage}: ${known.join(', ')}`);
+  return false;
+}

@@ -1,0 +1,151 @@
+/** One use of a tool: what it was asked, how far it is, what came of it. */
+import type { CallState, CallView } from '@parlance/sdk';
+import { memo, type ReactNode } from 'react';
+import { ApprovalCard } from '../../components/approval/approval-card.tsx';
+import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Code } from '../../markdown/code-block.tsx';
+import { duration } from './cost.ts';
+import { Folded } from './folded.tsx';
+import { Parts } from './parts.tsx';
+
+type Outcome = Extract<CallState, { phase: 'ended' }>['outcome'];
+
+const OUTCOMES: Readonly<Record<Outcome, { look: ChipLook; word: string }>> = {
+  ok: { look: 'good', word: 'Done' },
+  failed: { look: 'bad', word: 'Failed' },
+  denied: { look: 'bad', word: 'Denied' },
+  aborted: { look: 'plain', word: 'Stopped' },
+  unknown: { look: 'bad', word: 'Outcome unknown' },
+};
+
+const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { look: ChipLook; word: string }>> = {
+  requested: { look: 'plain', word: 'Requested' },
+  waiting: { look: 'waiting', word: 'Waiting for an answer' },
+  allowed: { look: 'busy', word: 'Allowed' },
+  running: { look: 'busy', word: 'Running' },
+  deferred: { look: 'waiting', word: 'At a client' },
+};
+
+type CallProps = { readonly session: string; readonly call: CallView };
+
+export const CallCard = memo(function CallCard({ session, call }: CallProps) {
+  const { state, approval, tool } = call;
+  const busy = state.phase === 'running' || state.phase === 'deferred';
+  const bad = state.phase === 'ended' && (state.outcome === 'failed' || state.outcome === 'unknown');
+  return (
+    <div className="call">
+      <Folded
+        name={`call ${call.call}`}
+        icon="tool"
+        usually={busy || bad}
+        className="call-fold"
+        summary={
+          <>
+            <code className="call-tool">{tool}</code>
+            <span className="call-gist">{gist(call)}</span>
+            <State state={state} />
+          </>
+        }
+      >
+        <CallInput call={call} />
+        {state.phase === 'running' && state.progress && <Progress progress={state.progress} />}
+        {state.phase === 'ended' && <Output state={state} />}
+      </Folded>
+      {approval && <ApprovalCard session={session} approval={approval} />}
+    </div>
+  );
+});
+
+function State({ state }: { state: CallState }): ReactNode {
+  if (state.phase !== 'ended') {
+    const { look, word } = PHASES[state.phase];
+    return <Chip look={look}>{word}</Chip>;
+  }
+  const { look, word } = OUTCOMES[state.outcome];
+  return (
+    <>
+      {state.untrusted && (
+        <Chip
+          look="waiting"
+          title="It carries words of strangers: “always” does not count for the rest of the turn"
+        >
+          words of strangers
+        </Chip>
+      )}
+      <Chip look={look} title={`Took ${duration(state.durationMs)}`}>
+        {word}
+      </Chip>
+    </>
+  );
+}
+
+/** A line that says what the call is about: the command, the path, the words it searches. */
+function gist({ input, approval }: CallView): string {
+  const { command } = input;
+  if (Array.isArray(command)) return command.join(' ');
+  for (const key of ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text']) {
+    const value = input[key];
+    if (typeof value === 'string') return value.split('\n', 1)[0]?.slice(0, 200) ?? '';
+  }
+  return approval?.ask.description ?? '';
+}
+
+function CallInput({ call }: { call: CallView }) {
+  if (call.malformed !== undefined)
+    return (
+      <Section title="What the model wrote, which is not JSON" copy={call.malformed}>
+        <Code code={call.malformed} language="" />
+      </Section>
+    );
+  const { patch } = call.input;
+  const json = JSON.stringify(call.input, null, 2);
+  if (json === '{}') return null;
+  return (
+    <Section title="Input" copy={json}>
+      {typeof patch === 'string' ? (
+        <Code code={patch} language="diff" />
+      ) : (
+        <Code code={json} language="json" />
+      )}
+    </Section>
+  );
+}
+
+type Running = NonNullable<Extract<CallState, { phase: 'running' }>['progress']>;
+
+function Progress({ progress: { progress, message, status } }: { progress: Running }) {
+  const percent = progress === undefined ? undefined : Math.round(progress <= 1 ? progress * 100 : progress);
+  return (
+    <div className="call-progress" role="status">
+      <progress max={100} value={percent} aria-label="Progress of the call" />
+      <span>{message ?? status}</span>
+    </div>
+  );
+}
+
+function Output({ state }: { state: Extract<CallState, { phase: 'ended' }> }) {
+  const text = state.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return (
+    <Section title={`Output, after ${duration(state.durationMs)}`} copy={text}>
+      {state.parts.length === 0 ? (
+        <p className="hint">Nothing was said.</p>
+      ) : (
+        <Parts parts={state.parts} text="output" />
+      )}
+      {state.said !== undefined && <p className="plain">In the user’s words: “{state.said}”</p>}
+    </Section>
+  );
+}
+
+function Section({ title, copy, children }: { title: string; copy: string; children: ReactNode }) {
+  return (
+    <section className="call-section">
+      <div className="call-section-head">
+        <h3>{title}</h3>
+        {copy !== '' && <CopyButton text={copy} />}
+      </div>
+      {children}
+    </section>
+  );
+}

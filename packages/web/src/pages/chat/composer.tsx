@@ -1,0 +1,200 @@
+/** Where one writes: a message with files beside it, or a command to the console. */
+import type { Part } from '@parlance/protocol';
+import {
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { useServer } from '../../state/server.ts';
+import { ACCEPTED } from './attachments.ts';
+import { useFiles } from './files.ts';
+import { type Choice, parseSlash, type Slash, slashChoices } from './slash.ts';
+import { optionId, SlashMenu } from './slash-menu.tsx';
+
+/** `supersede` interrupts the turn that runs; `queue` waits for it. */
+export type Mode = 'queue' | 'supersede';
+
+type ComposerProps = {
+  /** under this name what was typed is kept while one looks elsewhere */
+  readonly draft: string;
+  /** a turn runs: what is sent waits, or interrupts */
+  readonly running: boolean;
+  /** True where it was taken; otherwise the text stays. */
+  readonly onSend: (parts: Part[], mode: Mode) => Promise<boolean>;
+  readonly onSlash: (slash: Slash) => Promise<boolean>;
+  readonly onStop?: () => void;
+  /** the line below: pickers and meters */
+  readonly children: ReactNode;
+};
+
+const drafts = new Map<string, string>();
+
+export function Composer({ draft, running, onSend, onSlash, onStop, children }: ComposerProps) {
+  const about = useServer();
+  const [text, setText] = useState(drafts.get(draft) ?? '');
+  const [busy, setBusy] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const [dismissed, setDismissed] = useState(false);
+  const files = useFiles();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const menu = useId();
+  const choices = dismissed ? [] : slashChoices(text, about);
+  const at = Math.min(chosen, choices.length - 1);
+  const empty = text.trim() === '' && files.attached.length === 0;
+
+  function change(next: string): void {
+    setText(next);
+    setChosen(0);
+    setDismissed(false);
+    if (next === '') drafts.delete(draft);
+    else drafts.set(draft, next);
+  }
+
+  useEffect(() => area.current?.focus(), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it grows with the text
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = `${Math.min(element.scrollHeight, 260)}px`;
+  }, [text]);
+
+  async function run(slash: Slash): Promise<void> {
+    setBusy(true);
+    if (await onSlash(slash)) change('');
+    setBusy(false);
+    area.current?.focus();
+  }
+
+  async function send(mode: Mode): Promise<void> {
+    const slash = parseSlash(text);
+    if (slash && files.attached.length === 0) return run(slash);
+    if (empty || busy) return;
+    const words: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];
+    setBusy(true);
+    if (await onSend([...words, ...files.attached.map(({ part }) => part)], mode)) {
+      change('');
+      files.clear();
+    }
+    setBusy(false);
+  }
+
+  function choose(choice: Choice): void {
+    const slash = choice.complete ? parseSlash(choice.text) : null;
+    if (slash) void run(slash);
+    else change(choice.text);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.nativeEvent.isComposing) return;
+    const choice = choices[at];
+    if (choice) {
+      if (event.key === 'ArrowDown') setChosen((at + 1) % choices.length);
+      else if (event.key === 'ArrowUp') setChosen((at + choices.length - 1) % choices.length);
+      else if (event.key === 'Escape') setDismissed(true);
+      else if (event.key === 'Tab' || event.key === 'Enter') choose(choice);
+      else return;
+      event.preventDefault();
+      return;
+    }
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    void send(running && (event.ctrlKey || event.metaKey) ? 'supersede' : 'queue');
+  }
+
+  function onPaste(event: ClipboardEvent): void {
+    if (event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    void files.add(event.clipboardData.files);
+  }
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send('queue');
+      }}
+    >
+      {files.hovering && <div className="drop-here">Drop pictures or text files here</div>}
+      {choices.length > 0 && <SlashMenu id={menu} choices={choices} chosen={at} onChoose={choose} />}
+      {files.problems.map((problem) => (
+        <Notice key={problem} look="warning">
+          {problem}
+        </Notice>
+      ))}
+      <div className="composer-box">
+        {files.attached.length > 0 && (
+          <ul className="attached-files" aria-label="Attached files">
+            {files.attached.map(({ id, name, preview }) => (
+              <li key={id}>
+                {preview ? <img src={preview} alt="" /> : <Icon name="file" />}
+                <span>{name}</span>
+                <IconButton icon="close" label={`Remove ${name}`} onClick={() => files.remove(id)} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <textarea
+          ref={area}
+          rows={1}
+          value={text}
+          aria-label="Message"
+          aria-autocomplete="list"
+          aria-controls={choices.length > 0 ? menu : undefined}
+          aria-activedescendant={choices.length > 0 ? optionId(menu, at) : undefined}
+          placeholder={
+            running ? 'Enter queues it, Ctrl+Enter interrupts' : 'Say something, or / for commands'
+          }
+          onChange={(event) => change(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        <div className="composer-buttons">
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            accept={ACCEPTED}
+            onChange={(event) => {
+              void files.add([...(event.target.files ?? [])]);
+              event.target.value = '';
+            }}
+          />
+          <IconButton
+            icon="attach"
+            label="Attach pictures or text files"
+            onClick={() => picker.current?.click()}
+          />
+          <span className="composer-gap" />
+          {running && !empty && (
+            <Button look="quiet" disabled={busy} onClick={() => void send('supersede')}>
+              Interrupt
+            </Button>
+          )}
+          {running && onStop && (
+            <Button icon="stop" onClick={onStop}>
+              Stop
+            </Button>
+          )}
+          {(!running || !empty) && (
+            <Button type="submit" look="primary" icon="send" disabled={empty || busy}>
+              {running ? 'Queue' : 'Send'}
+            </Button>
+          )}
+        </div>
+      </div>
+      <div className="composer-line">{children}</div>
+    </form>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { useOpened } from './opened.ts';
+
+type FoldedProps = {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly summary: ReactNode;
+  readonly usually?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+};
+
+/** A line that can be unfolded. What is folded is not drawn. */
+export function Folded({ name, icon, summary, usually = false, className = '', children }: FoldedProps) {
+  const [open, setOpen] = useOpened(name, usually);
+  return (
+    <div className={`folded ${className}`}>
+      <button type="button" className="folded-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name={icon} />
+        <span className="folded-summary">{summary}</span>
+        <span className={open ? 'turned' : ''}>
+          <Icon name="chevron" />
+        </span>
+      </button>
+      {open && <div className="folded-body">{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { Dialog } from '../../components/dialog.tsx';
+import { SLASHES } from './slash.ts';
+
+const KEYS = [
+  ['Enter', 'Send; while the agent works, queue'],
+  ['Ctrl+Enter', 'Interrupt the agent with this message'],
+  ['Shift+Enter', 'A new line'],
+  ['y a n e', 'Answer an approval that waits: once, always, deny, explain'],
+] as const;
+
+export function HelpDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="What can be said here" confirm="Close" onConfirm={onClose} onClose={onClose}>
+      <dl className="help">
+        {SLASHES.map((slash) => (
+          <div key={slash.name}>
+            <dt>
+              /{slash.name} {'argument' in slash && <var>{slash.argument}</var>}
+            </dt>
+            <dd>{slash.about}</dd>
+          </div>
+        ))}
+        {KEYS.map(([key, about]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

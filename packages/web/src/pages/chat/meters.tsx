@@ -1,0 +1,40 @@
+/** How full the context is, and what the session has taken so far. */
+import type { SessionView } from '@parlance/sdk';
+import { useState } from 'react';
+import { useServer } from '../../state/server.ts';
+import { costOfSession, dollars, shortNumber } from './cost.ts';
+import { PriceDialog, usePrices } from './prices.tsx';
+import { usageWords } from './turn-end.tsx';
+
+export function ContextMeter({ context }: Pick<SessionView, 'context'>) {
+  if (!context) return null;
+  const percent = Math.min(100, Math.round((context.tokens / context.limit) * 100));
+  const words = `${context.tokens.toLocaleString()} of ${context.limit.toLocaleString()} tokens, ${context.items} items`;
+  return (
+    <span className="context" title={`The context: ${words}`} data-full={percent >= 80 || undefined}>
+      <meter min={0} max={context.limit} value={context.tokens} aria-label={`Context: ${words}`} />
+      {percent < 1 && context.tokens > 0 ? '<1' : percent}% context
+    </span>
+  );
+}
+
+export function Totals({ view, model }: { view: SessionView; model: string }) {
+  const about = useServer();
+  const [asking, setAsking] = useState(false);
+  const cost = costOfSession(view, about, usePrices());
+  const tokens = view.usage.inputTokens + view.usage.outputTokens;
+  if (tokens === 0) return null;
+  return (
+    <>
+      <button
+        type="button"
+        className="totals"
+        title={`${usageWords(view.usage)}. Set a price to see the cost.`}
+        onClick={() => setAsking(true)}
+      >
+        {shortNumber(tokens)} tokens{cost !== null && ` · ${dollars(cost)}`}
+      </button>
+      {asking && <PriceDialog model={model} onClose={() => setAsking(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+/** The plan that the agent works by, as a row of steps. */
+import type { PlanView } from '@parlance/sdk';
+import { Icon } from '../../components/icon.tsx';
+import { Folded } from './folded.tsx';
+
+const WORDS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
+
+export function Plan({ session, plan }: { session: string; plan: PlanView }) {
+  const done = plan.steps.filter(({ status }) => status === 'completed').length;
+  const current = plan.steps.find(({ status }) => status === 'in_progress');
+  if (plan.steps.length === 0) return null;
+  return (
+    <Folded
+      name={`plan ${session}`}
+      icon="plan"
+      className="plan"
+      usually={done < plan.steps.length && plan.steps.length <= 6}
+      summary={
+        <>
+          Plan: {done} of {plan.steps.length} done
+          {current && <span className="plan-current"> · {current.step}</span>}
+        </>
+      }
+    >
+      {plan.explanation && <p className="hint">{plan.explanation}</p>}
+      <ol className="steps">
+        {plan.steps.map(({ step, status }) => (
+          <li
+            key={step}
+            className={`step step-${status}`}
+            aria-current={status === 'in_progress' ? 'step' : undefined}
+          >
+            <span className="step-mark">{status === 'completed' && <Icon name="check" />}</span>
+            {step}
+            <span className="unseen"> ({WORDS[status]})</span>
+          </li>
+        ))}
+      </ol>
+    </Folded>
+  );
+}

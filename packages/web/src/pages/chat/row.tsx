@@ -1,0 +1,111 @@
+import type { CompactionView, Item, TurnView } from '@parlance/sdk';
+import { memo } from 'react';
+import { Icon } from '../../components/icon.tsx';
+import { Markdown } from '../../markdown/markdown.tsx';
+import { CallCard } from './call-card.tsx';
+import { duration, shortNumber } from './cost.ts';
+import { Folded } from './folded.tsx';
+import { InputRow } from './input-row.tsx';
+import type { Row } from './rows.ts';
+import { TurnEnd } from './turn-end.tsx';
+
+/** Drawn again only when it is another row. */
+export const RowView = memo(function RowView({ session, row }: { session: string; row: Row }) {
+  switch (row.kind) {
+    case 'input':
+      return <InputRow session={session} input={row.input} />;
+    case 'queued':
+      return <InputRow session={session} input={row.input} queued />;
+    case 'item':
+      return <ItemView session={session} item={row.item} />;
+    case 'between':
+      if (row.entry.kind === 'cleared')
+        return (
+          <Divider>
+            The context was emptied by {row.entry.by}. What is above is no longer seen by the model.
+          </Divider>
+        );
+      return <Compaction compaction={row.entry} />;
+    case 'end':
+      return <TurnEnd session={session} turn={row.turn} />;
+    case 'working':
+      return <Working turn={row.turn} />;
+  }
+});
+
+function ItemView({ session, item }: { session: string; item: Item }) {
+  switch (item.kind) {
+    case 'text':
+      return <Markdown text={item.text} open={item.state === 'open'} />;
+    case 'reasoning':
+      return (
+        <Folded
+          name={`reasoning ${item.block}`}
+          icon="thought"
+          className="reasoning"
+          summary={
+            item.state === 'open'
+              ? 'Thinking …'
+              : `Thought${item.durationMs === null ? '' : ` for ${duration(item.durationMs)}`}`
+          }
+        >
+          <Markdown text={item.text} open={item.state === 'open'} />
+        </Folded>
+      );
+    case 'call':
+      return <CallCard session={session} call={item} />;
+    case 'handoff':
+      return (
+        <Divider>
+          {item.from.name} handed over to {item.to.name}
+          {item.reason && `: ${item.reason}`}
+        </Divider>
+      );
+    case 'restart':
+      return (
+        <Divider>
+          The answer broke off ({item.fault.message}) and is asked for again, attempt {item.attempt}.
+        </Divider>
+      );
+    case 'resumed':
+      return <Divider>The server was restarted here, and the turn went on.</Divider>;
+    case 'compaction':
+      return <Compaction compaction={item} />;
+  }
+}
+
+function Compaction({ compaction }: { compaction: CompactionView }) {
+  const { summary, oldTokens, newTokens, seqs } = compaction;
+  return (
+    <Folded
+      name={`compaction ${seqs[0]}`}
+      icon="archive"
+      className="reasoning"
+      summary={`The context was made smaller: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`}
+    >
+      <Markdown text={summary} />
+    </Folded>
+  );
+}
+
+function Divider({ children }: { children: React.ReactNode }) {
+  return (
+    <p className="divider">
+      <Icon name="chevron" />
+      <span>{children}</span>
+    </p>
+  );
+}
+
+function Working({ turn }: { turn: TurnView }) {
+  return (
+    <p className="working">
+      <span className="working-dots" aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </span>
+      {turn.agent.name} is at work
+    </p>
+  );
+}

@@ -1,0 +1,81 @@
+/** The rows of a session, of which only those on the screen exist. It stays at the end while the reader is there. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { IconButton } from '../../components/button.tsx';
+import { RowView } from './row.tsx';
+import type { Row } from './rows.ts';
+
+/** Nearer than that to the end is at the end. */
+const NEAR = 60;
+
+const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
+  input: 84,
+  queued: 84,
+  item: 110,
+  between: 44,
+  end: 48,
+  working: 40,
+};
+
+export function Transcript({ session, rows }: { session: string; rows: readonly Row[] }) {
+  const scroller = useRef<HTMLElement>(null);
+  const begun = useRef(false);
+  const [away, setAway] = useState(false);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => rows[index]?.key ?? index,
+    estimateSize: (index) => ESTIMATES[rows[index]?.kind ?? 'item'],
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: NEAR,
+    overscan: 8,
+    paddingStart: 16,
+    paddingEnd: 24,
+  });
+
+  useLayoutEffect(() => {
+    if (begun.current || rows.length === 0) return;
+    begun.current = true;
+    list.scrollToEnd();
+  }, [rows.length, list]);
+
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const look = () => setAway(element.scrollHeight - element.scrollTop - element.clientHeight > 4 * NEAR);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => element.removeEventListener('scroll', look);
+  }, []);
+
+  const items = list.getVirtualItems();
+  return (
+    <div className="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <section className="transcript" ref={scroller} aria-label="Conversation" tabIndex={0}>
+        <div className="transcript-size" style={{ height: list.getTotalSize() }}>
+          <div className="transcript-rows" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+            {items.map(({ key, index }) => {
+              const row = rows[index];
+              return (
+                row && (
+                  <div key={key} data-index={index} ref={list.measureElement} className="row">
+                    <RowView session={session} row={row} />
+                  </div>
+                )
+              );
+            })}
+          </div>
+        </div>
+      </section>
+      {away && (
+        <IconButton
+          className="to-end"
+          icon="down"
+          label="Go to the end"
+          onClick={() => list.scrollToEnd({ behavior: 'smooth' })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** How a turn came to its end, what it took, and asking again. */
+import type { TurnView } from '@parlance/sdk';
+import { memo } from 'react';
+import { Button, IconButton } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { attempt } from '../../components/toast.tsx';
+import { parlance, useServer } from '../../state/server.ts';
+import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
+import { usePrices } from './prices.tsx';
+import { saidIn } from './rows.ts';
+
+export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
+  const about = useServer();
+  const price = usePrices()[modelOf(turn, about)];
+  const { state, usage, input } = turn;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const said = saidIn(turn);
+  const again = () =>
+    attempt(async () => {
+      if (input) await parlance.session(session).submit([...input.parts], { replaces: input.input });
+    });
+
+  return (
+    <div className="turn-end">
+      {state.status === 'failed' && (
+        <Notice
+          look="danger"
+          action={
+            input && (
+              <Button icon="retry" onClick={again}>
+                Try again
+              </Button>
+            )
+          }
+        >
+          {state.fault.message}
+        </Notice>
+      )}
+      <div className="turn-end-line">
+        {said !== '' && <CopyButton text={said} label="Copy the answer" />}
+        {input && !input.call && state.status !== 'failed' && (
+          <IconButton icon="retry" label="Answer again" onClick={again} />
+        )}
+        {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
+        {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
+        {tokens > 0 && (
+          <span title={usageWords(usage)}>
+            {shortNumber(tokens)} tokens{price && ` · ${dollars(costOf(usage, price))}`}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+});
+
+const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>> = {
+  cancelled: 'Stopped',
+  superseded: 'Interrupted by the next message',
+  denied: 'Ended by a denial',
+};
+
+export const usageWords = ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+}: TurnView['usage']): string =>
+  [
+    `${inputTokens.toLocaleString()} in`,
+    cachedTokens ? `of which ${cachedTokens.toLocaleString()} were kept by the vendor` : '',
+    `${outputTokens.toLocaleString()} out`,
+    reasoningTokens ? `of which ${reasoningTokens.toLocaleString()} for reasoning` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
