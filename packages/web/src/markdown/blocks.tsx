@@ -60,7 +60,6 @@ function Table({ token }: { token: Tokens.Table }) {
     const align = one.align ? `md-${one.align}` : undefined;
     const Cell = one.header ? 'th' : 'td';
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: columns have no names
       <Cell key={index} className={align} scope={one.header ? 'col' : undefined}>
         {inline(one.tokens)}
       </Cell>
