@@ -1,0 +1,143 @@
+/** The commands of the guide against a real server: what is shown there works when it is pasted. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from '@parlance/sdk';
+import { TestClient } from '../../../../server/src/testing/client.ts';
+import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
+import { type Client, clientsOf } from './clients.ts';
+import { doorsOf, type Situation, situationOf } from './situation.ts';
+import { logIn, type Snippet } from './snippet.ts';
+
+/** What comes back on each socket when the server has understood. */
+const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => boolean>> = {
+  extension: ({ type }) => type === 'agent_response',
+  broadcast: ({ type }) => type === 'agent_message',
+  agentloop: ({ type }) => type === 'agent_finished',
+  conversations: ({ type }) => type === 'message_complete' || type === 'agent_message',
+  pusher: ({ event }) => event === 'pusher_internal:subscription_succeeded',
+};
+
+describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
+  let server: TestServer;
+  let situation: Situation;
+  let clients: readonly Client[];
+  let token: string;
+  beforeAll(async () => {
+    server = await startTestServer({ PARLANCE_AUTH: auth, PARLANCE_DOORS: 'agentloop=0' });
+    token = await server.login('dev', 'dev-password');
+    const about = await connect({ url: server.http, token: auth === 'open' ? null : token }).server();
+    situation = situationOf(about, server.http);
+    clients = clientsOf(situation);
+  });
+  afterAll(() => server.stop());
+
+  const snippets = (): [Client, Snippet][] =>
+    clients.flatMap((client) => client.snippets.map((snippet): [Client, Snippet] => [client, snippet]));
+
+  const spawned = (command: string[], needsToken: boolean) => {
+    const env = { PATH: process.env.PATH, PARLANCE_TOKEN: needsToken ? token : '' };
+    return Bun.spawn(command, { cwd: import.meta.dir, env, stderr: 'inherit' });
+  };
+
+  async function run(command: string[], needsToken: boolean): Promise<string> {
+    const child = spawned(command, needsToken);
+    const said = await new Response(child.stdout).text();
+    expect(await child.exited).toBe(0);
+    return said;
+  }
+
+  /** What a command that goes on has printed when that comes. */
+  async function runUntil(wanted: string, code: string, needsToken: boolean): Promise<string> {
+    const child = spawned(['sh', '-c', `exec ${code}`], needsToken);
+    const decoder = new TextDecoder();
+    let said = '';
+    for await (const chunk of child.stdout) {
+      said += decoder.decode(chunk, { stream: true });
+      if (said.includes(wanted)) break;
+    }
+    child.kill();
+    return said;
+  }
+
+  test('every socket of the guide is answered', async () => {
+    const heard: string[] = [];
+    for (const [{ dialect }, { socket }] of snippets()) {
+      if (!socket) continue;
+      const headers = socket.needsToken ? { authorization: `Bearer ${token}` } : undefined;
+      const client = await TestClient.connect(socket.address, headers);
+      for (const frame of socket.frames) client.send(frame);
+      await client.next((frame) => ANSWERED[dialect]?.(frame) ?? false);
+      client.close();
+      heard.push(dialect);
+    }
+    expect(heard).toEqual(['extension', 'broadcast', 'agentloop', 'conversations', 'pusher']);
+  });
+
+  test('every curl command of the guide does what it says', async () => {
+    const said: Record<string, string> = {};
+    for (const [, { code, needsToken, title }] of snippets())
+      if (code.startsWith('curl -sN')) said[title] = await runUntil('event: snapshot', code, needsToken);
+      else if (code.startsWith('curl')) said[title] = await run(['sh', '-c', code], needsToken);
+    expect(JSON.parse(said['The conversations there are'] ?? '')).toBeArray();
+    expect(JSON.parse(said['The first step of a task on a page'] ?? '')).toMatchObject({
+      data: { action: 'setValue(7, "tea")' },
+    });
+    expect(JSON.parse(said['Say something'] ?? '')).toMatchObject({ session: 'demo' });
+    expect(said['See what happens, as it happens']).toContain('event: input.accepted');
+  });
+
+  test('the script with the SDK prints the answer', async () => {
+    const script = snippets().find(([, { language }]) => language === 'ts')?.[1];
+    expect(await run([process.execPath, '-e', script?.code ?? ''], true)).toContain('20');
+  });
+
+  test('the log-in sets a token that is good', async () => {
+    const { code } = logIn(server.http, 'dev');
+    const typed = code.replace('PASSWORD', 'dev-password');
+    const said = await run(['sh', '-c', `${typed}\nprintf %s "$PARLANCE_TOKEN"`], false);
+    expect((await connect({ url: server.http, token: said }).auth.me()).id).toBe('dev');
+  });
+
+  test('a token is asked for exactly where one is needed', () => {
+    const needing = clients.filter(({ snippets }) => snippets.some(({ needsToken }) => needsToken));
+    expect(needing.map(({ dialect }) => dialect)).toEqual(
+      auth === 'open'
+        ? ['conversations', 'copilot']
+        : ['extension', 'broadcast', 'agentloop', 'conversations', 'copilot', 'native'],
+    );
+  });
+
+  test('a door of its own is among the addresses', () => {
+    const port = server.running.doors[0]?.port;
+    const agentloop = clients.find(({ dialect }) => dialect === 'agentloop');
+    expect(agentloop?.addresses).toEqual([`${server.ws}/agentloop`, `ws://127.0.0.1:${port}`]);
+  });
+});
+
+const SITUATION: Situation = {
+  origin: 'https://agents.example.com',
+  doors: [
+    { dialect: 'all', port: 3000 },
+    { dialect: 'agentloop', port: 8080 },
+  ],
+  auth: 'required',
+  channels: { key: 'app-key', host: null },
+  name: 'ada',
+};
+
+test('behind https sockets are encrypted, and doors are not guessed', () => {
+  const [extension] = clientsOf(SITUATION);
+  expect(extension?.addresses).toEqual(['wss://agents.example.com/extension']);
+  expect(doorsOf(SITUATION, 'agentloop', 'ws')).toEqual([]);
+});
+
+test('channels that are off are not in the guide, and those of another server name it', () => {
+  const named = (channels: Situation['channels']) =>
+    clientsOf({ ...SITUATION, channels }).find(({ dialect }) => dialect === 'pusher');
+  expect(named(null)).toBeUndefined();
+  expect(named({ key: 'k', host: 'push.example.com' })?.addresses).toEqual(['push.example.com']);
+});
+
+test('no token and no password is in any command', () => {
+  for (const { snippets } of clientsOf(SITUATION))
+    for (const { code, needsToken } of snippets) expect(code.includes('PARLANCE_TOKEN')).toBe(needsToken);
+});

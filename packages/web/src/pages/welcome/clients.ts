@@ -1,0 +1,211 @@
+/** How each kind of client is connected to this very server. */
+import { doorsOf, type Situation, socketAt } from './situation.ts';
+import { curl, type Snippet, wscat } from './snippet.ts';
+
+export type Client = {
+  readonly dialect: string;
+  readonly name: string;
+  /** who speaks it, and what to set there */
+  readonly about: string;
+  /** what a client is given */
+  readonly addresses: readonly string[];
+  /** what one would stumble over */
+  readonly note?: string;
+  readonly snippets: readonly Snippet[];
+};
+
+const TEXT = 'count to 20';
+
+export const clientsOf = (situation: Situation): readonly Client[] => [
+  extension(situation),
+  broadcast(situation),
+  agentloop(situation),
+  conversations(situation),
+  copilot(situation),
+  ...(situation.channels ? [pusher(situation, situation.channels)] : []),
+  native(situation),
+];
+
+function extension(situation: Situation): Client {
+  const needsToken = situation.auth === 'required';
+  const address = socketAt(situation, '/extension');
+  return {
+    dialect: 'extension',
+    name: 'Browser extension',
+    about: 'Extensions and C clients with tools in the browser. Set the WebSocket address in the options.',
+    addresses: [address, ...doorsOf(situation, 'extension', 'ws')],
+    note: 'The browser tells who asks: start the server with ALLOWED_ORIGINS=chrome-extension://ID, where ID is the one of your extension.',
+    snippets: [
+      wscat('Register, and say something', {
+        address,
+        needsToken,
+        frames: [
+          { type: 'client_registration', clientType: 'browser_extension', capabilities: [] },
+          { type: 'chat_message', content: TEXT, sessionId: 'demo' },
+        ],
+      }),
+    ],
+  };
+}
+
+function broadcast(situation: Situation): Client {
+  const needsToken = situation.auth === 'required';
+  return {
+    dialect: 'broadcast',
+    name: 'Chat page',
+    about: 'Simple chat pages and REPLs: one message in, everything that happens out.',
+    addresses: [
+      socketAt(situation, needsToken ? '/broadcast' : '/ws'),
+      ...doorsOf(situation, 'broadcast', 'ws'),
+    ],
+    snippets: [
+      wscat('Say something', {
+        address: socketAt(situation, '/broadcast'),
+        needsToken,
+        frames: [{ type: 'chat', message: TEXT, session_id: 'demo' }],
+      }),
+    ],
+  };
+}
+
+function agentloop(situation: Situation): Client {
+  const address = socketAt(situation, '/agentloop');
+  const content = [{ type: 'input_text', text: TEXT }];
+  return {
+    dialect: 'agentloop',
+    name: 'Terminal agent',
+    about: 'Terminal and web front ends of a coding agent. With ?session=NAME they join a session.',
+    addresses: [address, ...doorsOf(situation, 'agentloop', 'ws')],
+    snippets: [
+      wscat('Say something in the session demo', {
+        address: `${address}?session=demo`,
+        needsToken: situation.auth === 'required',
+        frames: [
+          { id: '1', type: 'user_input', payload: { input: [{ type: 'message', role: 'user', content }] } },
+        ],
+      }),
+    ],
+  };
+}
+
+function conversations(situation: Situation): Client {
+  return {
+    dialect: 'conversations',
+    name: 'Conversations',
+    about: 'Chat applications with logins, domains and agents: REST, and one WebSocket with ?token=…',
+    addresses: [
+      situation.origin,
+      socketAt(situation, '/ws?token=…'),
+      ...doorsOf(situation, 'conversations', 'http'),
+    ],
+    note: 'It always needs a token, in open mode too.',
+    snippets: [
+      wscat('Say something', {
+        address: socketAt(situation, '/conversations'),
+        needsToken: true,
+        frames: [{ type: 'send_message', conversationId: 'temp-demo', payload: { content: TEXT } }],
+      }),
+      curl('The conversations there are', {
+        address: `${situation.origin}/v1/conversations`,
+        needsToken: true,
+      }),
+    ],
+  };
+}
+
+function copilot({ origin }: Situation): Client {
+  const dom = '<label for="7">Search</label><input id="7" type="text"><button id="8">Go</button>';
+  return {
+    dialect: 'copilot',
+    name: 'Browser copilot',
+    about: 'Side panels that carry out what the server decides, step by step. Set the address of the API.',
+    addresses: [origin],
+    note: 'It always needs a token, in open mode too.',
+    snippets: [
+      curl('The first step of a task on a page', {
+        address: `${origin}/api/agent/interact`,
+        needsToken: true,
+        body: { query: 'type tea into the search field', url: 'https://shop.example.com/', dom },
+      }),
+    ],
+  };
+}
+
+function pusher(situation: Situation, { key, host }: NonNullable<Situation['channels']>): Client {
+  const base = {
+    dialect: 'pusher',
+    name: 'Pusher channels',
+    about: 'pusher-js, laravel-echo and everything built on them hear what happens in a session.',
+  };
+  if (host !== null)
+    return {
+      ...base,
+      addresses: [host],
+      note: 'Another server serves the channels (SOCKUDO_HOST): clients connect there, and this server triggers the events.',
+      snippets: [pusherScript(situation, key, host)],
+    };
+  const path = `/app/${encodeURIComponent(key)}`;
+  return {
+    ...base,
+    addresses: [
+      socketAt(situation, path),
+      ...doorsOf(situation, 'pusher', 'ws').map((door) => `${door}${path}`),
+    ],
+    snippets: [
+      pusherScript(situation, key, null),
+      wscat('Subscribe to a public channel', {
+        address: socketAt(situation, `${path}?protocol=7`),
+        needsToken: false,
+        frames: [{ event: 'pusher:subscribe', data: { channel: 'demo' } }],
+      }),
+    ],
+  };
+}
+
+function pusherScript({ origin }: Situation, key: string, elsewhere: string | null): Snippet {
+  const { protocol, hostname, port } = new URL(origin);
+  const secure = protocol === 'https:';
+  const where =
+    elsewhere === null
+      ? `wsHost: '${hostname}', wsPort: ${port || '80'}, wssPort: ${port || '443'}, forceTLS: ${secure},`
+      : `wsHost: '${elsewhere}',`;
+  const code = `const pusher = new Pusher(${JSON.stringify(key)}, {
+  cluster: 'none', enabledTransports: ['ws', 'wss'],
+  ${where}
+  channelAuthorization: {
+    endpoint: '${origin}/api/pusher/auth',
+    headers: { authorization: \`Bearer \${token}\` },
+  },
+});
+pusher.subscribe(\`private-session-\${sessionId}\`).bind('new_message', console.log);`;
+  return { title: 'With pusher-js', language: 'js', code, needsToken: false };
+}
+
+function native({ origin, auth }: Situation): Client {
+  const needsToken = auth === 'required';
+  const session = `${origin}/v1/sessions/demo`;
+  const code = `import { connect } from '@parlance/sdk';
+
+const parlance = connect({ url: '${origin}'${needsToken ? ', token: process.env.PARLANCE_TOKEN' : ''} });
+const session = parlance.session('demo');
+const { seq } = await session.submit('${TEXT}');
+for await (const event of session.events({ after: seq })) {
+  if (event.type === 'text.delta') process.stdout.write(event.text);
+  if (event.type === 'turn.ended') break;
+}`;
+  return {
+    dialect: 'native',
+    name: 'Scripts and the SDK',
+    about: 'Everything is sayable here: commands in, events out. This console uses nothing else.',
+    addresses: [origin, `${origin}/openapi.json`],
+    snippets: [
+      curl('Say something', {
+        address: `${session}/commands`,
+        needsToken,
+        body: { type: 'input.submit', parts: [{ type: 'text', text: TEXT }] },
+      }),
+      curl('See what happens, as it happens', { address: `${session}/events`, needsToken, stream: true }),
+      { title: 'With @parlance/sdk', language: 'ts', code, needsToken },
+    ],
+  };
+}
