@@ -3,7 +3,7 @@ import type { Fact } from '@parlance/protocol';
 import { memo } from 'react';
 import { factSummary } from './fact-summary.ts';
 import { summaryOfFrame } from './frame-summary.ts';
-import type { NumberedFrame } from './rows.ts';
+import type { Note, NumberedFrame } from './rows.ts';
 import { Unfolded } from './unfolded.tsx';
 
 export type CellProps = {
@@ -65,6 +65,13 @@ export const FactCell = memo(function FactCell({
   );
 });
 
+type FrameProps = {
+  readonly frame: NumberedFrame;
+  readonly wscat: (frame: NumberedFrame) => string | null;
+  /** the page itself is the client */
+  readonly ours: boolean;
+};
+
 export const FrameCell = memo(function FrameCell({
   frame,
   id,
@@ -73,13 +80,15 @@ export const FrameCell = memo(function FrameCell({
   indented,
   onToggle,
   wscat,
-}: CellProps & { readonly frame: NumberedFrame; readonly wscat: (frame: NumberedFrame) => string | null }) {
+  ours,
+}: CellProps & FrameProps) {
   const { type, words } = summaryOfFrame(frame);
   const from = frame.direction === 'in';
+  const way = ours ? (from ? 'sent' : 'received') : `${from ? 'from' : 'to'} ${frame.dialect}`;
   return (
     <article
       className={`entry entry-frame entry-${frame.direction}`}
-      aria-label={`Frame ${frame.number} ${from ? 'from' : 'to'} ${frame.dialect}: ${type}`}
+      aria-label={`Frame ${frame.number} ${way}: ${type}`}
     >
       <button
         type="button"
@@ -91,8 +100,8 @@ export const FrameCell = memo(function FrameCell({
       >
         <span className="entry-way" title={from ? 'a client sent it to the server' : 'the server sent it'}>
           <span aria-hidden="true">{from ? '→' : '←'}</span>
-          <span className="unseen">{from ? 'from' : 'to'} </span>
-          {frame.dialect}
+          <span className="unseen">{way}</span>
+          <span aria-hidden="true">{ours ? way : frame.dialect}</span>
         </span>
         <Time at={frame.at} />
         <span className="entry-type">{type}</span>
@@ -104,12 +113,20 @@ export const FrameCell = memo(function FrameCell({
           indented={indented}
           copyLabel="Copy frame"
           wscat={wscat(frame)}
-          note={`connection ${frame.connection}`}
+          note={frame.connection === '' ? undefined : `connection ${frame.connection}`}
         />
       )}
     </article>
   );
 });
+
+export function NoteCell({ note }: { readonly note: Note }) {
+  return (
+    <p className="entry-note">
+      <Time at={note.at} /> {note.text}
+    </p>
+  );
+}
 
 /** What went wrong and what waits is seen when scrolling past. */
 function toneOf(type: Fact['type']): 'bad' | 'waiting' | 'turn' | 'plain' {

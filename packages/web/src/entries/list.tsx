@@ -4,7 +4,7 @@ import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, us
 import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
 import { toast } from '../components/toast.tsx';
-import { FactCell, FrameCell } from './cell.tsx';
+import { FactCell, FrameCell, NoteCell } from './cell.tsx';
 import { type Entry, entryId, moved, nearest } from './moves.ts';
 import type { NumberedFrame, Row } from './rows.ts';
 
@@ -14,13 +14,15 @@ type ListProps = {
   readonly columns: 1 | 2;
   readonly indented: boolean;
   readonly wscat: (frame: NumberedFrame) => string | null;
+  /** the page itself is the client whose frames these are */
+  readonly ours?: boolean;
 };
 
 const LINE = 30;
 /** Nearer than that to the end is at the end. */
 const NEAR = 40;
 
-export function EntryList({ rows, label, columns, indented, wscat }: ListProps) {
+export function EntryList({ rows, label, columns, indented, wscat, ours = false }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState<string | null>(null);
@@ -153,13 +155,14 @@ export function EntryList({ rows, label, columns, indented, wscat }: ListProps) 
                 className={`entries-row entries-row-${columns}`}
                 style={{ transform: `translateY(${start}px)` }}
               >
+                {row.note && <NoteCell note={row.note} />}
                 {row.fact ? (
                   <FactCell fact={row.fact} {...shared(entryId(row, 'fact'))} />
                 ) : (
                   columns === 2 && <div />
                 )}
                 {row.frame && (
-                  <FrameCell frame={row.frame} wscat={wscat} {...shared(entryId(row, 'frame'))} />
+                  <FrameCell frame={row.frame} wscat={wscat} ours={ours} {...shared(entryId(row, 'frame'))} />
                 )}
               </div>
             );

@@ -6,9 +6,21 @@ import type { Fact } from '@parlance/protocol';
 import type { PassedFrame } from '@parlance/sdk';
 
 /** A frame and its place in what has passed since the page was opened. */
-export type NumberedFrame = PassedFrame & { readonly number: number };
+export type NumberedFrame = Omit<PassedFrame, 'connection'> & {
+  readonly number: number;
+  /** '' where the page itself is the client */
+  readonly connection: string;
+};
 
-export type Row = { readonly key: string; readonly fact?: Fact; readonly frame?: NumberedFrame };
+/** Something that was on no wire, said between frames. */
+export type Note = { readonly at: number; readonly text: string };
+
+export type Row = {
+  readonly key: string;
+  readonly fact?: Fact;
+  readonly frame?: NumberedFrame;
+  readonly note?: Note;
+};
 
 const factKey = (fact: Fact): string => `fact-${fact.seq}`;
 const frameKey = (frame: NumberedFrame): string => `frame-${frame.number}`;

@@ -1,5 +1,107 @@
+/**
+ * A client of any dialect, in the page, over real connections; two of them on one session, side by side. The session
+ * and the dialects are in the address, so that what one tries can be linked to.
+ */
+import { useCallback, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
+import { go, hrefOf, usePlace } from '../../router.ts';
+import { parlance } from '../../state/server.ts';
+import { isSpoken, type Spoken } from './examples/index.ts';
+import { useIdentity } from './identity.ts';
+import { Pane } from './pane.tsx';
+
+const dialectOf = (name: string | undefined, otherwise: Spoken): Spoken =>
+  name !== undefined && isSpoken(name) ? name : otherwise;
 
 export function PlaygroundPage() {
-  return <Page title="Playground">Nothing to see here yet.</Page>;
+  const { query } = usePlace();
+  const identities = useIdentity();
+  const [begun] = useState(() => parlance.session().id);
+  const [as, setAs] = useState<{ readonly left: string | null; readonly right: string | null }>({
+    left: null,
+    right: null,
+  });
+  const session = query.session ?? begun;
+  const left = dialectOf(query.left, 'agentloop');
+  const right = query.right === 'none' ? null : dialectOf(query.right, 'extension');
+  const set = (part: Readonly<Record<string, string>>) =>
+    go({ page: 'playground' }, { ...query, session, ...part }, 'replace');
+  const leftAs = useCallback((name: string | null) => setAs((now) => ({ ...now, left: name })), []);
+  const rightAs = useCallback((name: string | null) => setAs((now) => ({ ...now, right: name })), []);
+  const apart = as.left !== null && as.right !== null && as.left !== as.right;
+  const shared = { session, identities };
+
+  return (
+    <Page
+      title="Playground"
+      filled
+      actions={
+        <>
+          {session !== '' && (
+            <a className="button button-quiet" href={hrefOf({ page: 'timeline', id: session })}>
+              Timeline
+            </a>
+          )}
+          <Button
+            onClick={() => {
+              set({ right: right === null ? 'extension' : 'none' });
+              if (right !== null) rightAs(null);
+            }}
+          >
+            {right === null ? 'Add a second pane' : 'One pane'}
+          </Button>
+        </>
+      }
+    >
+      <div className="playground-top">
+        <label className="playground-choice playground-session">
+          Session
+          <input
+            value={session}
+            spellCheck={false}
+            autoCapitalize="off"
+            placeholder="none: each connection begins its own"
+            onChange={(event) => set({ session: event.currentTarget.value.trim() })}
+          />
+        </label>
+        <Button onClick={() => set({ session: parlance.session().id })}>New session</Button>
+        {identities.borrowed && (
+          <p className="hint">
+            New connections are made as <strong>{identities.identity.name}</strong>.{' '}
+            <Button look="quiet" onClick={identities.forget}>
+              Forget the login
+            </Button>
+          </p>
+        )}
+        {apart && (
+          <Notice look="warning">
+            The panes are connected as {as.left} and {as.right}. Sessions belong to one user: reconnect, so
+            that both are the same.
+          </Notice>
+        )}
+      </div>
+      <div className={right === null ? 'panes panes-1' : 'panes'}>
+        <Pane
+          key={`left-${left}`}
+          side="left"
+          dialect={left}
+          onDialect={(dialect) => set({ left: dialect })}
+          onConnectedAs={leftAs}
+          {...shared}
+        />
+        {right !== null && (
+          <Pane
+            key={`right-${right}`}
+            side="right"
+            dialect={right}
+            onDialect={(dialect) => set({ right: dialect })}
+            onConnectedAs={rightAs}
+            {...shared}
+          />
+        )}
+      </div>
+    </Page>
+  );
 }

@@ -25,7 +25,7 @@ export const EVERYTHING: Filter = {
 };
 
 const searchable = once((fact: Fact) => JSON.stringify(fact).toLowerCase());
-const searchableFrame = once((frame: PassedFrame) => frame.text.toLowerCase());
+const searchableFrame = once((frame: NumberedFrame) => frame.text.toLowerCase());
 const chosen = (choice: string, value: string): boolean => choice === '' || choice === value;
 
 export function shownFacts(facts: readonly Fact[], { text, factType }: Filter): readonly Fact[] {
@@ -58,7 +58,7 @@ export type Choices = {
 };
 
 /** What there is to choose from: only what has been seen, and what is chosen already. */
-export function choicesOf(facts: readonly Fact[], frames: readonly PassedFrame[], filter: Filter): Choices {
+export function choicesOf(facts: readonly Fact[], frames: readonly NumberedFrame[], filter: Filter): Choices {
   const seen = (values: Iterable<string>, choice: string): string[] =>
     [...new Set(choice === '' ? values : [...values, choice])].sort();
   return {

@@ -20,8 +20,10 @@ export type Known = {
   readonly call?: string;
   /** what the server called this socket (pusher) */
   readonly socket?: string;
-  /** the signature for the private channel of the session (pusher) */
+  /** what the server has signed for this socket: a channel, or who signs in (pusher) */
   readonly signature?: string;
+  /** who signs in, as the server has signed it (pusher) */
+  readonly userData?: string;
 };
 
 export type Example = {
@@ -29,6 +31,8 @@ export type Example = {
   readonly type: string;
   /** what it does, in a few words */
   readonly title: string;
+  /** it has to be signed by the server first, for a channel or for the user */
+  readonly signed?: { readonly path: string; readonly channel?: (known: Known) => string };
   frame(known: Known): object;
 };
 

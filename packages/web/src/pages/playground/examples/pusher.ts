@@ -13,6 +13,7 @@ export const PUSHER: readonly Example[] = [
   {
     type: 'pusher:subscribe',
     title: 'Subscribe to the private channel of the session, signed',
+    signed: { path: '/api/pusher/auth', channel: channelOf },
     frame: (known) => ({
       event: 'pusher:subscribe',
       data: {
@@ -37,10 +38,11 @@ export const PUSHER: readonly Example[] = [
   },
   {
     type: 'pusher:signin',
-    title: 'Sign in as a user',
-    frame: () => ({
+    title: 'Sign in as a user, signed',
+    signed: { path: '/api/pusher/user-auth' },
+    frame: ({ signature = 'the answer of POST /api/pusher/user-auth', userData = '{"id":"local"}' }) => ({
       event: 'pusher:signin',
-      data: { auth: 'the answer of POST /api/pusher/user-auth', user_data: '{"id":"local"}' },
+      data: { auth: signature, user_data: userData },
     }),
   },
   {

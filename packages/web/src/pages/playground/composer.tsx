@@ -1,0 +1,73 @@
+/** A frame to send: from an example, edited as one likes, sent as it is. */
+import { type KeyboardEvent, useId } from 'react';
+import { Button } from '../../components/button.tsx';
+import { validityOf } from './draft.ts';
+import { EXAMPLES, type Example, type Spoken } from './examples/index.ts';
+
+type ComposerProps = {
+  readonly dialect: Spoken;
+  readonly draft: string;
+  readonly canSend: boolean;
+  readonly onDraft: (draft: string) => void;
+  readonly onExample: (example: Example) => void;
+  readonly onSend: () => void;
+};
+
+export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }: ComposerProps) {
+  const state = useId();
+  const validity = validityOf(draft);
+  // A command is sent as JSON; a socket takes whatever one wants to try.
+  const possible = canSend && draft !== '' && (validity.valid || dialect !== 'native');
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (possible) onSend();
+  }
+
+  return (
+    <div className="composer">
+      <label className="playground-choice">
+        Example
+        <select
+          value=""
+          onChange={({ currentTarget: { value } }) => {
+            const example = EXAMPLES[dialect][Number(value)];
+            if (example) onExample(example);
+          }}
+        >
+          <option value="" disabled>
+            Choose an example frame
+          </option>
+          {EXAMPLES[dialect].map(({ type, title }, index) => (
+            <option key={title} value={index}>
+              {type === 'client-' ? 'client-…' : type}: {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="playground-draft">
+        <span className="unseen">Frame to send</span>
+        <textarea
+          rows={9}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          value={draft}
+          aria-invalid={!validity.valid}
+          aria-describedby={state}
+          onChange={(event) => onDraft(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+      </label>
+      <div className="composer-end">
+        <p id={state} className={validity.valid ? 'hint' : 'playground-invalid'} role="status">
+          {validity.valid ? `Valid JSON: ${validity.type}` : `Not JSON: ${validity.problem}`}
+        </p>
+        <Button look="primary" icon="send" disabled={!possible} title="Ctrl+Enter" onClick={onSend}>
+          {validity.valid ? 'Send' : 'Send as it is'}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test';
+import { placeOf } from '../../../../server/src/dialects/places.ts';
+import { addressOf, shownAddress, socketUrl } from './address.ts';
+import { validityOf } from './draft.ts';
+import { learn } from './learn.ts';
+
+describe('a connection learns', () => {
+  const taught = (dialect: Parameters<typeof learn>[1], frame: unknown) =>
+    learn({}, dialect, JSON.stringify(frame));
+
+  test('what the next frame has to cite, in every dialect that has such a thing', () => {
+    expect(taught('extension', { type: 'tool_execution_request', executionId: 'e1' })).toEqual({
+      execution: 'e1',
+    });
+    expect(taught('agentloop', { type: 'agent_finished', payload: { responseId: 'r1' } })).toEqual({
+      response: 'r1',
+    });
+    expect(taught('conversations', { type: 'tool_approval_required', requestId: 'a1' })).toEqual({
+      approval: 'a1',
+    });
+    expect(taught('conversations', { type: 'conversation_started', conversationId: 'c1' })).toEqual({
+      conversation: 'c1',
+    });
+    const data = JSON.stringify({ socket_id: '1.2', activity_timeout: 120 });
+    expect(taught('pusher', { event: 'pusher:connection_established', data })).toEqual({ socket: '1.2' });
+    expect(taught('native', { type: 'call.requested', call: 'c7' })).toEqual({ call: 'c7' });
+  });
+
+  test('nothing from what is not it, and keeps what it knows', () => {
+    const known = { execution: 'e1' };
+    for (const text of ['', 'null', '[]', '{"type":"tool_execution_request"}', '{"type":"pong"}'])
+      expect(learn(known, 'extension', text)).toBe(known);
+  });
+});
+
+describe('an address', () => {
+  const call = { session: 'a b', token: 'se&cret', key: 'app/key' };
+
+  test('is where the server speaks the dialect', () => {
+    for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations'] as const) {
+      const { pathname, searchParams } = new URL(socketUrl('https://here', { ...call, dialect }));
+      let spoken = '';
+      placeOf(pathname, true, (name) => {
+        spoken = name;
+        return {} as never;
+      })?.({} as never);
+      expect(spoken).toBe(dialect);
+      expect(Object.fromEntries(searchParams)).toEqual({ session: 'a b', token: 'se&cret' });
+    }
+  });
+
+  test('of pusher names the application, and of native the session', () => {
+    expect(addressOf({ ...call, dialect: 'pusher' })).toBe('/app/app%2Fkey?protocol=7&client=playground');
+    expect(addressOf({ ...call, dialect: 'native' })).toBe('/v1/sessions/a%20b/events');
+    expect(addressOf({ ...call, dialect: 'broadcast', session: '', token: null })).toBe('/broadcast');
+  });
+
+  test('is shown without the token', () => {
+    expect(shownAddress({ ...call, dialect: 'conversations' })).toBe('/conversations?session=a+b&token=…');
+  });
+});
+
+test('a draft is told to be JSON, and what type it says, or what is wrong with it', () => {
+  expect(validityOf('{"type":"ping"}')).toEqual({ valid: true, type: 'ping' });
+  expect(validityOf('{"event":"pusher:ping"}')).toEqual({ valid: true, type: 'pusher:ping' });
+  expect(validityOf('{}')).toEqual({ valid: true, type: 'no type' });
+  expect(validityOf('[]')).toEqual({ valid: true, type: 'not an object' });
+  expect(validityOf('{"type":')).toMatchObject({ valid: false });
+});

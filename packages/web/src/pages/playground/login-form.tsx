@@ -1,0 +1,48 @@
+import { ParlanceError } from '@parlance/sdk';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Notice } from '../../components/notice.tsx';
+
+/** Conversations takes nobody without a token, in open mode too. */
+export function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promise<void> }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    setBusy(true);
+    setProblem(null);
+    try {
+      await logIn(String(fields.get('name')), String(fields.get('password')));
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="playground-login" onSubmit={submit} aria-label="Log in for the playground">
+      <p className="hint">
+        This dialect needs a token, in open mode too. Log in, and both panes connect as that user from then
+        on; the token is forgotten with this page. The first start of the server printed the password of{' '}
+        <code>admin</code>.
+      </p>
+      {problem !== null && <Notice look="danger">{problem}</Notice>}
+      <div className="playground-login-fields">
+        <label className="field">
+          Name
+          <input name="name" autoComplete="username" required />
+        </label>
+        <label className="field">
+          Password
+          <input name="password" type="password" autoComplete="current-password" required />
+        </label>
+        <Button type="submit" look="primary" disabled={busy}>
+          Log in
+        </Button>
+      </div>
+    </form>
+  );
+}

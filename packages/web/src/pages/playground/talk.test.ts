@@ -1,0 +1,117 @@
+/// <reference path="../../../../server/src/telemetry/prom-client.d.ts" />
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect, type Parlance } from '@parlance/sdk';
+import { startTestServer, TEST_USERS, type TestServer } from '../../../../server/src/testing/server.ts';
+import { socketUrl } from './address.ts';
+import { EXAMPLES, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
+import { nativeSpeaker, socketSpeaker } from './speakers.ts';
+import { Talk, type Talked } from './talk.ts';
+
+let server: TestServer;
+let parlance: Parlance;
+beforeAll(async () => {
+  server = await startTestServer({ AUTH_USERS: TEST_USERS });
+  parlance = connect({ url: server.http });
+  await parlance.auth.login('ada', 'ada-password');
+});
+afterAll(() => server.stop());
+
+/** Resolves when what was talked is as it is wanted. */
+function until(talk: Talk, wanted: (talked: Talked) => boolean): Promise<Talked> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!wanted(talk.get())) return;
+      stop();
+      resolve(talk.get());
+    };
+    const stop = talk.subscribe(look);
+    look();
+  });
+}
+
+const isOpen = ({ state }: Talked): boolean => state.status === 'open';
+const received = (words: string) => (talked: Talked) =>
+  talked.rows.some(({ frame }) => frame?.direction === 'out' && frame.text.includes(words));
+
+async function talkIn(dialect: Spoken, session: string): Promise<Talk> {
+  await parlance.session(session).create();
+  const talk = new Talk(dialect);
+  const call = { dialect, session, token: parlance.token, key: 'app-key' };
+  talk.connect(
+    (listener) =>
+      dialect === 'native'
+        ? nativeSpeaker(parlance, session, listener)
+        : socketSpeaker(socketUrl(server.http, call), listener),
+    'there',
+    'ada',
+  );
+  await until(talk, isOpen);
+  return talk;
+}
+
+const example = (talk: Talk, title: string, session: string): string => {
+  const found = EXAMPLES[talk.dialect].find((one) => one.title === title);
+  if (!found) throw new Error(`no example is called ${title}`);
+  return JSON.stringify(found.frame({ ...UNKNOWN, session, fresh: 'f1', ...talk.get().learned }));
+};
+
+/** What shows in each dialect that an answer was given. */
+const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher'>, string>> = {
+  agentloop: 'agent_finished',
+  extension: 'agent_response',
+  broadcast: 'agent_message',
+  conversations: 'message_complete',
+  native: 'turn.ended',
+};
+
+describe('over real connections', () => {
+  test.each(SPOKEN.filter((name) => name !== 'pusher'))('%s is answered', async (dialect) => {
+    const session = `one-${dialect}`;
+    const talk = await talkIn(dialect, session);
+    if (dialect === 'extension') talk.send(example(talk, 'Register, which has to come first', session));
+    talk.send(example(talk, 'Say something', session));
+    const { rows } = await until(talk, received(ANSWERED[dialect]));
+    expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
+    talk.disconnect();
+    await until(talk, ({ state }) => state.status === 'closed');
+    talk.close();
+  });
+
+  test('two dialects on one session see the same turn', async () => {
+    const [left, right] = [await talkIn('agentloop', 'shared'), await talkIn('conversations', 'shared')];
+    right.send(example(right, 'Say something', 'shared'));
+    await Promise.all([until(left, received('agent_finished')), until(right, received('message_complete'))]);
+    left.close();
+    right.close();
+  });
+
+  test('what pusher calls the socket is learned, and a public channel opens', async () => {
+    const talk = await talkIn('pusher', 'pushed');
+    await until(talk, ({ learned }) => learned.socket !== undefined);
+    talk.send(example(talk, 'Subscribe to a public channel', 'pushed'));
+    await until(talk, received('subscription_succeeded'));
+    talk.close();
+  });
+
+  test('why it was closed is told with its code, and nothing can be sent then', async () => {
+    const talk = new Talk('conversations');
+    const call = { dialect: 'conversations', session: '', token: null, key: '' } as const;
+    talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'local');
+    const { state, rows } = await until(talk, (talked) => talked.state.status === 'closed');
+    expect(state).toMatchObject({ status: 'closed', code: 1008 });
+    expect(rows.at(-1)?.note?.text).toStartWith('Closed with 1008');
+    expect(talk.send('{}')).toBe(false);
+    talk.close();
+  });
+
+  test('what an older connection still says is not of the new one', async () => {
+    const talk = await talkIn('agentloop', 'again');
+    const call = { dialect: 'agentloop', session: 'again', token: parlance.token, key: '' } as const;
+    talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'ada');
+    await until(talk, isOpen);
+    talk.send(example(talk, 'How full is the context?', 'again'));
+    const { state } = await until(talk, received('context_info'));
+    expect(state.status).toBe('open');
+    talk.close();
+  });
+});

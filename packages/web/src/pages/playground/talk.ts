@@ -1,0 +1,133 @@
+/** One connection of the playground over its life: connected, closed and connected again, with what was said on it. */
+import { Bounded } from '../../entries/bounded.ts';
+import type { Row } from '../../entries/rows.ts';
+import type { Spoken } from './examples/index.ts';
+import { type Learned, learn } from './learn.ts';
+import type { Listener, Speaker } from './speakers.ts';
+
+export type TalkState =
+  | { readonly status: 'idle' }
+  | { readonly status: 'connecting' }
+  | { readonly status: 'open' }
+  | { readonly status: 'closed'; readonly code: number | null; readonly reason: string };
+
+export type Talked = {
+  readonly state: TalkState;
+  /** as whom it is connected, or was */
+  readonly as: string | null;
+  readonly rows: readonly Row[];
+  /** how many are no longer kept */
+  readonly dropped: number;
+  readonly learned: Learned;
+};
+
+export const MOST_KEPT = 2_000;
+const LARGEST_KEPT = 10_000_000;
+
+export class Talk {
+  readonly #listeners = new Set<() => void>();
+  readonly #rows = new Bounded<Row>({
+    most: MOST_KEPT,
+    largest: LARGEST_KEPT,
+    sizeOf: ({ frame }) => frame?.text.length ?? 0,
+  });
+  #speaker: Speaker | null = null;
+  #number = 0;
+  #now: Talked = { state: { status: 'idle' }, as: null, rows: [], dropped: 0, learned: {} };
+
+  constructor(readonly dialect: Spoken) {}
+
+  readonly get = (): Talked => this.#now;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** What was connected before is closed. `address` is what is shown of it. */
+  connect(speak: (listener: Listener) => Speaker, address: string, as: string): void {
+    this.disconnect();
+    const state = { status: 'connecting' } as const;
+    this.note(`Connecting to ${address} as ${as}`, { state, as, learned: {} });
+    let speaker: Speaker | null = null;
+    /** what an older connection still says is not of this one */
+    const current = () => speaker === null || this.#speaker === speaker;
+    speaker = speak({
+      opened: () => current() && this.#opened(),
+      received: (text) => current() && this.#received(text),
+      noted: (text) => current() && this.note(text),
+      closed: (code, reason) => current() && this.#closed(code, reason),
+    });
+    this.#speaker = speaker;
+  }
+
+  disconnect(): void {
+    this.#speaker?.close();
+  }
+
+  /** Sends the text as it is. False where there is nobody to send it to. */
+  send(text: string): boolean {
+    if (this.#speaker === null || this.#now.state.status !== 'open') return false;
+    this.#add(text, 'in');
+    this.#speaker.send(text);
+    return true;
+  }
+
+  /** A line of ours in the log, which was on no wire. */
+  note(text: string, change: Partial<Talked> = {}): void {
+    const number = ++this.#number;
+    this.#rows.add([{ key: `note-${number}`, note: { at: Date.now(), text } }]);
+    this.#tell(change);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#tell({});
+  }
+
+  /** For when the page goes. */
+  close(): void {
+    this.#listeners.clear();
+    this.#speaker?.close();
+    this.#speaker = null;
+  }
+
+  #opened(): void {
+    if (this.#now.state.status === 'open') return;
+    this.note('Connected', { state: { status: 'open' } });
+  }
+
+  #received(text: string): void {
+    this.#add(text, 'out');
+    this.#tell({ learned: learn(this.#now.learned, this.dialect, text) });
+  }
+
+  #closed(code: number | null, reason: string): void {
+    this.#speaker = null;
+    this.note(closedWords(code, reason), { state: { status: 'closed', code, reason } });
+  }
+
+  #add(text: string, direction: 'in' | 'out'): void {
+    const number = ++this.#number;
+    const { dialect } = this;
+    const frame = {
+      type: 'frame',
+      number,
+      at: Date.now(),
+      dialect,
+      connection: '',
+      direction,
+      text,
+    } as const;
+    this.#rows.add([{ key: `frame-${number}`, frame }]);
+    this.#tell({});
+  }
+
+  #tell(change: Partial<Talked>): void {
+    this.#now = { ...this.#now, ...change, rows: this.#rows.items, dropped: this.#rows.dropped };
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+export const closedWords = (code: number | null, reason: string): string =>
+  `Closed${code === null ? '' : ` with ${code}`}${reason === '' ? '' : `: ${reason}`}`;
