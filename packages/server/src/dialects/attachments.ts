@@ -17,10 +17,14 @@ type Look = {
   readonly by: Principal;
   see(f: PassedFrame): void;
 };
+/** A session, or all sessions of an owner. */
+export type Place = SessionRef | PrincipalId;
+type Watch = { readonly by: Principal; changed(place: Place): void };
 type Seat = {
   readonly dialect: string;
   readonly socket: Socket | null;
-  readonly places: Set<string>;
+  /** by their keys */
+  readonly places: Map<string, Place>;
   readonly owners: Set<PrincipalId>;
 };
 
@@ -30,16 +34,18 @@ const TOKEN = /("(?:sessionToken|token|access_token)"\s*:\s*")[^"]*"/g;
 export class Attachments {
   readonly #seats = new Map<string, Seat>();
   readonly #looks = new Set<Look>();
+  readonly #watches = new Set<Watch>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
   /** The socket sees the session, or all sessions of an owner. */
-  attach(place: SessionRef | PrincipalId, dialect: string, socket: Socket): void {
-    const seat = this.#seats.get(socket.id) ?? { dialect, socket, places: new Set(), owners: new Set() };
-    seat.places.add(keyOf(place));
-    seat.owners.add(typeof place === 'string' ? place : place.owner);
+  attach(place: Place, dialect: string, socket: Socket): void {
+    const seat = this.#seats.get(socket.id) ?? { dialect, socket, places: new Map(), owners: new Set() };
+    seat.places.set(keyOf(place), place);
+    seat.owners.add(ownerOf(place));
     this.#seats.set(socket.id, seat);
     this.#tap(seat);
+    this.#changed(place);
   }
 
   /** A reader that has no socket of its own. Returns what ends it. */
@@ -47,14 +53,33 @@ export class Attachments {
     this.#seats.set(id, {
       dialect,
       socket: null,
-      places: new Set([keyOf(ref)]),
+      places: new Map([[keyOf(ref), ref]]),
       owners: new Set([ref.owner]),
     });
-    return () => this.#seats.delete(id);
+    this.#changed(ref);
+    return () => this.#left(id);
   }
 
   leave(socket: Socket): void {
-    this.#seats.delete(socket.id);
+    this.#left(socket.id);
+  }
+
+  #left(id: string): void {
+    const seat = this.#seats.get(id);
+    this.#seats.delete(id);
+    for (const place of seat?.places.values() ?? []) this.#changed(place);
+  }
+
+  #changed(place: Place): void {
+    for (const { by, changed } of this.#watches)
+      if (by.role === 'admin' || by.id === ownerOf(place)) changed(place);
+  }
+
+  /** `changed` is called when somebody has come to a session, or has left it, that the principal may see. */
+  watch(by: Principal, changed: (place: Place) => void): () => void {
+    const watch = { by, changed };
+    this.#watches.add(watch);
+    return () => this.#watches.delete(watch);
   }
 
   /** How many are attached, by dialect. */
@@ -95,7 +120,9 @@ export class Attachments {
   }
 }
 
-const keyOf = (place: SessionRef | PrincipalId): string =>
+const ownerOf = (place: Place): PrincipalId => (typeof place === 'string' ? place : place.owner);
+
+const keyOf = (place: Place): string =>
   typeof place === 'string' ? JSON.stringify([place]) : sessionKey(place);
 
 const sees = ({ places }: Seat, key: string, owner: PrincipalId): boolean =>

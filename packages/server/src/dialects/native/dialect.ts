@@ -119,7 +119,7 @@ function routes(app: Hono, around: Surroundings): void {
   api.get('/v1/activity', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
     requirePermission(principal, 'chat:read');
-    const tell = (reader: Reader) => passActivity(reader, engine, principal);
+    const tell = (reader: Reader) => passActivity(reader, engine, around.attachments, principal);
     return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 

@@ -141,3 +141,26 @@ test('sessions are found by a part of their title', async () => {
   };
   expect(sessions.map(({ id }) => id)).toEqual(['find-me']);
 });
+
+test('who comes to a session and leaves it is told to its owner, and to nobody else', async () => {
+  const dev = await server.login('dev', 'dev-password');
+  await command('visited', { type: 'session.create' });
+  const [mine, theirs] = [await listen('/v1/activity'), await listen('/v1/activity', dev)];
+  const told = (count: number) =>
+    mine.until(({ event, data }) => {
+      const attached = data.attached as Record<string, number> | undefined;
+      return (
+        event === 'session.attached' && data.session === 'visited' && (attached?.agentloop ?? 0) === count
+      );
+    });
+  await mine.until(({ event }) => event === 'ready');
+  const visitor = await server.connect('/agentloop?session=visited');
+  await told(1);
+  visitor.close();
+  await told(0);
+  await command('visited-by-dev', { type: 'session.create' }, dev);
+  const heard = await theirs.until(({ data }) => data.session === 'visited-by-dev');
+  expect(heard.filter(({ data }) => data.session === 'visited')).toEqual([]);
+  mine.stop();
+  theirs.stop();
+});

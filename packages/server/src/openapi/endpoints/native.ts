@@ -70,7 +70,8 @@ export const native: Section = {
       security: 'caller',
       answers: {
         200: {
-          description: '`ready`, then an event per fact; `missed` where the reader was too slow',
+          description:
+            '`ready`, then an event per fact, and `session.attached` where somebody comes or leaves; `missed` where the reader was too slow',
           type: 'text/event-stream',
           schema: z.string(),
         },
