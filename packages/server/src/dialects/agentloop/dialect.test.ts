@@ -318,9 +318,11 @@ describe('sessions', () => {
     const { requestId } = payload(await first.next('approval_request'));
     first.close();
     const second = await server.connect('/agentloop?session=pending');
-    const [loading, request] = await second.until('approval_request');
+    const [loading, said, request] = await second.until('approval_request');
     expect(loading).toMatchObject({ type: 'loading_state', payload: { loading: true } });
-    expect(payload(request).requestId).toBe(requestId);
+    // What was said in the turn before it came to the approval.
+    expect(assistantText([said as AnyFrame])).toContain('touch pending.txt');
+    expect(payload(request as AnyFrame).requestId).toBe(requestId);
     second.send(review('yes'));
     await second.next('agent_finished');
     expect(existsSync(join(server.root, 'pending.txt'))).toBe(true);

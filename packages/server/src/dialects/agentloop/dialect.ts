@@ -156,10 +156,14 @@ type State = {
   readonly inputs: Inputs;
   /** what the waiting approval shows, to show it again after an explanation */
   readonly ask: Ask | null;
+  /** the texts of the turn that are complete, for a socket that joins in the middle of it */
+  readonly texts: readonly { readonly block: string; readonly text: string }[];
+  /** how many of them belong to steps that are complete: the others are void if the step begins anew */
+  readonly settled: number;
 };
 
 function start(): State {
-  return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null };
+  return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null, texts: [], settled: 0 };
 }
 
 /** On the path of a token. */
@@ -192,21 +196,29 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.started': {
       const input = before.inputs[event.input];
       const begun: Frame<Body> = { body: loading(id, true) };
-      if (!input) return [state, [begun]];
+      const anew = { ...state, texts: [], settled: 0 };
+      if (!input) return [anew, [begun]];
       const item = userItem(event.input, input.parts);
       // The socket that sent it shows it already.
       const shown: Frame<Body> = {
         body: { id: nthId(id, 1), type: 'response_item', payload: item },
         except: input.via,
       };
-      return [state, [begun, shown]];
+      return [anew, [begun, shown]];
     }
     case 'turn.resumed':
-      return [state, say(loading(id, true))];
+      return [{ ...state, texts: state.texts.slice(0, state.settled) }, say(loading(id, true))];
     case 'step.restarted': {
       const text = `⚠️ ${event.fault.message} Trying again; what was shown of this answer is void.`;
-      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+      const texts = state.texts.slice(0, state.settled);
+      return [{ ...state, texts }, say(...items(id, [systemItem(nthId(id, 1), text)]))];
     }
+    case 'text.ended': {
+      const { block, text } = event;
+      return [{ ...state, texts: [...state.texts, { block, text }] }, NONE];
+    }
+    case 'step.ended':
+      return [{ ...state, settled: state.texts.length }, NONE];
     case 'reasoning.ended':
       return [state, event.text === '' ? NONE : say(...items(id, [reasoningItem(event)]))];
     case 'approval.requested':
@@ -269,17 +281,17 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'grant.revoked':
     case 'input.accepted':
     case 'call.requested':
-    case 'text.ended':
-    case 'step.ended':
     case 'reasoning.delta':
     case 'call.progress':
       return [state, NONE];
   }
 }
 
-function attach(_state: State, { turn, open: block, approval }: Now): Body[] {
+/** What the socket is sent of the turn's texts, joined by their ids, is the whole of them. */
+function attach({ texts }: State, { turn, open: block, approval }: Now): Body[] {
   if (!turn) return [];
   const bodies = [loading(turn, true)];
+  bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, ended.text)));
   if (block?.kind === 'text') bodies.push(piece(nthId(turn, 1), block.block, block.text));
   if (approval) bodies.push(approvalRequest(nthId(turn, 2), approval.approval, approval.ask));
   return bodies;
