@@ -67,13 +67,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const metrics = openMetrics();
   const traces = await tracesOf(config, log);
   const store = openSqliteStore(config.data, { exclusive: true });
-  const sandbox = await findSandbox();
+  const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(
       'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
     );
   }
-  const secret = await loadSecret(config.data, config.authSecret);
   const gate = openGate({
     users: store,
     revocations: store.revocations,
@@ -232,8 +231,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
   listening.push(...[main, ...doors].map(({ dialect, port }) => ({ dialect, port })));
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
-  const adminPassword = await ensureUsers(store, config.authUsers);
-  const resumed = await engine.recover();
+  const users = ensureUsers(store, config.authUsers);
+  const [adminPassword, resumed] = await Promise.all([users, engine.recover()]);
   if (resumed > 0) log.info({ resumed }, 'unfinished turns go on');
   readiness.serving();
 
