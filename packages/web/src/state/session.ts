@@ -4,16 +4,17 @@
  */
 import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { parlance } from './server.ts';
+import { parlance, useServer } from './server.ts';
 
 /** Views that are remembered. */
 const MOST_REMEMBERED = 8;
+/** By who looked, and at which session. */
 const remembered = new Map<string, SessionView>();
 
-function remember(id: string, view: SessionView): void {
-  remembered.delete(id);
+function remember(name: string, view: SessionView): void {
+  remembered.delete(name);
   if (view.seq === 0 || view.erasedBy !== null) return;
-  remembered.set(id, view);
+  remembered.set(name, view);
   const [oldest] = remembered.keys();
   if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }
@@ -34,16 +35,17 @@ const silent = () => () => undefined;
 /** Give the component that calls this `key={id}`: it follows one session all its life. */
 export function useSession(id: string): FollowedSession {
   const [live, setLive] = useState<LiveView | null>(null);
-  const [start] = useState(() => remembered.get(id) ?? EMPTY);
+  const name = `${useServer().principal.id} ${id}`;
+  const [start] = useState(() => remembered.get(name) ?? EMPTY);
 
   useEffect(() => {
-    const opened = parlance.session(id).live(remembered.get(id));
+    const opened = parlance.session(id).live(remembered.get(name));
     setLive(opened);
     return () => {
-      remember(id, opened.view());
+      remember(name, opened.view());
       opened.close();
     };
-  }, [id]);
+  }, [id, name]);
 
   const view = useSyncExternalStore(live?.subscribe ?? silent, live?.view ?? (() => start));
   const connection = useSyncExternalStore(live?.subscribe ?? silent, live?.connection ?? (() => CONNECTING));

@@ -24,6 +24,8 @@ const PAGE = 60;
 const REST_MS = 150;
 const NOTHING: SessionList = { sessions: [], hasMore: false, loading: true, fault: null };
 
+const nameOf = ({ id, owner }: Pick<Session, 'id' | 'owner'>): string => `${owner} ${id}`;
+
 export function useSessions({ words, archived }: Filter): SessionList & { more(): void } {
   const [list, setList] = useState(NOTHING);
   const [pages, setPages] = useState(1);
@@ -35,7 +37,23 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
     const fits = (session: Session) =>
       session.archived === archived && (!q || session.title.toLowerCase().includes(q.toLowerCase()));
 
+    // One request at a time, so that an older answer never takes the place of a newer one; and what was heard while
+    // an answer was on its way is kept where it is newer.
+    let heard = 0;
+    const attachedAt = new Map<string, number>();
+    let queue = Promise.resolve();
+    const inTurn = (work: () => Promise<void>): void => {
+      const done = queue.then(work);
+      queue = done.catch(() => undefined);
+    };
+    const newer = (known: Session | undefined, got: Session, asked: number): Session => {
+      if (!known) return got;
+      const attached = (attachedAt.get(nameOf(got)) ?? -1) >= asked ? known.attached : got.attached;
+      return { ...(known.head > got.head ? known : got), attached };
+    };
+
     async function read(): Promise<void> {
+      const asked = ++heard;
       const sessions: Session[] = [];
       let cursor: string | undefined;
       try {
@@ -51,7 +69,15 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
           cursor = got.next ?? undefined;
           if (cursor === undefined) break;
         }
-        setList({ sessions, hasMore: cursor !== undefined, loading: false, fault: null });
+        setList((before) => {
+          const known = new Map(before.sessions.map((session) => [nameOf(session), session]));
+          return {
+            sessions: sessions.map((got) => newer(known.get(nameOf(got)), got, asked)),
+            hasMore: cursor !== undefined,
+            loading: false,
+            fault: null,
+          };
+        });
       } catch (thrown) {
         if (signal.aborted) return;
         if (!(thrown instanceof ParlanceError)) throw thrown;
@@ -61,20 +87,31 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
 
     /** A session that the list does not have yet, or any more. */
     async function fetchOne(id: string): Promise<void> {
-      const session = await parlance
+      const asked = ++heard;
+      const got = await parlance
         .session(id)
         .get({ signal })
         .catch(() => null);
-      if (!session || signal.aborted || !fits(session)) return;
-      setList((before) => ({
-        ...before,
-        sessions: [session, ...before.sessions.filter((one) => one.id !== id)].sort(byChange),
-      }));
+      if (!got || signal.aborted || !fits(got)) return;
+      setList((before) => {
+        const known = before.sessions.find((one) => nameOf(one) === nameOf(got));
+        const rest = before.sessions.filter((one) => one !== known);
+        return { ...before, sessions: [newer(known, got, asked), ...rest].sort(byChange) };
+      });
     }
 
     function happened(event: ActivityEvent): void {
-      if (event.type === 'ready' || event.type === 'missed') return void read();
-      if (event.type === 'session.attached' && event.session === null) return void read();
+      if (event.type === 'ready' || event.type === 'missed') {
+        inTurn(read);
+        return;
+      }
+      if (event.type === 'session.attached') {
+        if (event.session === null) {
+          inTurn(read);
+          return;
+        }
+        attachedAt.set(nameOf({ id: event.session, owner: event.owner }), ++heard);
+      }
       setList((before) => {
         const index = before.sessions.findIndex(
           ({ id, owner }) => id === event.session && owner === event.owner,
@@ -93,10 +130,10 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
         event.type === 'session.archived' ||
         event.type === 'input.accepted'
       )
-        void fetchOne(event.session);
+        inTurn(() => fetchOne(event.session));
     }
 
-    const timer = setTimeout(read, q ? REST_MS : 0);
+    const timer = setTimeout(() => inTurn(read), q ? REST_MS : 0);
     const unfollow = onActivity(happened);
     return () => {
       clearTimeout(timer);

@@ -81,17 +81,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
         {from && <span className="approval-from">{from}</span>}
       </header>
       <p>{ask.description}</p>
-      {ask.patch === undefined ? (
-        <div className="approval-command">
-          <pre>
-            <code>{commandLine(ask.command)}</code>
-          </pre>
-          <CopyButton text={commandLine(ask.command)} label="Copy the command" />
-        </div>
-      ) : (
-        <PatchView patch={ask.patch} />
-      )}
-      <Explained texts={explanations} waiting={explaining} />
+      {answered === null && <Asked ask={ask} explanations={explanations} explaining={explaining} />}
       {answered !== null && (
         <p className="approval-answered" role="status">
           <Icon name={state.status === 'answered' && state.answer !== 'deny' ? 'check' : 'close'} />
@@ -113,6 +103,31 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
         </>
       )}
     </article>
+  );
+}
+
+type AskedProps = {
+  readonly ask: ShownApproval['ask'];
+  readonly explanations: readonly string[];
+  readonly explaining: boolean;
+};
+
+function Asked({ ask, explanations, explaining }: AskedProps) {
+  const command = commandLine(ask.command);
+  return (
+    <>
+      {ask.patch === undefined ? (
+        <div className="approval-command">
+          <pre>
+            <code>{command}</code>
+          </pre>
+          <CopyButton text={command} label="Copy the command" />
+        </div>
+      ) : (
+        <PatchView patch={ask.patch} />
+      )}
+      <Explained texts={explanations} waiting={explaining} />
+    </>
   );
 }
 

@@ -1,0 +1,55 @@
+/** A line between a browser and a server that a test can cut. */
+
+import type { AddressInfo } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
+
+export type CuttingProxy = {
+  /** the server, by way of this line */
+  readonly http: string;
+  /** All connections break off; new ones do, too, until the line is mended. Returns how many there were. */
+  cut(): number;
+  mend(): void;
+  stop(): Promise<void>;
+};
+
+export async function cuttingProxy(target: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(target);
+  const ends = new Set<Socket>();
+  let whole = true;
+  const server = createServer((near) => {
+    if (!whole) return near.resetAndDestroy();
+    const far = createConnection(Number(port), hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(one);
+      one.setNoDelay(true);
+      one.on('data', (bytes) => other.write(bytes));
+      one.on('close', () => {
+        ends.delete(one);
+        other.destroy();
+      });
+      // Broken off: `close` follows.
+      one.on('error', () => one.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    whole = false;
+    const count = ends.size;
+    for (const end of ends) end.destroy();
+    return count;
+  };
+  return {
+    http: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend() {
+      whole = true;
+    },
+    stop: () => {
+      cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

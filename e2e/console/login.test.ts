@@ -1,0 +1,73 @@
+/** Where a login is required: in, out, and out without having asked for it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, say, seen } from './console.ts';
+
+let place: Console;
+
+async function logIn(page: Page, name: string, password: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** A browser writes a line about every answer that is no success: that of a refusal is meant to be there. */
+const refusals = /status of 401/;
+
+describe.skipIf(NO_BROWSER)('login', () => {
+  beforeAll(async () => {
+    place = await openConsole({ PARLANCE_AUTH: 'required' });
+  });
+  afterAll(() => place?.stop());
+
+  test('a wrong password is told, the right one leads to where one wanted to go', async () => {
+    const token = await place.server.login('dev', 'dev-password');
+    await say(place.server, 'of-dev', 'what dev said', token);
+    const page = await place.open('/sessions/of-dev');
+    await logIn(page, 'dev', 'wrong');
+    await seen(page.getByRole('alert'));
+    expect(await page.getByRole('alert').textContent()).toBe('Invalid credentials');
+    await logIn(page, 'dev', 'dev-password');
+    await seen(page.locator('.account-name').getByText('dev', { exact: false }).first());
+    await seen(page.getByRole('heading', { name: 'what dev said' }));
+
+    // The token lasts as long as the tab.
+    await page.reload();
+    await seen(page.getByRole('heading', { name: 'what dev said' }));
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await seen(page.getByRole('heading', { name: 'Log in to Parlance' }));
+    expect(await page.getByText('what dev said').count()).toBe(0);
+    await page.reload();
+    await seen(page.getByRole('heading', { name: 'Log in to Parlance' }));
+    expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('when the token counts no longer, the login is shown and says why', async () => {
+    const page = await place.open('/approvals');
+    await logIn(page, 'uma', 'uma-password');
+    await seen(page.getByRole('heading', { name: 'Approvals' }));
+    const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
+    const headers = { authorization: `Bearer ${token}` };
+    await fetch(`${place.server.http}/v1/auth/logout`, { method: 'POST', headers });
+    await seen(page.getByText('Your login has ended. Please log in again.'));
+    await logIn(page, 'uma', 'uma-password');
+    await seen(page.getByRole('heading', { name: 'Approvals' }));
+    expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('what one person saw is not shown to the next in the same tab', async () => {
+    const token = await place.server.login('dev', 'dev-password');
+    await say(place.server, 'secret', 'a secret of dev', token);
+    const page = await place.open('/sessions/secret');
+    await logIn(page, 'dev', 'dev-password');
+    await seen(page.getByRole('heading', { name: 'a secret of dev' }));
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await logIn(page, 'uma', 'uma-password');
+    await seen(page.locator('.account-name').getByText('uma').first());
+    expect(await page.getByText('a secret of dev').count()).toBe(0);
+    await page.context().close();
+  });
+});

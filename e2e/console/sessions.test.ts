@@ -1,0 +1,99 @@
+/** The list of sessions: found, renamed, archived, exported, deleted; and live in every tab. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, say, seen } from './console.ts';
+
+let place: Console;
+
+const rowOf = (page: Page, title: string): Locator =>
+  page.locator('.session-row').filter({ has: page.locator('.session-title', { hasText: title }) });
+
+async function choose(page: Page, title: string, item: string): Promise<void> {
+  await rowOf(page, title).hover();
+  await page.getByRole('button', { name: `More about ${title}` }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+describe.skipIf(NO_BROWSER)('sessions', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('what any client begins shows up at once, with the dialects that are attached', async () => {
+    const page = await place.open();
+    await seen(page.getByText('No sessions yet.'));
+    const client = await place.server.connect('/broadcast');
+    client.send({ type: 'chat', message: 'hello from elsewhere', session_id: 'shows-up' });
+    await seen(rowOf(page, 'hello from elsewhere').getByText('broadcast'));
+    client.close();
+    await gone(rowOf(page, 'hello from elsewhere').getByText('broadcast'));
+    await page.context().close();
+  });
+
+  test('a session that waits says so, and the search finds by title', async () => {
+    await say(place.server, 'waits', 'run touch waiting.txt');
+    await say(place.server, 'other', 'hello there');
+    const page = await place.open();
+    await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for someone', { exact: true }));
+    await page.getByRole('searchbox').fill('WAITING');
+    await gone(rowOf(page, 'hello there'));
+    expect(await page.locator('.session-row').count()).toBe(1);
+    await page.getByRole('searchbox').fill('no such words');
+    await seen(page.getByText('No session has “no such words” in its title.'));
+    await page.context().close();
+  });
+
+  test('renamed in one tab, it has its new name in the other', async () => {
+    await say(place.server, 'renamed', 'an old name');
+    const page = await place.open('/sessions/renamed');
+    const other = await place.openBeside(page, '/approvals');
+    await seen(rowOf(other, 'an old name'));
+    await choose(page, 'an old name', 'Rename');
+    await page.getByLabel('Title', { exact: true }).fill('A better name');
+    await page.keyboard.press('Enter');
+    await seen(rowOf(other, 'A better name'));
+    await seen(page.getByRole('heading', { name: 'A better name' }));
+    await page.context().close();
+  });
+
+  test('archived, it is in the archive alone', async () => {
+    await say(place.server, 'archived', 'to be archived');
+    const page = await place.open();
+    await seen(rowOf(page, 'to be archived'));
+    await choose(page, 'to be archived', 'Archive');
+    await gone(rowOf(page, 'to be archived'));
+    await page.getByRole('button', { name: 'Show archived sessions' }).click();
+    await seen(rowOf(page, 'to be archived'));
+    await page.context().close();
+  });
+
+  test('exported, it is a file with every fact', async () => {
+    await say(place.server, 'exported', 'to be exported');
+    const page = await place.open();
+    await seen(rowOf(page, 'to be exported'));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      choose(page, 'to be exported', 'Export'),
+    ]);
+    expect(download.suggestedFilename()).toBe('exported.jsonl');
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    expect(lines.some((line) => JSON.parse(line).type === 'input.accepted')).toBe(true);
+    await page.context().close();
+  });
+
+  test('deleted, it is gone for good, and the reader is led away from it', async () => {
+    await say(place.server, 'deleted', 'to be deleted');
+    const page = await place.open('/sessions/deleted');
+    await choose(page, 'to be deleted', 'Delete');
+    await seen(page.getByRole('heading', { name: 'Delete the session?' }));
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await gone(rowOf(page, 'to be deleted'));
+    await page.waitForURL(/#\/$/);
+    expect((await fetch(`${place.server.http}/v1/sessions/deleted`)).status).toBe(404);
+    await page.context().close();
+  });
+});
