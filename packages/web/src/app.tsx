@@ -7,6 +7,7 @@ import { Toasts } from './components/toast.tsx';
 import { Layout } from './layout/layout.tsx';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
+import { guideAtFirst } from './pages/welcome/first-run.ts';
 import { hrefOf, type Route, usePlace } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
@@ -60,6 +61,7 @@ export function App() {
 
 function Inside({ route }: { route: Route }) {
   useEffect(() => {
+    void guideAtFirst();
     const unfollow = followApprovals();
     const stop = followActivity();
     return () => {

@@ -56,6 +56,17 @@ export async function logIn(name: string, password: string): Promise<void> {
   await lookAround();
 }
 
+/** Whatever lives on the old token is let go first: it ends with the change. Throws where the old password is wrong. */
+export async function changePassword(old: string, password: string): Promise<void> {
+  access.set({ status: 'asking' });
+  try {
+    const { token } = await parlance.auth.changePassword(old, password);
+    writeKept('session', TOKEN, token);
+  } finally {
+    await lookAround();
+  }
+}
+
 /** In open mode one is `local` again, otherwise the login is shown. */
 export async function logOut(): Promise<void> {
   try {

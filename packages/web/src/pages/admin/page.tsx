@@ -1,5 +1,43 @@
+/** Looking after the server. Each section has an address of its own: `#/admin?section=users`. */
 import { Page } from '../../components/page.tsx';
+import { hrefOf, usePlace } from '../../router.ts';
+import { AccountSection } from './account.tsx';
+import { DoorsSection } from './doors.tsx';
+import { GrantsSection } from './grants.tsx';
+import { McpSection } from './mcp.tsx';
+import { MetricsSection } from './metrics/section.tsx';
+import { UsersSection } from './users.tsx';
+
+const SECTIONS = {
+  metrics: { label: 'Metrics', Section: MetricsSection },
+  doors: { label: 'Doors', Section: DoorsSection },
+  mcp: { label: 'MCP servers', Section: McpSection },
+  grants: { label: 'Standing grants', Section: GrantsSection },
+  users: { label: 'Users', Section: UsersSection },
+  account: { label: 'Your login', Section: AccountSection },
+} as const;
+
+type Name = keyof typeof SECTIONS;
+const NAMES = Object.keys(SECTIONS) as Name[];
 
 export function AdminPage() {
-  return <Page title="Admin">Nothing to see here yet.</Page>;
+  const { query } = usePlace();
+  const chosen = NAMES.find((name) => name === query.section) ?? 'metrics';
+  const { Section } = SECTIONS[chosen];
+  return (
+    <Page title="Admin">
+      <nav className="admin-tabs" aria-label="Sections">
+        {NAMES.map((name) => (
+          <a
+            key={name}
+            href={hrefOf({ page: 'admin' }, { section: name })}
+            aria-current={name === chosen ? 'page' : undefined}
+          >
+            {SECTIONS[name].label}
+          </a>
+        ))}
+      </nav>
+      <Section />
+    </Page>
+  );
 }

@@ -1,0 +1,85 @@
+/** Who one is here, and one's own password. */
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { attempt, toast } from '../../components/toast.tsx';
+import { hrefOf } from '../../router.ts';
+import { changePassword, useServer } from '../../state/server.ts';
+
+export function AccountSection() {
+  const { auth, principal } = useServer();
+  return (
+    <section className="admin-section" aria-labelledby="admin-section-title">
+      <div className="admin-head">
+        <h2 id="admin-section-title">Your login</h2>
+      </div>
+      {auth === 'open' && principal.id === 'local' ? (
+        <Empty
+          title="You are not logged in"
+          action={
+            <a className="button button-primary" href={hrefOf({ page: 'login' })}>
+              Log in
+            </a>
+          }
+        >
+          The server is in open mode: whoever comes without a token is <code>local</code>, and has no
+          password.
+        </Empty>
+      ) : (
+        <>
+          <p>
+            You are <strong>{principal.id}</strong> <Chip>{principal.role}</Chip>
+          </p>
+          <PasswordForm name={principal.id} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function PasswordForm({ name }: { name: string }) {
+  const [problem, setProblem] = useState<string | null>(null);
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const text = (field: string) => String(fields.get(field) ?? '');
+    const same = text('new') === text('again');
+    setProblem(same ? null : 'The new password is not the same in both fields.');
+    if (!same) return;
+    void attempt(async () => {
+      await changePassword(text('old'), text('new'));
+      toast('Your password is changed.');
+    });
+  }
+
+  return (
+    <form className="card admin-form" onSubmit={submit} aria-label="Change your password">
+      <h3>Change your password</h3>
+      {problem !== null && <Notice look="danger">{problem}</Notice>}
+      <input type="hidden" name="name" autoComplete="username" value={name} />
+      <label className="field">
+        Old password
+        <input name="old" type="password" required autoComplete="current-password" />
+      </label>
+      <label className="field">
+        New password
+        <input name="new" type="password" required maxLength={1_000} autoComplete="new-password" />
+      </label>
+      <label className="field">
+        New password, again
+        <input name="again" type="password" required maxLength={1_000} autoComplete="new-password" />
+      </label>
+      <p className="hint">
+        All your other logins end with it: other tabs, and clients that use a token of yours.
+      </p>
+      <div>
+        <Button type="submit" look="primary">
+          Change the password
+        </Button>
+      </div>
+    </form>
+  );
+}

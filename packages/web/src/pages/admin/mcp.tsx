@@ -1,0 +1,78 @@
+/** The MCP servers of the config file, and how they are. */
+import type { McpServer } from '@parlance/sdk';
+import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { CodeBlock } from '../../markdown/code-block.tsx';
+import { parlance } from '../../state/server.ts';
+import { Section } from './section.tsx';
+import { useAsked } from './use-asked.ts';
+
+const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
+  starting: ['busy', 'starting'],
+  ready: ['good', 'ready'],
+  away: ['bad', 'away, tried again'],
+  closed: ['plain', 'closed'],
+};
+
+const EXAMPLE = `{
+  "mcpServers": {
+    "files": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]
+    }
+  }
+}`;
+
+const EVERY_MS = 5_000;
+
+export function McpSection() {
+  const asked = useAsked(parlance.admin.mcp, EVERY_MS);
+  return (
+    <Section title="MCP servers" whose="a developer or an admin" asked={asked}>
+      {(servers) =>
+        servers.length === 0 ? (
+          <>
+            <Empty title="No MCP server is configured">
+              Put them into <code>parlance.json</code> where the server is started, and start it again. Agents
+              can use their tools from then on.
+            </Empty>
+            <CodeBlock code={EXAMPLE} language="json" />
+          </>
+        ) : (
+          <ul className="admin-list" aria-label="MCP servers">
+            {servers.map((server) => (
+              <Server key={server.name} server={server} />
+            ))}
+          </ul>
+        )
+      }
+    </Section>
+  );
+}
+
+function Server({ server: { name, kind, trusted, state, tools, trouble } }: { server: McpServer }) {
+  const [look, words] = STATES[state];
+  return (
+    <li className="card">
+      <div className="admin-what">
+        <strong>{name}</strong> <Chip look={look}>{words}</Chip> <Chip>{kind}</Chip>
+        {trusted && <Chip title="Its results do not count as the words of strangers">trusted</Chip>}
+        {trouble && (
+          <p className={state === 'ready' ? 'hint' : 'admin-trouble'}>
+            {new Date(trouble.at).toLocaleTimeString()}: {trouble.message}
+          </p>
+        )}
+        <details>
+          <summary>
+            {tools.length} {tools.length === 1 ? 'tool' : 'tools'}
+          </summary>
+          <p className="admin-tools">
+            {tools.map((tool) => (
+              <code key={tool}>{tool}</code>
+            ))}
+          </p>
+        </details>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+/** A figure over the last minutes, as a line. What it says is also there in words. */
+import { KEPT_MS } from './history.ts';
+import { highest, last, type Point, pathOf, roof } from './series.ts';
+
+type ChartProps = {
+  readonly title: string;
+  readonly hint?: string;
+  readonly points: readonly Point[];
+  /** a second line, thinner */
+  readonly beside?: { readonly label: string; readonly points: readonly Point[] };
+  readonly label?: string;
+  readonly words: (value: number) => string;
+  /** at the top, where it is less than what was seen */
+  readonly least?: number;
+  readonly now: number;
+};
+
+const WIDTH = 280;
+const HEIGHT = 72;
+
+export function Chart({ title, hint, points, beside, label, words, least = 0, now }: ChartProps) {
+  const most = roof(Math.max(highest(points), highest(beside?.points ?? []), least));
+  const frame = { width: WIDTH, height: HEIGHT, from: now - KEPT_MS, to: now, most };
+  const value = last(points);
+  const besideValue = beside ? last(beside.points) : null;
+  const shown = value === null ? 'not known yet' : words(value);
+  return (
+    <figure className="card chart">
+      <figcaption>
+        <span>{title}</span>
+        <strong>{value === null ? '…' : words(value)}</strong>
+      </figcaption>
+      <svg
+        viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}: ${shown}; highest in the last five minutes ${words(highest(points))}`}
+      >
+        <path className="chart-floor" d={`M0 0H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} />
+        {beside && <path className="chart-beside" d={pathOf(beside.points, frame)} />}
+        <path className="chart-line" d={pathOf(points, frame)} />
+      </svg>
+      <p className="chart-legend" aria-hidden="true">
+        <span>5 min ago</span>
+        <span>top {words(most)}</span>
+        <span>now</span>
+      </p>
+      {(hint || beside) && (
+        <p className="hint">
+          {beside && (
+            <>
+              <span className="chart-key chart-key-line" /> {label}{' '}
+              <span className="chart-key chart-key-beside" /> {beside.label}
+              {besideValue !== null && ` ${words(besideValue)}`}
+            </>
+          )}
+          {hint}
+        </p>
+      )}
+    </figure>
+  );
+}

@@ -1,0 +1,40 @@
+/** The figures of the last minutes, kept in the page: the server remembers none. Looked at while somebody looks. */
+import { ParlanceError } from '@parlance/sdk';
+import { parlance } from '../../../state/server.ts';
+import { store } from '../../../state/store.ts';
+import { type Figures, figuresOf } from './figures.ts';
+
+export const EVERY_MS = 2_000;
+export const KEPT_MS = 5 * 60_000;
+
+export type History = { readonly figures: readonly Figures[]; readonly fault: ParlanceError | null };
+
+export const history = store<History>({ figures: [], fault: null });
+
+async function look(signal: AbortSignal): Promise<void> {
+  try {
+    const text = await parlance.admin.metrics({ signal });
+    const now = Date.now();
+    const kept = history.get().figures.filter(({ at }) => at > now - KEPT_MS);
+    history.set({ figures: [...kept, figuresOf(text, now)], fault: null });
+  } catch (thrown) {
+    if (signal.aborted) return;
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    history.set({ ...history.get(), fault: thrown });
+  }
+}
+
+/** Returns what ends it. A page that is hidden is not asked for: its chart has a hole there. */
+export function followMetrics(): () => void {
+  const over = new AbortController();
+  const again = async () => {
+    if (!document.hidden) await look(over.signal);
+    if (!over.signal.aborted) timer = setTimeout(() => void again(), EVERY_MS);
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  void again();
+  return () => {
+    over.abort();
+    clearTimeout(timer);
+  };
+}

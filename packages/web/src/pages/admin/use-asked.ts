@@ -1,0 +1,46 @@
+/** Something that the server is asked for when a section is shown, and again when it may have changed. */
+
+import type { CallOptions } from '@parlance/sdk';
+import { ParlanceError } from '@parlance/sdk';
+import { useCallback, useEffect, useState } from 'react';
+
+export type Asked<Value> = {
+  /** what it last told; null before that */
+  readonly value: Value | null;
+  /** why it does not tell now */
+  readonly fault: ParlanceError | null;
+  readonly again: () => void;
+};
+
+/** `ask` must stay the same function. With `everyMs` it is asked again and again, while the page can be seen. */
+export function useAsked<Value>(
+  ask: (options: CallOptions) => Promise<Value>,
+  everyMs: number | null = null,
+): Asked<Value> {
+  const [told, setTold] = useState<Omit<Asked<Value>, 'again'>>({ value: null, fault: null });
+  const [round, setRound] = useState(0);
+  const again = useCallback(() => setRound((number) => number + 1), []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round asks again
+  useEffect(() => {
+    const over = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    async function look(): Promise<void> {
+      try {
+        if (!document.hidden) setTold({ value: await ask({ signal: over.signal }), fault: null });
+      } catch (thrown) {
+        if (over.signal.aborted) return;
+        if (!(thrown instanceof ParlanceError)) throw thrown;
+        setTold(({ value }) => ({ value, fault: thrown }));
+      }
+      if (everyMs !== null && !over.signal.aborted) timer = setTimeout(() => void look(), everyMs);
+    }
+    void look();
+    return () => {
+      over.abort();
+      clearTimeout(timer);
+    };
+  }, [ask, everyMs, round]);
+
+  return { ...told, again };
+}

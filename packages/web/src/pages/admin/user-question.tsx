@@ -1,0 +1,141 @@
+/** What is asked before a user is changed. */
+import type { Role } from '@parlance/protocol';
+import type { User } from '@parlance/sdk';
+import { Dialog } from '../../components/dialog.tsx';
+import { parlance } from '../../state/server.ts';
+
+const { users } = parlance.admin;
+
+export type Asking =
+  | { readonly what: 'add' }
+  | { readonly what: 'role' | 'password' | 'logout' | 'remove'; readonly user: User };
+
+const ROLES: Readonly<Record<Role, string>> = {
+  admin: 'sees and does everything, for everybody',
+  developer: 'does everything in their own sessions',
+  user: 'chats; others approve what tools do',
+};
+
+const NAMES = Object.keys(ROLES) as Role[];
+
+type QuestionProps = {
+  readonly asking: Asking;
+  readonly mine: string;
+  readonly doing: (work: () => Promise<unknown>, done: string) => Promise<void>;
+  readonly close: () => void;
+};
+
+export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
+  if (asking.what === 'add')
+    return (
+      <Dialog
+        title="Add a user"
+        confirm="Add"
+        onClose={close}
+        onConfirm={(fields) => {
+          const name = textOf(fields, 'name');
+          const wanted = { name, password: textOf(fields, 'password'), role: roleOf(fields) };
+          void doing(() => users.add(wanted), `${name} can log in now.`);
+        }}
+      >
+        <label className="field">
+          Name
+          <input name="name" required maxLength={64} autoComplete="off" pattern="[A-Za-z0-9._@\-]+" />
+        </label>
+        <Password />
+        <RoleField current="user" />
+      </Dialog>
+    );
+  const { user } = asking;
+  const { name } = user;
+  const end = name === mine ? 'You are logged out by that, here too.' : `${name} has to log in again.`;
+  switch (asking.what) {
+    case 'role':
+      return (
+        <Dialog
+          title={`Role of ${name}`}
+          confirm="Change"
+          onClose={close}
+          onConfirm={(fields) => {
+            const role = roleOf(fields);
+            void doing(() => users.change(name, { role }), `${name} is ${role} now.`);
+          }}
+        >
+          <RoleField current={user.role} />
+          <p className="hint">{end}</p>
+        </Dialog>
+      );
+    case 'password':
+      return (
+        <Dialog
+          title={`New password for ${name}`}
+          confirm="Set"
+          onClose={close}
+          onConfirm={(fields) => {
+            const password = textOf(fields, 'password');
+            void doing(() => users.change(name, { password }), `${name} has a new password.`);
+          }}
+        >
+          <Password />
+          <p className="hint">{end}</p>
+        </Dialog>
+      );
+    case 'logout':
+      return (
+        <Dialog
+          title={`Log ${name} out?`}
+          confirm="Log out"
+          danger
+          onClose={close}
+          onConfirm={() => void doing(() => users.logout(name), `${name} is logged out everywhere.`)}
+        >
+          <p>
+            All tokens of {name} end, and whatever is connected with them is closed. Turns that are running go
+            on. {end}
+          </p>
+        </Dialog>
+      );
+    case 'remove':
+      return (
+        <Dialog
+          title={`Remove ${name}?`}
+          confirm="Remove"
+          danger
+          onClose={close}
+          onConfirm={() => void doing(() => users.remove(name), `${name} is removed.`)}
+        >
+          <p>
+            {name} cannot log in any more, and all tokens end. The sessions stay, for admins; a new user of
+            the same name would own them.
+          </p>
+        </Dialog>
+      );
+  }
+}
+
+const textOf = (fields: FormData, name: string): string => String(fields.get(name) ?? '');
+const roleOf = (fields: FormData): Role => NAMES.find((role) => role === fields.get('role')) ?? 'user';
+
+function Password() {
+  return (
+    <label className="field">
+      Password
+      <input name="password" type="password" required maxLength={1_000} autoComplete="new-password" />
+    </label>
+  );
+}
+
+function RoleField({ current }: { current: Role }) {
+  return (
+    <label className="field">
+      Role
+      <select name="role" defaultValue={current}>
+        {NAMES.map((one) => (
+          <option key={one} value={one}>
+            {one}: {ROLES[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,89 @@
+/** Who may log in. Ending tokens is all that can be done about them: the server keeps no list of those it has issued. */
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { attempt, toast } from '../../components/toast.tsx';
+import { parlance, useServer } from '../../state/server.ts';
+import { Section } from './section.tsx';
+import { useAsked } from './use-asked.ts';
+import { type Asking, UserQuestion } from './user-question.tsx';
+
+const { users } = parlance.admin;
+
+export function UsersSection() {
+  const asked = useAsked(users.list);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const mine = useServer().principal.id;
+
+  async function doing(work: () => Promise<unknown>, done: string): Promise<void> {
+    if (!(await attempt(work))) return;
+    toast(done);
+    asked.again();
+  }
+
+  return (
+    <Section
+      title="Users"
+      whose="an admin"
+      asked={asked}
+      actions={
+        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+          Add a user
+        </Button>
+      }
+    >
+      {(list) => (
+        <>
+          <p className="hint">
+            A token is good for 24 hours. To end all tokens of somebody, with every socket and stream that
+            lives on them, log them out.
+          </p>
+          <ul className="admin-list" aria-label="Users">
+            {list.map((user) => (
+              <li className="card" key={user.name}>
+                <div className="admin-what">
+                  <strong>{user.name}</strong>{' '}
+                  <Chip look={user.role === 'admin' ? 'good' : 'plain'}>{user.role}</Chip>
+                  {user.name === mine && <Chip look="busy">you</Chip>}
+                  <p className="hint">
+                    since {new Date(user.createdAt).toLocaleDateString()}
+                    {user.fromSettings && '; named in AUTH_USERS, which counts again at the next start'}
+                  </p>
+                </div>
+                <Button
+                  onClick={() => setAsking({ what: 'logout', user })}
+                  aria-label={`Log ${user.name} out`}
+                >
+                  Log out
+                </Button>
+                <Menu
+                  label={`More about ${user.name}`}
+                  items={[
+                    {
+                      label: 'Change role',
+                      icon: 'shield',
+                      onSelect: () => setAsking({ what: 'role', user }),
+                    },
+                    {
+                      label: 'New password',
+                      icon: 'edit',
+                      onSelect: () => setAsking({ what: 'password', user }),
+                    },
+                    {
+                      label: 'Remove',
+                      icon: 'trash',
+                      danger: true,
+                      onSelect: () => setAsking({ what: 'remove', user }),
+                    },
+                  ]}
+                />
+              </li>
+            ))}
+          </ul>
+          {asking && <UserQuestion asking={asking} mine={mine} doing={doing} close={() => setAsking(null)} />}
+        </>
+      )}
+    </Section>
+  );
+}
