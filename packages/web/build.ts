@@ -3,13 +3,14 @@
  * so that the server never does; and `manifest.json`, which lists what may be served. What was there before is
  * replaced in one step, so that a running server always has a whole console.
  */
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'bun';
 
 const ROOM = import.meta.dir;
 const DIST = join(ROOM, 'dist');
 const NEXT = join(ROOM, `.dist-${process.pid}`);
+const LAST = join(ROOM, `.dist-${process.pid}-last`);
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -72,17 +73,31 @@ async function build(): Promise<void> {
   await Bun.write(join(NEXT, 'manifest.json'), JSON.stringify({ files }, null, 2));
 }
 
+/** Another build may be doing the same at this moment: the last one counts. */
+function put(): void {
+  for (let attempts = 0; ; attempts++) {
+    rmSync(LAST, { recursive: true, force: true });
+    try {
+      if (existsSync(DIST)) renameSync(DIST, LAST);
+      renameSync(NEXT, DIST);
+      return;
+    } catch (thrown) {
+      if (attempts >= 10) throw thrown;
+    }
+  }
+}
+
 const began = performance.now();
 try {
   rmSync(NEXT, { recursive: true, force: true });
   mkdirSync(NEXT, { recursive: true });
   await build();
-  rmSync(DIST, { recursive: true, force: true });
-  renameSync(NEXT, DIST);
+  put();
 } finally {
-  rmSync(NEXT, { recursive: true, force: true });
+  for (const folder of [NEXT, LAST]) rmSync(folder, { recursive: true, force: true });
 }
-const first = Object.entries(files).filter(([path]) => /^index|\/(main|style)-/.test(path));
+const page = await Bun.file(join(DIST, 'index.html')).text();
+const first = Object.entries(files).filter(([path]) => path === 'index.html' || page.includes(path));
 const kilobytes = (first.reduce((sum, [, { gzip }]) => sum + gzip, 0) / 1024).toFixed(0);
 console.log(
   `the console is built: ${Object.keys(files).length} files, ${kilobytes} KB for the first view, ${(performance.now() - began).toFixed(0)} ms`,

@@ -119,7 +119,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
 
   return (
     <form
-      className="composer"
+      className="chat-composer"
       onSubmit={(event) => {
         event.preventDefault();
         void send('queue');

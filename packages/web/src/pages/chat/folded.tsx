@@ -19,7 +19,7 @@ export function Folded({ name, icon, summary, usually = false, className = '', c
       <button type="button" className="folded-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={icon} />
         <span className="folded-summary">{summary}</span>
-        <span className={open ? 'turned' : ''}>
+        <span className="fold-mark" data-open={open || undefined}>
           <Icon name="chevron" />
         </span>
       </button>

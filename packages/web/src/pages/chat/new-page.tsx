@@ -50,17 +50,18 @@ export function NewChatPage() {
           )}
         </p>
         <label className="field begin-domain">
-          Domain
+          <span>Domain</span>
           <select
             value={domain}
             onChange={({ target }) => go({ page: 'new' }, { domain: target.value }, 'replace')}
           >
-            {about.domains.map(({ id, name, description }) => (
+            {about.domains.map(({ id, name }) => (
               <option key={id} value={id}>
-                {name}: {description}
+                {name}
               </option>
             ))}
           </select>
+          <small className="hint">{about.domains.find(({ id }) => id === domain)?.description}</small>
         </label>
         <div className="examples">
           {EXAMPLES.map((text) => (

@@ -40,7 +40,7 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
             : onChoose({ model: target.value === '' ? null : target.value })
         }
       >
-        <option value="">{agentModel ?? about.model} (as set up)</option>
+        <option value="">{agentModel ?? about.model} (default)</option>
         {about.models.map(({ id, provider }) => (
           <option key={id} value={id}>
             {id === provider ? id : `${id} · ${provider}`}
@@ -72,7 +72,7 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
           onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
         }
       >
-        <option value="">{about.approval} (as set up)</option>
+        <option value="">{about.approval} (default)</option>
         {approvalModes(about).map(({ id }) => (
           <option key={id} value={id}>
             {id}

@@ -14,7 +14,7 @@ export function Plan({ session, plan }: { session: string; plan: PlanView }) {
       name={`plan ${session}`}
       icon="plan"
       className="plan"
-      usually={done < plan.steps.length && plan.steps.length <= 6}
+      usually={done < plan.steps.length && plan.steps.length <= 6 && innerHeight > 700}
       summary={
         <>
           Plan: {done} of {plan.steps.length} done
