@@ -18,6 +18,7 @@ const TELLING = [
   'status',
   'reason',
   'delta',
+  'chunk',
   'review',
   'command',
   'channel',

@@ -6,20 +6,31 @@ export type Side = 'left' | 'right';
 
 const nameOf = (side: Side): string => `parlance.playground.${side}`;
 
-/** Null where none was kept, or of another dialect. */
-export function readDraft(side: Side, dialect: Spoken): string | null {
+type Draft = { readonly dialect: Spoken; readonly text: string; readonly session: string };
+
+/** Null where none was kept, or of another dialect. It names the session of today, where it named that of its time. */
+export function readDraft(side: Side, dialect: Spoken, session: string): string | null {
   const kept = parsed(readKept('local', nameOf(side)) ?? '');
-  return kept && kept.dialect === dialect ? kept.text : null;
+  return kept && kept.dialect === dialect ? inSession(kept.text, kept.session, session) : null;
 }
 
-export const writeDraft = (side: Side, dialect: Spoken, text: string): void =>
-  writeKept('local', nameOf(side), JSON.stringify({ dialect, text }));
+export const writeDraft = (side: Side, draft: Draft): void =>
+  writeKept('local', nameOf(side), JSON.stringify(draft));
 
-function parsed(kept: string): { dialect: Spoken; text: string } | null {
+/** A frame that names a session, or its channel, goes on in another. */
+export function inSession(text: string, from: string, to: string): string {
+  if (from === '' || to === '') return text;
+  return ['', 'private-session-'].reduce(
+    (changed, prefix) => changed.replaceAll(JSON.stringify(prefix + from), () => JSON.stringify(prefix + to)),
+    text,
+  );
+}
+
+function parsed(kept: string): Draft | null {
   try {
-    const value = JSON.parse(kept) as { dialect?: unknown; text?: unknown } | null;
-    if (typeof value?.dialect !== 'string' || typeof value.text !== 'string') return null;
-    return isSpoken(value.dialect) ? { dialect: value.dialect, text: value.text } : null;
+    const { dialect, text, session } = JSON.parse(kept) as Readonly<Record<string, unknown>>;
+    if (typeof dialect !== 'string' || typeof text !== 'string' || typeof session !== 'string') return null;
+    return isSpoken(dialect) ? { dialect, text, session } : null;
   } catch {
     return null; // kept by something else, or nothing at all
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { placeOf } from '../../../../server/src/dialects/places.ts';
 import { addressOf, shownAddress, socketUrl } from './address.ts';
-import { validityOf } from './draft.ts';
+import { inSession, readDraft, validityOf, writeDraft } from './draft.ts';
 import { learn } from './learn.ts';
 
 describe('a connection learns', () => {
@@ -66,4 +66,21 @@ test('a draft is told to be JSON, and what type it says, or what is wrong with i
   expect(validityOf('{}')).toEqual({ valid: true, type: 'no type' });
   expect(validityOf('[]')).toEqual({ valid: true, type: 'not an object' });
   expect(validityOf('{"type":')).toMatchObject({ valid: false });
+});
+
+describe('a draft that is kept', () => {
+  test('comes back for its own side and dialect, in the session of today', () => {
+    const text = '{"type":"chat","session_id":"old","message":"an old story"}';
+    writeDraft('left', { dialect: 'broadcast', text, session: 'old' });
+    expect(readDraft('left', 'broadcast', 'new')).toBe(text.replace('"old"', '"new"'));
+    expect(readDraft('left', 'broadcast', '')).toBe(text);
+    expect(readDraft('left', 'agentloop', 'new')).toBeNull();
+    expect(readDraft('right', 'broadcast', 'new')).toBeNull();
+  });
+
+  test('names another session only where it named one', () => {
+    expect(inSession('{"a":"x"}', '', 'y')).toBe('{"a":"x"}');
+    expect(inSession('{"a":"x$&"}', 'x$&', 'y$&')).toBe('{"a":"y$&"}');
+    expect(inSession('["private-session-x", "xx"]', 'x', 'y')).toBe('["private-session-y", "xx"]');
+  });
 });

@@ -31,6 +31,7 @@ export function PlaygroundPage() {
   const leftAs = useCallback((name: string | null) => setAs((now) => ({ ...now, left: name })), []);
   const rightAs = useCallback((name: string | null) => setAs((now) => ({ ...now, right: name })), []);
   const apart = as.left !== null && as.right !== null && as.left !== as.right;
+  const connected = as.left !== null || as.right !== null;
   const shared = { session, identities };
 
   return (
@@ -40,7 +41,10 @@ export function PlaygroundPage() {
       actions={
         <>
           {session !== '' && (
-            <a className="button button-quiet" href={hrefOf({ page: 'timeline', id: session })}>
+            <a
+              className="button button-quiet playground-wide"
+              href={hrefOf({ page: 'timeline', id: session })}
+            >
               Timeline
             </a>
           )}
@@ -60,13 +64,17 @@ export function PlaygroundPage() {
           Session
           <input
             value={session}
+            disabled={connected}
+            title={connected ? 'Disconnect to change the session' : undefined}
             spellCheck={false}
             autoCapitalize="off"
             placeholder="none: each connection begins its own"
             onChange={(event) => set({ session: event.currentTarget.value.trim() })}
           />
         </label>
-        <Button onClick={() => set({ session: parlance.session().id })}>New session</Button>
+        <Button disabled={connected} onClick={() => set({ session: parlance.session().id })}>
+          New name
+        </Button>
         {identities.borrowed && (
           <p className="hint">
             New connections are made as <strong>{identities.identity.name}</strong>.{' '}

@@ -9,7 +9,7 @@ import { useServer } from '../../state/server.ts';
 import { wscatCommand } from '../timeline/wscat.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
 import { Composer } from './composer.tsx';
-import { firstDraft, readDraft, type Side, writeDraft, written } from './draft.ts';
+import { firstDraft, inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
 import { type Example, type Known, SPOKEN, type Spoken } from './examples/index.ts';
 import type { Identities } from './identity.ts';
 import { LoginForm } from './login-form.tsx';
@@ -36,17 +36,24 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   const [talked, talk] = useTalk(dialect);
   const [key, setKey] = useState('app-key');
   const known = (): Known => ({ session, now: Date.now(), fresh: fresh(), ...talked.learned });
-  const [draft, setDraft] = useState(() => readDraft(side, dialect) ?? firstDraft(dialect, known()));
+  const [draft, setDraft] = useState(() => readDraft(side, dialect, session) ?? firstDraft(dialect, known()));
   const { state } = talked;
   const connected = state.status === 'open' || state.status === 'connecting';
   const needsLogin = dialect === 'conversations' && identity.token === null;
+
+  // What is being written goes along into another session.
+  const [writtenIn, setWrittenIn] = useState(session);
+  if (writtenIn !== session) {
+    setWrittenIn(session);
+    setDraft(inSession(draft, writtenIn, session));
+  }
 
   const as = connected ? talked.as : null;
   useEffect(() => onConnectedAs(as), [as, onConnectedAs]);
 
   const write = (text: string) => {
     setDraft(text);
-    writeDraft(side, dialect, text);
+    writeDraft(side, { dialect, text, session });
   };
 
   async function use(example: Example): Promise<void> {

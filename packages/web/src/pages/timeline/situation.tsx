@@ -35,6 +35,8 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
           Facts come from the log, from the beginning. Frames are live
           {since === null ? ', as soon as we are connected' : ` since ${clockTime(since).slice(0, 8)}`}: what
           passed before was not kept.
+          {attached.broadcast !== undefined &&
+            ' A broadcast socket hears all sessions of its user: their frames are among these.'}
         </p>
         <p className="timeline-chips" role="status">
           {reading && <Chip look="busy">reading facts</Chip>}
