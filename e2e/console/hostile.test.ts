@@ -1,0 +1,82 @@
+/** What a model writes is text: it runs nothing, and loads nothing from elsewhere. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, say, seen } from './console.ts';
+
+const HOSTILE = `Hello.
+
+<script>window.ran = 'script'</script>
+<img src=x onerror="window.ran = 'image'">
+<svg onload="window.ran = 'svg'"></svg>
+<iframe src="https://evil.example/frame"></iframe>
+<style>body { display: none }</style>
+<form action="https://evil.example/form"><button>Press me</button></form>
+
+[press me](javascript:window.ran='link') and [me](  JaVaScRiPt:window.ran='link' ) and [file](file:///etc/passwd)
+[data](data:text/html,<script>window.ran='data'</script>) <javascript:window.ran='auto'>
+
+![a picture](https://evil.example/pixel.png) ![inline](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+)
+
+\`\`\`html
+<script>window.ran = 'code'</script>
+\`\`\`
+
+| <b onclick="window.ran = 'cell'">cell</b> | ![x](//evil.example/y.png) |
+|---|---|
+| &lt;script&gt;window.ran = 'entity'&lt;/script&gt; | [x](vbscript:x) |
+
+The end.`;
+
+let model: FakeModel;
+let place: Console;
+
+describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
+  beforeAll(async () => {
+    model = fakeModel(() => ({ say: HOSTILE }));
+    place = await openConsole({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'hostile' });
+  });
+  afterAll(async () => {
+    await place?.stop();
+    model?.stop();
+  });
+
+  test('executes nothing, loads nothing remote, and is shown', async () => {
+    await say(place.server, 'hostile', `Repeat this: ${HOSTILE}`);
+    const page = await place.open('/sessions/hostile');
+    const answer = page.locator('.row > .markdown');
+    await seen(answer.getByText('The end.'));
+    expect(await page.evaluate('window.ran')).toBeUndefined();
+    expect(
+      await answer.locator('script, iframe, style, form, svg[onload], [onerror], [onclick]').count(),
+    ).toBe(0);
+    expect(await answer.locator('img[src^="http"], img[src^="//"]').count()).toBe(0);
+    for (const href of await answer
+      .locator('a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href'))))
+      expect(href).toMatch(/^(https?|mailto):/);
+    for (const link of await answer.locator('a').all())
+      expect(await link.getAttribute('rel')).toContain('noopener');
+
+    // What can be pressed is pressed.
+    for (const words of ['press me', 'me', 'file'])
+      await answer.getByText(words, { exact: true }).first().click();
+    expect(await page.evaluate('window.ran')).toBeUndefined();
+    expect(await page.locator('#main').isVisible()).toBe(true);
+    expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('nor does it in titles, in the list, in the timeline, in an approval', async () => {
+    const title = '<img src=x onerror="window.ran=1">';
+    await say(place.server, 'titled', title);
+    for (const path of ['/sessions/titled', '/timeline/titled', '/approvals']) {
+      const page = await place.open(path);
+      await seen(page.locator('.session-title').getByText(title));
+      expect(await page.evaluate('window.ran')).toBeUndefined();
+      expect(await page.locator('img[src="x"]').count()).toBe(0);
+      await page.context().close();
+    }
+    expect(place.problems()).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+/** The line breaks in the middle of an answer; and one session in two tabs. What is read is whole, and once. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, seen } from './console.ts';
+import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
+
+let model: DictatedModel;
+let place: Console;
+let line: CuttingProxy;
+
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const answers = (page: Page) => page.locator('.row > .markdown');
+const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop' });
+const words = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, index) => `w${from + index} `).join('');
+
+/** The browser writes a line about every connection that breaks off: those are meant to. */
+const broken = /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET|NETWORK)/;
+
+describe.skipIf(NO_BROWSER)('connections', () => {
+  beforeAll(async () => {
+    model = dictatedModel();
+    place = await openConsole(model.settings);
+    line = await cuttingProxy(place.server.http);
+  });
+  afterAll(async () => {
+    await place?.stop();
+    await line?.stop();
+    model?.stop();
+  });
+  afterEach(() => expect(place.problems().filter((problem) => !broken.test(problem))).toEqual([]));
+
+  test('cut in the middle of a stream: the text is complete and nothing stands there twice', async () => {
+    const page = await place.open('/', { at: line.http });
+    await message(page).fill('Count the words');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.said').getByText('Count the words'));
+    model.say(words(0, 50));
+    await seen(answers(page).filter({ hasText: 'w49' }));
+
+    for (const round of [1, 2]) {
+      expect(line.cut()).toBeGreaterThan(0);
+      // While nothing is heard the agent goes on.
+      model.say(words(round * 50, round * 50 + 25));
+      await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
+      line.mend();
+      await seen(answers(page).filter({ hasText: `w${round * 50 + 24}` }));
+      model.say(words(round * 50 + 25, round * 50 + 50));
+      await seen(answers(page).filter({ hasText: `w${round * 50 + 49}` }));
+    }
+    model.end();
+    await gone(stopButton(page));
+    expect((await answers(page).textContent())?.trim()).toBe(words(0, 150).trim());
+    expect(await page.locator('.said').count()).toBe(1);
+    await page.context().close();
+  });
+
+  test('while nobody was connected the turn ended: it is there after the reconnect', async () => {
+    const page = await place.open('/', { at: line.http });
+    await message(page).fill('Say it');
+    await page.keyboard.press('Enter');
+    model.say('Half ');
+    await seen(answers(page).filter({ hasText: 'Half' }));
+    line.cut();
+    model.say('and whole.');
+    model.end();
+    line.mend();
+    await gone(stopButton(page));
+    expect(await answers(page).textContent()).toBe('Half and whole.');
+    await page.context().close();
+  });
+
+  test('two tabs on one session: both see the answer as it comes, what either says, and that it was stopped', async () => {
+    const one = await place.open();
+    await message(one).fill('Said in the first tab');
+    await one.keyboard.press('Enter');
+    await one.waitForURL(/#\/sessions\/.+/);
+    const other = await place.openBeside(one, new URL(one.url()).hash.slice(1));
+    await seen(other.locator('.said').getByText('Said in the first tab'));
+    model.say('Heard in both');
+    await Promise.all([one, other].map((page) => seen(answers(page).filter({ hasText: 'Heard in both' }))));
+    await message(other).fill('Said in the second tab');
+    await other.keyboard.press('Enter');
+    await seen(one.locator('.said[data-queued]').getByText('Said in the second tab'));
+    await one.bringToFront();
+    await stopButton(one).click();
+    await seen(other.locator('.turn-end').getByText('Stopped'));
+    model.say('Answered in both.');
+    model.end();
+    await Promise.all(
+      [one, other].map((page) => seen(answers(page).filter({ hasText: 'Answered in both.' }))),
+    );
+    expect(await one.locator('.said').count()).toBe(2);
+    await one.context().close();
+  });
+});
