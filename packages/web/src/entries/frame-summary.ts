@@ -38,11 +38,17 @@ export function frameSummary(text: string): FrameSummary {
     return { type: NOT_JSON, words: oneLine(text) };
   }
   if (!isObject(value)) return { type: UNTYPED, words: oneLine(text) };
-  const named = value.type ?? value.event;
+  const named = value.type ?? value.event ?? requestOf(value);
   const inner = isObject(value.payload) ? value.payload : isObject(value.data) ? value.data : undefined;
   const kind = typeof named === 'string' ? named : UNTYPED;
   const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
   return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(inner ?? value) };
+}
+
+/** Requests and answers of a contract over HTTP, as the playground writes them. */
+function requestOf({ method, path, status }: Record<string, unknown>): string | undefined {
+  if (typeof method === 'string' && typeof path === 'string') return `${method} ${path.split('?')[0]}`;
+  return typeof status === 'number' ? `answer ${status}` : undefined;
 }
 
 function wordsOf(value: Record<string, unknown> | undefined): string | undefined {

@@ -10,8 +10,9 @@ export type Call = {
   readonly key: string;
 };
 
-/** The path and query of the socket; of native, which has none, that of its stream. */
+/** The path and query of the socket; of native, which has none, that of its stream; of copilot, where requests go. */
 export function addressOf({ dialect, session, token, key }: Call): string {
+  if (dialect === 'copilot') return '/api';
   if (dialect === 'native') return `/v1/sessions/${encodeURIComponent(session)}/events`;
   const query = new URLSearchParams();
   if (dialect === 'pusher') {

@@ -13,11 +13,13 @@ type ComposerProps = {
   readonly onSend: () => void;
 };
 
+/** A command or a request is made of what it says; a socket takes whatever one wants to try. */
+const ONLY_JSON: readonly Spoken[] = ['native', 'copilot'];
+
 export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }: ComposerProps) {
   const state = useId();
   const validity = validityOf(draft);
-  // A command is sent as JSON; a socket takes whatever one wants to try.
-  const possible = canSend && draft !== '' && (validity.valid || dialect !== 'native');
+  const possible = canSend && draft !== '' && (validity.valid || !ONLY_JSON.includes(dialect));
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

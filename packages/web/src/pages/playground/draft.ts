@@ -1,4 +1,5 @@
 /** The frame that is being written: the only thing that the playground keeps. */
+import { frameSummary } from '../../entries/frame-summary.ts';
 import { readKept, writeKept } from '../../state/kept.ts';
 import { EXAMPLES, isSpoken, type Known, type Spoken } from './examples/index.ts';
 
@@ -48,12 +49,8 @@ export type Validity =
 
 export function validityOf(text: string): Validity {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return { valid: true, type: 'not an object' };
-    const { type, event } = value as { type?: unknown; event?: unknown };
-    const named = type ?? event;
-    return { valid: true, type: typeof named === 'string' ? named : 'no type' };
+    JSON.parse(text);
+    return { valid: true, type: frameSummary(text).type };
   } catch (thrown) {
     return { valid: false, problem: thrown instanceof Error ? thrown.message : String(thrown) };
   }

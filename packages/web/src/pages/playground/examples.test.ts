@@ -7,6 +7,7 @@ import * as broadcast from '../../../../server/src/dialects/broadcast/dialect.ts
 import * as conversations from '../../../../server/src/dialects/conversations/requests.ts';
 import * as extension from '../../../../server/src/dialects/extension/frames.ts';
 import * as pusher from '../../../../server/src/dialects/pusher/protocol.ts';
+import { copilot } from '../../../../server/src/openapi/endpoints/copilot.ts';
 import { EXAMPLES, type Known, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
 
 /** Everything that the server takes from a client of each dialect. */
@@ -15,6 +16,7 @@ const TAKEN: Readonly<Record<Spoken, readonly string[]>> = {
   extension: extension.KNOWN_TYPES,
   broadcast: broadcast.KNOWN_TYPES,
   conversations: conversations.KNOWN_TYPES,
+  copilot: copilot.endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
   pusher: [...pusher.KNOWN_EVENTS, 'client-'],
   native: Command.options.map((option) => option.shape.type.value),
 };
@@ -51,9 +53,30 @@ const CHECKS: Readonly<Record<Spoken, (frame: Frame) => void>> = {
     expect(['string', 'undefined']).toContain(typeof session);
   },
   conversations: (frame) => CONVERSATIONS[frame.type as keyof typeof CONVERSATIONS]?.parse(frame),
+  copilot: checkRequest,
   pusher: (frame) => PUSHER[String(pusher.Message.parse(frame).event)]?.parse(frame.data),
   native: (frame) => Command.parse(frame),
 };
+
+/** The endpoint that a request goes to; the first that fits, as in a router. */
+function endpointOf({ method, path }: Frame): string | undefined {
+  const [asked = ''] = String(path).split('?');
+  const found = [...copilot.endpoints]
+    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+    .find((one) => {
+      const pattern = new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`);
+      return one.method.toUpperCase() === method && pattern.test(asked);
+    });
+  return found && `${found.method.toUpperCase()} ${found.path}`;
+}
+
+function checkRequest(frame: Frame): void {
+  const named = endpointOf(frame);
+  const endpoint = copilot.endpoints.find(({ method, path }) => `${method.toUpperCase()} ${path}` === named);
+  const query = new URL(String(frame.path), 'http://here').searchParams;
+  endpoint?.query?.parse(Object.fromEntries(query));
+  endpoint?.body?.parse(frame.body);
+}
 
 const KNOWN: Known = {
   session: '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a11',
@@ -63,6 +86,7 @@ const KNOWN: Known = {
   approval: 'approval-7',
   response: 'response-7',
   call: 'call-7',
+  task: '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a77',
   signature: 'key:signature',
 };
 
@@ -77,6 +101,7 @@ describe.each([...SPOKEN])('the examples of %s', (dialect) => {
         const made = frame(known) as Frame;
         expect(JSON.parse(JSON.stringify(made))).toEqual(made);
         if (type === 'client-') expect(made.event).toStartWith(type);
+        else if (dialect === 'copilot') expect(endpointOf(made)).toBe(type);
         else expect(made.type ?? made.event).toBe(type);
         expect(() => CHECKS[dialect](made), title).not.toThrow();
       }

@@ -23,6 +23,7 @@ describe('a connection learns', () => {
     });
     const data = JSON.stringify({ socket_id: '1.2', activity_timeout: 120 });
     expect(taught('pusher', { event: 'pusher:connection_established', data })).toEqual({ socket: '1.2' });
+    expect(taught('copilot', { status: 200, body: { data: { taskId: 't1' } } })).toEqual({ task: 't1' });
     expect(taught('native', { type: 'call.requested', call: 'c7' })).toEqual({ call: 'c7' });
   });
 
@@ -63,8 +64,8 @@ describe('an address', () => {
 test('a draft is told to be JSON, and what type it says, or what is wrong with it', () => {
   expect(validityOf('{"type":"ping"}')).toEqual({ valid: true, type: 'ping' });
   expect(validityOf('{"event":"pusher:ping"}')).toEqual({ valid: true, type: 'pusher:ping' });
-  expect(validityOf('{}')).toEqual({ valid: true, type: 'no type' });
-  expect(validityOf('[]')).toEqual({ valid: true, type: 'not an object' });
+  expect(validityOf('{}')).toEqual({ valid: true, type: 'untyped' });
+  expect(validityOf('[]')).toEqual({ valid: true, type: 'untyped' });
   expect(validityOf('{"type":')).toMatchObject({ valid: false });
 });
 

@@ -40,6 +40,7 @@ const LESSONS: Readonly<Record<Spoken, (frame: Frame) => Learned>> = {
       return { approval: word(frame.requestId) ?? word(inside(frame.payload).requestId) };
     return frame.type === 'conversation_started' ? { conversation: word(frame.conversationId) } : {};
   },
+  copilot: ({ body }) => ({ task: word(inside(inside(body).data).taskId) }),
   pusher: ({ event, data }) => {
     if (event !== 'pusher:connection_established') return {};
     const established = inside(typeof data === 'string' ? parsed(data) : data);

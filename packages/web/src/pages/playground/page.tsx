@@ -15,10 +15,14 @@ import { Pane } from './pane.tsx';
 const dialectOf = (name: string | undefined, otherwise: Spoken): Spoken =>
   name !== undefined && isSpoken(name) ? name : otherwise;
 
+/** A UUID, because copilot has no other names. `crypto.randomUUID` is missing on pages that came over plain HTTP. */
+const newName = (): string =>
+  parlance.session().id.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+
 export function PlaygroundPage() {
   const { query } = usePlace();
   const identities = useIdentity();
-  const [begun] = useState(() => parlance.session().id);
+  const [begun] = useState(newName);
   const [as, setAs] = useState<{ readonly left: string | null; readonly right: string | null }>({
     left: null,
     right: null,
@@ -72,7 +76,7 @@ export function PlaygroundPage() {
             onChange={(event) => set({ session: event.currentTarget.value.trim() })}
           />
         </label>
-        <Button disabled={connected} onClick={() => set({ session: parlance.session().id })}>
+        <Button disabled={connected} onClick={() => set({ session: newName() })}>
           New name
         </Button>
         {identities.borrowed && (

@@ -14,7 +14,7 @@ import { type Example, type Known, SPOKEN, type Spoken } from './examples/index.
 import type { Identities } from './identity.ts';
 import { LoginForm } from './login-form.tsx';
 import { signatureFor } from './sign.ts';
-import { nativeSpeaker, socketSpeaker } from './speakers.ts';
+import { type Listener, nativeSpeaker, requestSpeaker, type Speaker, socketSpeaker } from './speakers.ts';
 import { closedWords, type TalkState } from './talk.ts';
 import { useTalk } from './use-talk.ts';
 
@@ -28,6 +28,9 @@ type PaneProps = {
   readonly onConnectedAs: (name: string | null) => void;
 };
 
+/** In open mode, too. */
+const NEED_A_TOKEN: readonly Spoken[] = ['conversations', 'copilot'];
+
 const fresh = (): string => Math.random().toString(36).slice(2, 11);
 
 export function Pane({ side, dialect, session, identities, onDialect, onConnectedAs }: PaneProps) {
@@ -39,7 +42,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   const [draft, setDraft] = useState(() => readDraft(side, dialect, session) ?? firstDraft(dialect, known()));
   const { state } = talked;
   const connected = state.status === 'open' || state.status === 'connecting';
-  const needsLogin = dialect === 'conversations' && identity.token === null;
+  const needsLogin = NEED_A_TOKEN.includes(dialect) && identity.token === null;
 
   // What is being written goes along into another session.
   const [writtenIn, setWrittenIn] = useState(session);
@@ -71,14 +74,12 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   async function connect(): Promise<void> {
     const call: Call = { dialect, session, token: identity.token, key };
     if (session !== '') await begin();
-    talk.connect(
-      (listener) =>
-        dialect === 'native'
-          ? nativeSpeaker(identity.door, session, listener)
-          : socketSpeaker(socketUrl(location.origin, call), listener),
-      shownAddress(call),
-      identity.name,
-    );
+    const speak = (listener: Listener): Speaker => {
+      if (dialect === 'native') return nativeSpeaker(identity.door, session, listener);
+      if (dialect === 'copilot') return requestSpeaker(location.origin, identity.token, listener);
+      return socketSpeaker(socketUrl(location.origin, call), listener);
+    };
+    talk.connect(speak, shownAddress(call), identity.name);
   }
 
   /** Not every dialect joins a session that is not there yet. */

@@ -1,4 +1,7 @@
-/** The two ways to speak to the server: over a socket, and, for native, with commands and a stream of events. */
+/**
+ * The ways to speak to the server: over a socket; for native, with commands and a stream of events; and with requests
+ * alone, for a contract that has nothing else.
+ */
 import type { CommandInput } from '@parlance/protocol';
 import { type Parlance, ParlanceError } from '@parlance/sdk';
 
@@ -63,4 +66,50 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
 
   void listen();
   return { send: (text) => void command(text), close: () => stop.abort() };
+}
+
+type Request = { readonly method?: unknown; readonly path?: unknown; readonly body?: unknown };
+
+/** There is nothing to connect: every frame is a request, `{method, path, body}`, and its answer is `{status, body}`. */
+export function requestSpeaker(origin: string, token: string | null, listener: Listener): Speaker {
+  const stop = new AbortController();
+
+  async function ask(text: string): Promise<void> {
+    try {
+      const { method, path, body } = JSON.parse(text) as Request;
+      // A path that names another server must not be sent our token.
+      if (typeof path !== 'string' || !/^\/(?![/\\])/.test(path))
+        return listener.noted('A path begins with one /');
+      const response = await fetch(`${origin}${path}`, {
+        method: String(method ?? 'GET'),
+        headers: {
+          'content-type': 'application/json',
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: stop.signal,
+      });
+      listener.received(JSON.stringify({ status: response.status, body: read(await response.text()) }));
+    } catch (thrown) {
+      if (!stop.signal.aborted) listener.noted(thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  }
+
+  queueMicrotask(() => listener.opened());
+  return {
+    send: (text) => void ask(text),
+    close() {
+      stop.abort();
+      listener.closed(null, '');
+    },
+  };
+}
+
+/** Undefined where there is nothing; as it is where it is no JSON. */
+function read(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -4,7 +4,7 @@ import { connect, type Parlance } from '@parlance/sdk';
 import { startTestServer, TEST_USERS, type TestServer } from '../../../../server/src/testing/server.ts';
 import { socketUrl } from './address.ts';
 import { EXAMPLES, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
-import { nativeSpeaker, socketSpeaker } from './speakers.ts';
+import { type Listener, nativeSpeaker, requestSpeaker, socketSpeaker } from './speakers.ts';
 import { Talk, type Talked } from './talk.ts';
 
 let server: TestServer;
@@ -37,14 +37,12 @@ async function talkIn(dialect: Spoken, session: string): Promise<Talk> {
   await parlance.session(session).create();
   const talk = new Talk(dialect);
   const call = { dialect, session, token: parlance.token, key: 'app-key' };
-  talk.connect(
-    (listener) =>
-      dialect === 'native'
-        ? nativeSpeaker(parlance, session, listener)
-        : socketSpeaker(socketUrl(server.http, call), listener),
-    'there',
-    'ada',
-  );
+  const speak = (listener: Listener) => {
+    if (dialect === 'native') return nativeSpeaker(parlance, session, listener);
+    if (dialect === 'copilot') return requestSpeaker(server.http, parlance.token, listener);
+    return socketSpeaker(socketUrl(server.http, call), listener);
+  };
+  talk.connect(speak, 'there', 'ada');
   await until(talk, isOpen);
   return talk;
 }
@@ -56,7 +54,7 @@ const example = (talk: Talk, title: string, session: string): string => {
 };
 
 /** What shows in each dialect that an answer was given. */
-const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher'>, string>> = {
+const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher' | 'copilot'>, string>> = {
   agentloop: 'agent_finished',
   extension: 'agent_response',
   broadcast: 'agent_message',
@@ -65,17 +63,20 @@ const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher'>, string>> = {
 };
 
 describe('over real connections', () => {
-  test.each(SPOKEN.filter((name) => name !== 'pusher'))('%s is answered', async (dialect) => {
-    const session = `one-${dialect}`;
-    const talk = await talkIn(dialect, session);
-    if (dialect === 'extension') talk.send(example(talk, 'Register, which has to come first', session));
-    talk.send(example(talk, 'Say something', session));
-    const { rows } = await until(talk, received(ANSWERED[dialect]));
-    expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
-    talk.disconnect();
-    await until(talk, ({ state }) => state.status === 'closed');
-    talk.close();
-  });
+  test.each(SPOKEN.filter((name) => name !== 'pusher' && name !== 'copilot'))(
+    '%s is answered',
+    async (dialect) => {
+      const session = `one-${dialect}`;
+      const talk = await talkIn(dialect, session);
+      if (dialect === 'extension') talk.send(example(talk, 'Register, which has to come first', session));
+      talk.send(example(talk, 'Say something', session));
+      const { rows } = await until(talk, received(ANSWERED[dialect]));
+      expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
+      talk.disconnect();
+      await until(talk, ({ state }) => state.status === 'closed');
+      talk.close();
+    },
+  );
 
   test('two dialects on one session see the same turn', async () => {
     const [left, right] = [await talkIn('agentloop', 'shared'), await talkIn('conversations', 'shared')];
@@ -83,6 +84,28 @@ describe('over real connections', () => {
     await Promise.all([until(left, received('agent_finished')), until(right, received('message_complete'))]);
     left.close();
     right.close();
+  });
+
+  test('a task of the copilot goes on with the id that it was given', async () => {
+    const session = '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a11';
+    const talk = await talkIn('copilot', session);
+    talk.send(example(talk, 'Begin a task on a page', session));
+    const { learned } = await until(talk, ({ learned }) => learned.task !== undefined);
+    expect(talk.get().rows.at(-1)?.frame?.text).toStartWith('{"status":200');
+    talk.clear();
+    talk.send(example(talk, 'Say that the last action went well', session));
+    await until(talk, received(`"taskId":"${learned.task}"`));
+    talk.close();
+  });
+
+  test('a request goes to this server and no other', async () => {
+    const talk = await talkIn('copilot', '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a12');
+    for (const path of ['https://elsewhere.example/', '//elsewhere.example/', '/\\elsewhere.example/']) {
+      talk.clear();
+      talk.send(JSON.stringify({ method: 'GET', path }));
+      await until(talk, ({ rows }) => rows.at(-1)?.note?.text === 'A path begins with one /');
+    }
+    talk.close();
   });
 
   test('what pusher calls the socket is learned, and a public channel opens', async () => {

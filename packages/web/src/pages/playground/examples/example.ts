@@ -16,6 +16,8 @@ export type Known = {
   readonly response?: string;
   /** of the last `conversation_started` (conversations) */
   readonly conversation?: string;
+  /** of the last answer that named one (copilot) */
+  readonly task?: string;
   /** of the last call that was requested (native) */
   readonly call?: string;
   /** what the server called this socket (pusher) */

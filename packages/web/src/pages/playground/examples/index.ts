@@ -2,12 +2,21 @@
 import { AGENTLOOP } from './agentloop.ts';
 import { BROADCAST } from './broadcast.ts';
 import { CONVERSATIONS } from './conversations.ts';
+import { COPILOT } from './copilot.ts';
 import type { Example } from './example.ts';
 import { EXTENSION } from './extension.ts';
 import { NATIVE } from './native.ts';
 import { PUSHER } from './pusher.ts';
 
-export const SPOKEN = ['agentloop', 'extension', 'broadcast', 'conversations', 'pusher', 'native'] as const;
+export const SPOKEN = [
+  'agentloop',
+  'extension',
+  'broadcast',
+  'conversations',
+  'copilot',
+  'pusher',
+  'native',
+] as const;
 export type Spoken = (typeof SPOKEN)[number];
 
 export const isSpoken = (name: string): name is Spoken => SPOKEN.some((spoken) => spoken === name);
@@ -17,6 +26,7 @@ export const EXAMPLES: Readonly<Record<Spoken, readonly Example[]>> = {
   extension: EXTENSION,
   broadcast: BROADCAST,
   conversations: CONVERSATIONS,
+  copilot: COPILOT,
   pusher: PUSHER,
   native: NATIVE,
 };
