@@ -17,48 +17,38 @@ export function DoorsSection() {
             Sockets that are open now. This page and other readers of event streams have none: they use HTTP.
             Further doors, each for one dialect, come from <code>--door agentloop=8080</code>.
           </p>
-          <div className="admin-scroll">
-            <table className="admin-table">
-              <thead>
-                <tr>
-                  <th scope="col">Address</th>
-                  <th scope="col">Speaks</th>
-                  <th scope="col">Sockets</th>
-                  <th scope="col">By dialect</th>
-                </tr>
-              </thead>
-              <tbody>
-                {doors.map((door) => (
-                  <Row key={door.port} door={door} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <ul className="admin-list" aria-label="Doors">
+            {doors.map((door) => (
+              <Line key={door.port} door={door} />
+            ))}
+          </ul>
         </>
       )}
     </Section>
   );
 }
 
-function Row({ door: { address, port, dialect, sockets } }: { door: Door }) {
+function Line({ door: { address, port, dialect, sockets } }: { door: Door }) {
   const entries = Object.entries(sockets).sort(([left], [right]) => left.localeCompare(right));
+  const all = entries.reduce((sum, [, count]) => sum + count, 0);
   return (
-    <tr>
-      <th scope="row">
+    <li className="card">
+      <div className="admin-what">
         <code>
           {address.includes(':') ? `[${address}]` : address}:{port}
         </code>
-      </th>
-      <td>{dialect === 'all' ? 'every dialect' : dialect}</td>
-      <td className="admin-number">{entries.reduce((sum, [, count]) => sum + count, 0)}</td>
-      <td>
-        {entries.length === 0 && <span className="hint">none</span>}
+        <p className="hint">{dialect === 'all' ? 'speaks every dialect' : `speaks ${dialect} alone`}</p>
+      </div>
+      <div className="admin-sockets">
+        <span className="admin-number">
+          <strong>{all}</strong> {all === 1 ? 'socket' : 'sockets'}
+        </span>
         {entries.map(([name, count]) => (
           <Chip key={name} title={name === 'unknown' ? 'They have yet to say what they speak' : undefined}>
             {name} {count}
           </Chip>
         ))}
-      </td>
-    </tr>
+      </div>
+    </li>
   );
 }

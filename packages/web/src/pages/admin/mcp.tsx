@@ -62,16 +62,18 @@ function Server({ server: { name, kind, trusted, state, tools, trouble } }: { se
             {new Date(trouble.at).toLocaleTimeString()}: {trouble.message}
           </p>
         )}
-        <details>
-          <summary>
-            {tools.length} {tools.length === 1 ? 'tool' : 'tools'}
-          </summary>
-          <p className="admin-tools">
-            {tools.map((tool) => (
-              <code key={tool}>{tool}</code>
-            ))}
-          </p>
-        </details>
+        {tools.length > 0 && (
+          <details>
+            <summary>
+              {tools.length} {tools.length === 1 ? 'tool' : 'tools'}
+            </summary>
+            <p className="admin-tools">
+              {tools.map((tool) => (
+                <code key={tool}>{tool}</code>
+              ))}
+            </p>
+          </details>
+        )}
       </div>
     </li>
   );

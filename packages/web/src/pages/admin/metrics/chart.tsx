@@ -10,16 +10,18 @@ type ChartProps = {
   readonly beside?: { readonly label: string; readonly points: readonly Point[] };
   readonly label?: string;
   readonly words: (value: number) => string;
-  /** at the top, where it is less than what was seen */
+  /** the top is at least that, so that small figures look small */
   readonly least?: number;
+  /** what the top is a round number of */
+  readonly unit?: number;
   readonly now: number;
 };
 
 const WIDTH = 280;
 const HEIGHT = 72;
 
-export function Chart({ title, hint, points, beside, label, words, least = 0, now }: ChartProps) {
-  const most = roof(Math.max(highest(points), highest(beside?.points ?? []), least));
+export function Chart({ title, hint, points, beside, label, words, least = 0, unit = 1, now }: ChartProps) {
+  const most = roof(Math.max(highest(points), highest(beside?.points ?? []), least) / unit) * unit;
   const frame = { width: WIDTH, height: HEIGHT, from: now - KEPT_MS, to: now, most };
   const value = last(points);
   const besideValue = beside ? last(beside.points) : null;

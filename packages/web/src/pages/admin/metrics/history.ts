@@ -24,8 +24,12 @@ async function look(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Returns what ends it. A page that is hidden is not asked for: its chart has a hole there. */
-export function followMetrics(): () => void {
+let shownTo = '';
+
+/** Returns what ends it. What another principal was shown is forgotten. A page that is hidden is not asked for: its chart has a hole there. */
+export function followMetrics(principal: string): () => void {
+  if (shownTo !== principal) history.set({ figures: [], fault: null });
+  shownTo = principal;
   const over = new AbortController();
   const again = async () => {
     if (!document.hidden) await look(over.signal);

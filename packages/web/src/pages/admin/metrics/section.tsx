@@ -1,5 +1,6 @@
 /** The server's own figures, live. */
 import { useEffect } from 'react';
+import { useServer } from '../../../state/server.ts';
 import { useStore } from '../../../state/store.ts';
 import { Section } from '../section.tsx';
 import { Chart } from './chart.tsx';
@@ -9,7 +10,8 @@ import { bytes, count, perSecond, seconds } from './words.ts';
 
 export function MetricsSection() {
   const { figures, fault } = useStore(history);
-  useEffect(followMetrics, []);
+  const { id } = useServer().principal;
+  useEffect(() => followMetrics(id), [id]);
   const value = figures.length === 0 ? null : figures;
   return (
     <Section title="Metrics" whose="a developer or an admin" asked={{ value, fault, again: null }}>
@@ -40,7 +42,13 @@ export function MetricsSection() {
                 least={0.01}
                 now={now}
               />
-              <Chart title="Memory" points={gauge(known, ({ memory }) => memory)} words={bytes} now={now} />
+              <Chart
+                title="Memory"
+                points={gauge(known, ({ memory }) => memory)}
+                words={bytes}
+                unit={2 ** 20}
+                now={now}
+              />
               <Chart
                 title="Sockets"
                 points={gauge(known, ({ sockets }) => sockets)}
