@@ -2,7 +2,8 @@
  * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
  * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. The copilot knows the
  * protocol alone; dialects, tools and providers may ask it. The OpenAPI description reads the schemas of dialects, and nothing else of
- * them. The SDK sees the types of the protocol and nothing else, so that it stays small and runs anywhere. Tests and
+ * them. The SDK sees the types of the protocol and nothing else, so that it stays small and runs anywhere. The console
+ * sees the SDK and the types of the protocol. Tests and
  * `testing/` may import anything; nothing but tests imports `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
@@ -11,6 +12,7 @@ import { Glob } from 'bun';
 const ROOT = join(import.meta.dir, '..');
 const SERVER = 'packages/server/src';
 const SDK = 'packages/sdk/';
+const WEB = 'packages/web/';
 const ROOMS = [
   'core',
   'dialects',
@@ -38,6 +40,7 @@ function allowed(from: string, to: string): boolean {
   if (to === 'packages/server/package.json') return from.startsWith(SERVER); // the version
   const [room, target] = [roomOf(from), roomOf(to)];
   if (from.startsWith(SDK)) return to.startsWith(SDK);
+  if (from.startsWith(WEB)) return to.startsWith(WEB);
   if (room === null)
     return target === null || from.startsWith('packages/cli/') || from.startsWith('scripts/');
   if (target === null) return to.startsWith('packages/protocol/');
@@ -67,14 +70,18 @@ function allowed(from: string, to: string): boolean {
 
 const problems: string[] = [];
 let looked = 0;
-for (const path of [...sources('packages/*/src/**/*.ts'), ...sources('scripts/*.ts')]) {
+for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scripts/*.ts')]) {
   if (path.includes('.test.') || isTestSupport(path)) continue;
   looked++;
   const source = await Bun.file(join(ROOT, path)).text();
-  for (const { path: imported } of new Bun.Transpiler({ loader: 'ts' }).scanImports(source)) {
+  for (const { path: imported } of new Bun.Transpiler({
+    loader: path.endsWith('x') ? 'tsx' : 'ts',
+  }).scanImports(source)) {
     check(path, imported);
     if (path.startsWith(SDK) && !imported.startsWith('.'))
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
+    if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
+      problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
   }
   // The transpiler drops imports of types alone; the rule is for them too.
   for (const [, imported = ''] of source.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)) {

@@ -1,9 +1,11 @@
 /** One use of a tool: what it was asked, how far it is, what came of it. */
-import type { CallState, CallView } from '@parlance/sdk';
-import { memo, type ReactNode } from 'react';
+import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
+import { memo, type ReactNode, useState } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
+import { answeredWords } from '../../components/approval/words.ts';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { Code } from '../../markdown/code-block.tsx';
 import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
@@ -52,10 +54,22 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
         {state.phase === 'running' && state.progress && <Progress progress={state.progress} />}
         {state.phase === 'ended' && <Output state={state} />}
       </Folded>
-      {approval && <ApprovalCard session={session} approval={approval} />}
+      {approval && <Approval session={session} approval={approval} />}
     </div>
   );
 });
+
+/** A card while it waits, and while the reader who answered looks at it; a line when it is read again later. */
+function Approval({ session, approval }: { session: string; approval: ApprovalView }) {
+  const [waited] = useState(approval.state.status === 'pending');
+  if (waited) return <ApprovalCard session={session} approval={approval} />;
+  return (
+    <p className="divider">
+      <Icon name="shield" />
+      <span>{answeredWords(approval.state, false)}</span>
+    </p>
+  );
+}
 
 function State({ state }: { state: CallState }): ReactNode {
   if (state.phase !== 'ended') {
