@@ -1,6 +1,7 @@
 /** A frame to send: from an example, edited as one likes, sent as it is. */
 import { type KeyboardEvent, useId } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
 import { validityOf } from './draft.ts';
 import { EXAMPLES, type Example, type Spoken } from './examples/index.ts';
 
@@ -29,28 +30,30 @@ export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }
 
   return (
     <div className="composer">
-      <label className="playground-choice">
-        Example
-        <select
-          value=""
-          onChange={({ currentTarget: { value } }) => {
-            const example = EXAMPLES[dialect][Number(value)];
-            if (example) onExample(example);
-          }}
-        >
-          <option value="" disabled>
-            Choose an example frame
-          </option>
-          {EXAMPLES[dialect].map(({ type, title }, index) => (
-            <option key={title} value={index}>
-              {type === 'client-' ? 'client-…' : type}: {title}
+      <Choice label="Example">
+        {(id) => (
+          <select
+            id={id}
+            value=""
+            onChange={({ currentTarget: { value } }) => {
+              const example = EXAMPLES[dialect][Number(value)];
+              if (example) onExample(example);
+            }}
+          >
+            <option value="" disabled>
+              Choose an example frame
             </option>
-          ))}
-        </select>
-      </label>
-      <label className="playground-draft">
-        <span className="unseen">Frame to send</span>
+            {EXAMPLES[dialect].map(({ type, title }, index) => (
+              <option key={title} value={index}>
+                {type === 'client-' ? 'client-…' : type}: {title}
+              </option>
+            ))}
+          </select>
+        )}
+      </Choice>
+      <div className="playground-draft">
         <textarea
+          aria-label="Frame to send"
           rows={9}
           spellCheck={false}
           autoCapitalize="off"
@@ -61,7 +64,7 @@ export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }
           onChange={(event) => onDraft(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
-      </label>
+      </div>
       <div className="composer-end">
         <p id={state} className={validity.valid ? 'hint' : 'playground-invalid'} role="status">
           {validity.valid ? `Valid JSON: ${validity.type}` : `Not JSON: ${validity.problem}`}

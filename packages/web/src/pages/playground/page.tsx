@@ -4,6 +4,7 @@
  */
 import { useCallback, useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { go, hrefOf, usePlace } from '../../router.ts';
@@ -64,18 +65,20 @@ export function PlaygroundPage() {
       }
     >
       <div className="playground-top">
-        <label className="playground-choice playground-session">
-          Session
-          <input
-            value={session}
-            disabled={connected}
-            title={connected ? 'Disconnect to change the session' : undefined}
-            spellCheck={false}
-            autoCapitalize="off"
-            placeholder="none: each connection begins its own"
-            onChange={(event) => set({ session: event.currentTarget.value.trim() })}
-          />
-        </label>
+        <Choice label="Session" className="playground-session">
+          {(id) => (
+            <input
+              id={id}
+              value={session}
+              disabled={connected}
+              title={connected ? 'Disconnect to change the session' : undefined}
+              spellCheck={false}
+              autoCapitalize="off"
+              placeholder="none: each connection begins its own"
+              onChange={(event) => set({ session: event.currentTarget.value.trim() })}
+            />
+          )}
+        </Choice>
         <Button disabled={connected} onClick={() => set({ session: newName() })}>
           New name
         </Button>

@@ -3,6 +3,7 @@ import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
+import { Choice } from '../../components/choice.tsx';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
 import { useServer } from '../../state/server.ts';
@@ -108,23 +109,31 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   return (
     <section className="pane" aria-label={`${side === 'left' ? 'First' : 'Second'} pane: ${dialect}`}>
       <div className="pane-head">
-        <label className="playground-choice">
-          Dialect
-          <select
-            value={dialect}
-            disabled={connected}
-            onChange={(event) => onDialect(event.currentTarget.value as Spoken)}
-          >
-            {SPOKEN.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Dialect">
+          {(id) => (
+            <select
+              id={id}
+              value={dialect}
+              disabled={connected}
+              onChange={(event) => onDialect(event.currentTarget.value as Spoken)}
+            >
+              {SPOKEN.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Choice>
         {dialect === 'pusher' && (
-          <label className="playground-choice">
-            Key of the application
-            <input value={key} disabled={connected} onChange={(event) => setKey(event.currentTarget.value)} />
-          </label>
+          <Choice label="Key of the application">
+            {(id) => (
+              <input
+                id={id}
+                value={key}
+                disabled={connected}
+                onChange={(event) => setKey(event.currentTarget.value)}
+              />
+            )}
+          </Choice>
         )}
         {connected ? (
           <Button onClick={() => talk.disconnect()}>Disconnect</Button>

@@ -1,6 +1,7 @@
 /** What is shown: words, and below them a choice for each thing that a frame or a fact has. */
 import { useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
 import { type Choices, EVERYTHING, type Filter } from './filter.ts';
 
 type FilterBarProps = {
@@ -34,38 +35,40 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
         </Button>
       )}
       <div id={more} className="timeline-choices" hidden={!open}>
-        <Choice
+        <Values
           label="Fact type"
           value={filter.factType}
           values={choices.factTypes}
           onChange={(factType) => set({ factType })}
         />
-        <Choice
+        <Values
           label="Dialect"
           value={filter.dialect}
           values={choices.dialects}
           onChange={(dialect) => set({ dialect, connection: '', frameType: '' })}
         />
-        <Choice
+        <Values
           label="Connection"
           value={filter.connection}
           values={choices.connections}
           onChange={(connection) => set({ connection })}
         />
-        <label className="timeline-choice">
-          Direction
-          <select
-            value={filter.direction}
-            onChange={({ currentTarget: { value } }) =>
-              set({ direction: value === 'in' || value === 'out' ? value : '' })
-            }
-          >
-            <option value="">both ways</option>
-            <option value="in">from clients</option>
-            <option value="out">to clients</option>
-          </select>
-        </label>
-        <Choice
+        <Choice label="Direction">
+          {(id) => (
+            <select
+              id={id}
+              value={filter.direction}
+              onChange={({ currentTarget: { value } }) =>
+                set({ direction: value === 'in' || value === 'out' ? value : '' })
+              }
+            >
+              <option value="">both ways</option>
+              <option value="in">from clients</option>
+              <option value="out">to clients</option>
+            </select>
+          )}
+        </Choice>
+        <Values
           label="Frame type"
           value={filter.frameType}
           values={choices.frameTypes}
@@ -76,23 +79,24 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
   );
 }
 
-type ChoiceProps = {
+type ValuesProps = {
   readonly label: string;
   readonly value: string;
   readonly values: readonly string[];
   readonly onChange: (value: string) => void;
 };
 
-function Choice({ label, value, values, onChange }: ChoiceProps) {
+function Values({ label, value, values, onChange }: ValuesProps) {
   return (
-    <label className="timeline-choice">
-      {label}
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">all</option>
-        {values.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
+    <Choice label={label}>
+      {(id) => (
+        <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">all</option>
+          {values.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      )}
+    </Choice>
   );
 }
