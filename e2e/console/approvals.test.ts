@@ -83,11 +83,11 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await Promise.all([seen(cardOf(inbox, 'elsewhere.txt')), seen(cardOf(chat, 'elsewhere.txt'))]);
 
     const client = await place.server.connect('/agentloop?session=elsewhere');
-    const { id } = await client.next('approval_request');
+    await client.next('approval_request');
     client.send({
       id: 'answer',
       type: 'approval_response',
-      payload: { requestId: id, decision: 'no', message: 'not now' },
+      payload: { review: 'no-continue', customDenyMessage: 'not now' },
     });
     const words = 'Denied by local over agentloop: “not now”';
     await Promise.all([seen(inbox.getByText(words)), seen(chat.getByText(words))]);

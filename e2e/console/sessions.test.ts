@@ -52,6 +52,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     const page = await place.open('/sessions/renamed');
     const other = await place.openBeside(page, '/approvals');
     await seen(rowOf(other, 'an old name'));
+    await page.bringToFront();
     await choose(page, 'an old name', 'Rename');
     await page.getByLabel('Title', { exact: true }).fill('A better name');
     await page.keyboard.press('Enter');

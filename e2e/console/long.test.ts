@@ -1,0 +1,62 @@
+/** A session of ten thousand facts opens and scrolls; what is not on the screen does not exist on the page. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, seen } from './console.ts';
+import { longSession } from './long-session.ts';
+
+const TURNS = 2_000;
+/** A screen of 800 points holds fewer rows than that, with what is kept ready around it. */
+const MOST_ROWS = 120;
+
+let folder: string;
+let place: Console;
+
+/** To the beginning or the end of what scrolls, as far as it goes. */
+async function scrolled(page: Page, scroller: string, key: 'Home' | 'End'): Promise<void> {
+  await page.locator(scroller).focus();
+  await page.locator(scroller).evaluate((element, to) => {
+    const box = element as unknown as { scrollTop: number; scrollHeight: number };
+    box.scrollTop = to === 'Home' ? 0 : box.scrollHeight;
+  }, key);
+}
+
+describe.skipIf(NO_BROWSER)('ten thousand facts', () => {
+  beforeAll(async () => {
+    folder = await longSession('long', TURNS);
+    place = await openConsole({ PARLANCE_DATA: folder });
+  });
+  afterAll(async () => {
+    await place?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('in the chat: it opens at the end, and goes to the beginning and back', async () => {
+    const page = await place.open('/sessions/long');
+    await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
+    expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
+    await scrolled(page, '.transcript', 'Home');
+    await seen(page.locator('.said').getByText('question 1', { exact: true }));
+    expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
+    await page.getByRole('button', { name: 'Go to the end' }).click();
+    await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
+    expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('in the timeline: every fact can be reached', async () => {
+    const page = await place.open('/timeline/long');
+    const last = 1 + 5 * TURNS;
+    await seen(page.getByRole('article', { name: `Fact ${last}: turn.ended` }));
+    expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
+    await scrolled(page, '.entries', 'Home');
+    await seen(page.getByRole('article', { name: 'Fact 1: session.created' }));
+    expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
+    await page.getByRole('searchbox', { name: 'Search facts and frames' }).fill('question 1234');
+    await seen(page.getByRole('article', { name: `Fact ${2 + 5 * 1233}: input.accepted` }));
+    expect(await page.locator('.entries-row').count()).toBe(1);
+    expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+});

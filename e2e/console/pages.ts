@@ -1,0 +1,108 @@
+/** Every page of the console with something real on it: for axe, for the policy, and for the pictures in the README. */
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { type Console, say, seen } from './console.ts';
+
+export type Shown = {
+  readonly name: string;
+  readonly path: string;
+  /** Resolves when the page shows what it is to show. */
+  readonly ready: (page: Page, place: Console) => Promise<unknown>;
+};
+
+export const PAGES: readonly Shown[] = [
+  { name: 'new', path: '/', ready: (page) => seen(page.getByRole('heading', { name: 'What shall we do?' })) },
+  {
+    name: 'chat',
+    path: '/sessions/notes',
+    ready: (page) => seen(page.locator('.approval[data-state="pending"] .patch')),
+  },
+  {
+    name: 'reasoning',
+    path: '/sessions/rebase',
+    async ready(page) {
+      await page.getByRole('button', { name: /^Thought/ }).click();
+      await seen(page.locator('.turn-end'));
+    },
+  },
+  {
+    name: 'approvals',
+    path: '/approvals',
+    async ready(page) {
+      await seen(page.locator('.approval').nth(1));
+      await page.getByRole('button', { name: 'Explain' }).last().click();
+      await seen(page.locator('.approval-explained .markdown'));
+    },
+  },
+  {
+    name: 'timeline',
+    path: '/timeline/rebase',
+    async ready(page, { server }) {
+      await seen(page.getByRole('article', { name: /turn.ended$/ }).first());
+      const client = await server.connect('/agentloop?session=rebase');
+      await seen(page.getByText(/agentloop/).first());
+      const content = [{ type: 'input_text', text: 'list files' }];
+      client.send({
+        id: 'm',
+        type: 'user_input',
+        payload: { input: [{ type: 'message', role: 'user', content }] },
+      });
+      await seen(page.getByRole('article', { name: /to agentloop: agent_finished$/ }).last());
+      client.close();
+    },
+  },
+  {
+    name: 'playground',
+    path: '/playground?session=played&left=agentloop&right=broadcast',
+    async ready(page) {
+      for (const pane of await page.locator('.pane').all()) {
+        await pane.getByRole('button', { name: 'Connect', exact: true }).click();
+        await seen(pane.getByText(/^connected as/));
+      }
+      const [left, right] = [page.locator('.pane').first(), page.locator('.pane').last()];
+      await left.getByRole('button', { name: 'Send' }).click();
+      await seen(left.getByRole('article', { name: /received: agent_finished$/ }).last());
+      await seen(right.getByRole('article', { name: /received: agent_message$/ }).last());
+    },
+  },
+  { name: 'admin', path: '/admin', ready: (page) => seen(page.getByRole('heading', { name: 'Admin' })) },
+  { name: 'guide', path: '/welcome', ready: (page) => seen(page.getByRole('heading', { name: 'Guide' })) },
+  {
+    name: 'login',
+    path: '/login',
+    ready: (page) => seen(page.getByRole('heading', { name: 'Log in to Parlance' })),
+  },
+];
+
+const SETTINGS = `export const settings = {
+  host: '127.0.0.1',
+  port: 3000,
+  retries: 2,
+};
+`;
+
+/** Conversations with the offline model, so that there is something to look at. */
+export async function furnish(server: TestServer): Promise<void> {
+  await Bun.write(join(server.root, 'src/settings.ts'), SETTINGS);
+  await Bun.write(join(server.root, 'README.md'), '# A small project\n\nIt has one setting too many.\n');
+  const settled = async (session: string, text: string) => {
+    const client = await server.connect(`/broadcast?session=${session}`);
+    await say(server, session, text);
+    await client.next(({ type }) => type === 'agent_message' || type === 'error');
+    client.close();
+  };
+  await settled('help', 'What can you do?');
+  await settled('rebase', 'explain `git rebase --onto main topic`');
+  await settled('failed', 'simulate an error');
+  await settled('notes', 'read README.md');
+  await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
+  await waitsAfter(server, 'push', 'run git push --force origin main');
+}
+
+async function waitsAfter(server: TestServer, session: string, text: string): Promise<void> {
+  const client = await server.connect(`/agentloop?session=${session}`);
+  await say(server, session, text);
+  await client.next('approval_request');
+  client.close();
+}

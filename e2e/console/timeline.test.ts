@@ -1,0 +1,104 @@
+/** The tools with which people debug their own clients: the timeline of a session, and the playground. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, say, seen } from './console.ts';
+
+let place: Console;
+
+const fact = (page: Page, type: string) =>
+  page.getByRole('article', { name: new RegExp(`^Fact \\d+: ${type}$`) });
+const frame = (page: Page, words: string) =>
+  page.getByRole('article', { name: new RegExp(`^Frame \\d+ ${words}$`) });
+
+describe.skipIf(NO_BROWSER)('timeline and playground', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('facts of the past and frames of the present stand beside each other, and can be filtered', async () => {
+    await say(place.server, 'watched', 'hello');
+    const page = await place.open('/timeline/watched');
+    await seen(fact(page, 'session.created'));
+    await seen(fact(page, 'turn.ended'));
+
+    const [one, other] = [
+      await place.server.connect('/agentloop?session=watched'),
+      await place.server.connect('/broadcast?session=watched'),
+    ];
+    await seen(page.getByText(/agentloop/).first());
+    const content = [{ type: 'input_text', text: 'echo hello' }];
+    one.send({
+      id: 'm',
+      type: 'user_input',
+      payload: { input: [{ type: 'message', role: 'user', content }] },
+    });
+    await seen(frame(page, 'from agentloop: user_input'));
+    await seen(frame(page, 'to agentloop: agent_finished'));
+    await seen(frame(page, 'to broadcast: agent_message'));
+
+    await page.getByLabel('Dialect').selectOption('broadcast');
+    await gone(frame(page, 'from agentloop: user_input'));
+    await seen(frame(page, 'to broadcast: agent_message'));
+    await page.getByRole('button', { name: 'Show everything' }).click();
+    await page.getByLabel('Fact type').selectOption('input.accepted');
+    await gone(fact(page, 'session.created'));
+    await seen(fact(page, 'input.accepted').first());
+    await page.getByRole('button', { name: 'Show everything' }).click();
+
+    // The exact frame, unfolded.
+    const sent = frame(page, 'from agentloop: user_input');
+    await sent.getByRole('button').first().click();
+    await seen(sent.getByText('"echo hello"'));
+    other.close();
+    await page.context().close();
+  });
+
+  test('paused, nothing moves; resumed, nothing is missing', async () => {
+    await say(place.server, 'paused', 'hello');
+    const page = await place.open('/timeline/paused');
+    await seen(fact(page, 'turn.ended'));
+    await page.getByRole('button', { name: 'Pause' }).click();
+    const chat = await place.openBeside(page, '/sessions/paused');
+    await say(place.server, 'paused', 'hello once more');
+    await seen(chat.locator('.said').getByText('hello once more'));
+    expect(await page.getByText('hello once more').count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await seen(fact(page, 'input.accepted').nth(1));
+    await page.context().close();
+  });
+
+  test('two dialects side by side on one session: what one sends, the other sees in its own words', async () => {
+    const page = await place.open('/playground?session=played&left=agentloop&right=broadcast');
+    const [left, right] = [
+      page.getByRole('region', { name: 'First pane: agentloop' }),
+      page.getByRole('region', { name: 'Second pane: broadcast' }),
+    ];
+    for (const pane of [left, right]) {
+      await pane.getByRole('button', { name: 'Connect', exact: true }).click();
+      await seen(pane.getByText(/^connected as/));
+    }
+    await left.getByLabel('Example').selectOption({ label: 'user_input: Say something' });
+    await left.getByRole('button', { name: 'Send' }).click();
+    await seen(left.getByRole('article', { name: /sent: user_input$/ }));
+    await seen(left.getByRole('article', { name: /received: agent_finished$/ }));
+    const message = right.getByRole('article', { name: /received: agent_message$/ });
+    await message.getByRole('button').first().click();
+    await seen(message.getByText(/1 2 3 4 5/).last());
+    await page.context().close();
+  });
+
+  test('what is not JSON says so, and is sent as it is where one wants to see what comes of it', async () => {
+    const page = await place.open('/playground?session=broken&left=agentloop&right=none');
+    const pane = page.getByRole('region', { name: 'First pane: agentloop' });
+    await pane.getByRole('button', { name: 'Connect', exact: true }).click();
+    await seen(pane.getByText(/^connected as/));
+    await pane.getByRole('textbox', { name: 'Frame to send' }).fill('{"type": ');
+    await seen(pane.getByText(/^Not JSON/));
+    await pane.getByRole('button', { name: 'Send as it is' }).click();
+    await seen(pane.getByRole('article', { name: /received: error$/ }));
+    await page.context().close();
+  });
+});
