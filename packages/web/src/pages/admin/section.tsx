@@ -60,7 +60,8 @@ function Refused({ whose, fault }: { whose: string; fault: ParlanceError }) {
       {local ? (
         <>
           You are not logged in: in open mode everybody on this machine is <code>local</code>, a developer.
-          Log in as {whose}; the first start of the server printed the password of <code>admin</code>.
+          Log in as {whose}; the first start of the server printed the password of <code>admin</code>, unless
+          AUTH_USERS named users.
         </>
       ) : (
         <>

@@ -11,9 +11,9 @@ export type Asking =
   | { readonly what: 'role' | 'password' | 'logout' | 'remove'; readonly user: User };
 
 const ROLES: Readonly<Record<Role, string>> = {
-  admin: 'sees and does everything, for everybody',
-  developer: 'does everything in their own sessions',
-  user: 'chats; others approve what tools do',
+  admin: 'everything, for everybody',
+  developer: 'everything, in own sessions',
+  user: 'chats, approves nothing',
 };
 
 const NAMES = Object.keys(ROLES) as Role[];

@@ -169,7 +169,9 @@ function pusherScript({ origin }: Situation, key: string, elsewhere: string | nu
     elsewhere === null
       ? `wsHost: '${hostname}', wsPort: ${port || '80'}, wssPort: ${port || '443'}, forceTLS: ${secure},`
       : `wsHost: '${elsewhere}',`;
-  const code = `const pusher = new Pusher(${JSON.stringify(key)}, {
+  const code = `const token = 'the access_token of a login';
+const sessionId = 'the id of a session';
+const pusher = new Pusher(${JSON.stringify(key)}, {
   cluster: 'none', enabledTransports: ['ws', 'wss'],
   ${where}
   channelAuthorization: {

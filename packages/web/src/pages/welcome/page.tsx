@@ -111,7 +111,7 @@ function Tokens({ situation }: { situation: Situation }) {
       <p>
         Commands below take it from <code>PARLANCE_TOKEN</code>.{' '}
         {local
-          ? 'The first start of the server printed the password of admin; parlance user add makes other users.'
+          ? 'The first start of the server printed the password of admin, unless AUTH_USERS named users; parlance user add makes others.'
           : 'You can use the token of this page, which ends when you log out here, or log in anew.'}
       </p>
       {!local && <OwnToken />}
@@ -181,7 +181,7 @@ function ClientCard({ client: { dialect, name, about, addresses, note, snippets 
       {note && <p className="hint">{note}</p>}
       {snippets.map(({ title, code, language }) => (
         <div key={title}>
-          <h4>{title}</h4>
+          <h3 className="guide-snippet">{title}</h3>
           <CodeBlock code={code} language={language} />
         </div>
       ))}
