@@ -56,11 +56,11 @@ export const PAGES: readonly Shown[] = [
     name: 'playground',
     path: '/playground?session=played&left=agentloop&right=broadcast',
     async ready(page) {
-      for (const pane of await page.locator('.pane').all()) {
+      const [left, right] = [page.locator('.pane').first(), page.locator('.pane').last()];
+      for (const pane of [left, right]) {
         await pane.getByRole('button', { name: 'Connect', exact: true }).click();
         await seen(pane.getByText(/^connected as/));
       }
-      const [left, right] = [page.locator('.pane').first(), page.locator('.pane').last()];
       await left.getByRole('button', { name: 'Send' }).click();
       await seen(left.getByRole('article', { name: /received: agent_finished$/ }).last());
       await seen(right.getByRole('article', { name: /received: agent_message$/ }).last());
