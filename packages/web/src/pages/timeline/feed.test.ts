@@ -1,6 +1,6 @@
 /// <reference path="../../../../server/src/telemetry/prom-client.d.ts" />
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { connect, type Parlance } from '@parlance/sdk';
+import { type ActivityEvent, connect, type Parlance } from '@parlance/sdk';
 import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
 import { alignedRows } from '../../entries/rows.ts';
 import { type Timeline, TimelineFeed } from './feed.ts';
@@ -10,8 +10,25 @@ let parlance: Parlance;
 beforeAll(async () => {
   server = await startTestServer();
   parlance = connect({ url: `http://127.0.0.1:${server.running.port}` });
+  void listen();
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  page.abort();
+  await server.stop();
+});
+
+/** The one stream of activity, as a page has it. */
+const page = new AbortController();
+const heard = new Set<(event: ActivityEvent) => void>();
+async function listen(): Promise<void> {
+  for await (const event of parlance.activity({ signal: page.signal }))
+    for (const listener of [...heard]) listener(event);
+}
+const feedOf = (id: string): TimelineFeed =>
+  new TimelineFeed(parlance.session(id), (listener) => {
+    heard.add(listener);
+    return () => heard.delete(listener);
+  });
 
 /** Resolves when the timeline is as it is wanted. */
 function until(feed: TimelineFeed, wanted: (timeline: Timeline) => boolean): Promise<Timeline> {
@@ -38,7 +55,7 @@ const said = (text: string) => ({
 async function watched(id: string) {
   await parlance.session(id).create();
   const client = await server.connect(`/agentloop?session=${id}`);
-  const feed = new TimelineFeed(parlance.session(id));
+  const feed = feedOf(id);
   await until(feed, ({ since, reading }) => since !== null && !reading);
   return { client, feed };
 }
@@ -48,7 +65,7 @@ describe('the feed of a timeline', () => {
     const session = parlance.session('past');
     await session.submit('Hello');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
-    const feed = new TimelineFeed(parlance.session('past'));
+    const feed = feedOf('past');
     const { facts } = await until(feed, ({ reading }) => !reading);
     expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, at) => at + 1));
     expect(facts[0]?.type).toBe('session.created');
@@ -92,7 +109,7 @@ describe('the feed of a timeline', () => {
   });
 
   test('of a session that is not there says so', async () => {
-    const feed = new TimelineFeed(parlance.session('nowhere'));
+    const feed = feedOf('nowhere');
     const { fault } = await until(feed, ({ fault }) => fault !== null);
     expect(fault?.code).toBe('not_found');
     feed.close();
@@ -103,6 +120,20 @@ describe('the feed of a timeline', () => {
     await parlance.session('deleted').erase();
     const { facts } = await until(feed, ({ erased }) => erased);
     expect(facts).toEqual([]);
+    await parlance.session('deleted').submit('Hello');
+    const again = await until(feed, ended(1));
+    expect([again.erased, again.facts[0]?.seq]).toEqual([false, 1]);
+    feed.close();
+  });
+
+  test('says who comes and leaves', async () => {
+    const { client, feed } = await watched('visited');
+    const second = await server.connect('/broadcast');
+    await until(feed, ({ attached }) => attached.broadcast === 1);
+    client.close();
+    await until(feed, ({ attached }) => attached.agentloop === undefined);
+    second.close();
+    await until(feed, ({ attached }) => attached.broadcast === undefined);
     feed.close();
   });
 });

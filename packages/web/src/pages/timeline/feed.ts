@@ -1,9 +1,18 @@
 /**
- * What a timeline shows of a session: its facts from the beginning, read page by page and then as they happen, and the
- * frames on its sockets from now on. Listeners are told in batches, so that a stream of words does not draw each one.
+ * What a timeline shows of a session: its facts from the beginning, read page by page, and the frames on its sockets
+ * from now on. That there are more facts is heard from the page's stream of activity: a browser has six connections to
+ * a server for all its tabs, and streams keep theirs. Listeners are told in batches, so that a stream of words does not
+ * draw each one.
  */
 import type { Fact } from '@parlance/protocol';
-import { type ConnectionState, type FramesEvent, ParlanceError, type SessionHandle } from '@parlance/sdk';
+import {
+  type ActivityEvent,
+  type ConnectionState,
+  type FactPage,
+  type FramesEvent,
+  ParlanceError,
+  type SessionHandle,
+} from '@parlance/sdk';
 import { Bounded } from '../../entries/bounded.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
@@ -17,14 +26,15 @@ export type Timeline = {
   readonly dropped: number;
   /** frames that the server could not tell us, because we were too slow or not connected */
   readonly missed: number;
-  /** who is attached, by dialect, when the frames were last connected */
+  /** who is attached, by dialect */
   readonly attached: Readonly<Record<string, number>>;
   /** frames are seen from then on, in milliseconds of this browser; null: not yet */
   readonly since: number | null;
   /** facts of the past are still being read */
   readonly reading: boolean;
   readonly erased: boolean;
-  readonly connection: { readonly facts: ConnectionState; readonly frames: ConnectionState };
+  /** of the stream of frames */
+  readonly connection: ConnectionState;
   /** why nothing more comes */
   readonly fault: ParlanceError | null;
 };
@@ -33,8 +43,6 @@ export const MOST_FRAMES = 5_000;
 const LARGEST_FRAMES = 20_000_000;
 const PAGE = 1_000;
 const BATCH_MS = 80;
-
-const CONNECTING: ConnectionState = { status: 'connecting', failures: 0 };
 
 export const NOTHING_YET: Timeline = {
   facts: [],
@@ -47,11 +55,13 @@ export const NOTHING_YET: Timeline = {
   since: null,
   reading: true,
   erased: false,
-  connection: { facts: CONNECTING, frames: CONNECTING },
+  connection: { status: 'connecting', failures: 0 },
   fault: null,
 };
 
-type Source = Pick<SessionHandle, 'facts' | 'events' | 'frames'>;
+type Source = Pick<SessionHandle, 'id' | 'get' | 'facts' | 'frames'>;
+/** Calls the listener with what happens, until what it returns is called. */
+type Activity = (listener: (event: ActivityEvent) => void) => () => void;
 
 export class TimelineFeed {
   readonly #stop = new AbortController();
@@ -67,9 +77,18 @@ export class TimelineFeed {
   #now: Timeline = NOTHING_YET;
   #due: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(private readonly source: Source) {
-    void this.#run(this.#readFacts());
-    void this.#run(this.#watchFrames());
+  /** there may be facts that were not read */
+  #wanted = false;
+  #reading = false;
+  readonly #unhear: () => void;
+
+  constructor(
+    private readonly source: Source,
+    activity: Activity,
+  ) {
+    this.#unhear = activity((event) => this.#hear(event));
+    this.#readOn();
+    void this.#run(() => this.#watchFrames());
   }
 
   readonly get = (): Timeline => this.#now;
@@ -88,8 +107,8 @@ export class TimelineFeed {
 
   /** Where it waits to connect again, it waits no longer. */
   retryNow(): void {
-    const { facts, frames } = this.#now.connection;
-    for (const connection of [facts, frames]) if (connection.status === 'waiting') connection.retryNow();
+    const { connection } = this.#now;
+    if (connection.status === 'waiting') connection.retryNow();
   }
 
   /** Forgets the frames so far; the facts are the session's. */
@@ -101,14 +120,15 @@ export class TimelineFeed {
 
   close(): void {
     this.#stop.abort();
+    this.#unhear();
     if (this.#due !== null) clearTimeout(this.#due);
     this.#listeners.clear();
   }
 
   /** The server has said no: nothing more comes. Anything else that is thrown is a bug. */
-  async #run(work: Promise<void>): Promise<void> {
+  async #run(work: () => Promise<void>): Promise<void> {
     try {
-      await work;
+      await work();
     } catch (thrown) {
       if (this.#stop.signal.aborted) return;
       if (!(thrown instanceof ParlanceError)) throw thrown;
@@ -116,42 +136,63 @@ export class TimelineFeed {
     }
   }
 
-  async #readFacts(): Promise<void> {
-    const { signal } = this.#stop;
-    await this.#readPast(signal);
-    const onState = (facts: ConnectionState) =>
-      this.#tell({ connection: { ...this.#now.connection, facts } });
-    for await (const event of this.source.events({ after: this.#facts.at(-1)?.seq, signal, onState })) {
-      if (event.type === 'snapshot') this.#tell({ reading: false });
-      else if (event.type === 'reset' || event.type === 'session.erased') {
-        this.#facts = [];
-        this.#tell({ erased: event.type === 'session.erased' });
-      } else if ('seq' in event) {
-        this.#facts.push(event);
-        this.#tellSoon();
-      }
+  #hear(event: ActivityEvent): void {
+    if (event.type === 'ready' || event.type === 'missed') this.#readOn();
+    else if (event.session === null) void this.#run(() => this.#lookWho());
+    else if (event.session !== this.source.id) return;
+    else if (event.type === 'session.attached') this.#tell({ attached: event.attached });
+    else this.#readOn();
+  }
+
+  async #lookWho(): Promise<void> {
+    try {
+      const { attached } = await this.source.get({ signal: this.#stop.signal });
+      this.#tell({ attached });
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
     }
   }
 
-  /** What cannot be read now is read by the stream, which does not give up. */
-  async #readPast(signal: AbortSignal): Promise<void> {
+  /** One reading at a time; what happens meanwhile is read after it. */
+  #readOn(): void {
+    this.#wanted = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    void this.#run(async () => {
+      try {
+        while (this.#wanted) {
+          this.#wanted = false;
+          await this.#readFacts();
+        }
+      } finally {
+        this.#reading = false;
+      }
+    });
+  }
+
+  async #readFacts(): Promise<void> {
     try {
-      for (let after: number | null = 0; after !== null; ) {
-        const page = await this.source.facts({ after, limit: PAGE, signal });
+      for (let after: number | null = this.#facts.at(-1)?.seq ?? 0; after !== null; ) {
+        const page: FactPage = await this.source.facts({ after, limit: PAGE, signal: this.#stop.signal });
         if (page.reset) this.#facts = [];
         this.#facts.push(...page.events);
         this.#tellSoon();
         after = page.next;
       }
+      this.#tell({ reading: false, erased: false });
     } catch (thrown) {
-      if (!(thrown instanceof ParlanceError && thrown.code === 'unreachable')) throw thrown;
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      const gone = thrown.code === 'not_found' && this.#facts.length > 0;
+      // Who cannot be reached now is heard of again: `ready` follows.
+      if (!gone && thrown.code !== 'unreachable') throw thrown;
+      if (gone) this.#facts = [];
+      this.#tell({ reading: false, erased: gone });
     }
   }
 
   async #watchFrames(): Promise<void> {
     const { signal } = this.#stop;
-    const onState = (frames: ConnectionState) =>
-      this.#tell({ connection: { ...this.#now.connection, frames } });
+    const onState = (connection: ConnectionState) => this.#tell({ connection });
     for await (const event of this.source.frames({ signal, onState })) this.#take(event);
   }
 

@@ -1,5 +1,4 @@
 /** What the reader must know to trust what is shown: since when, who is attached, what waits and what is gone. */
-import type { ConnectionState } from '@parlance/sdk';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -19,14 +18,13 @@ const counted = (value: number, one: string): string => `${number(value)} ${one}
 
 export function Situation({ timeline, indented, onIndent, onRetry, onClear }: SituationProps) {
   const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
-  const broken = [connection.facts, connection.frames].find(isBroken);
   const attachedNow = Object.entries(attached);
   return (
     <>
-      {broken && (
+      {connection.status === 'waiting' && (
         <Notice look="warning" action={<Button onClick={onRetry}>Try now</Button>}>
-          The connection is gone: {broken.fault.message} Facts are caught up with when it is back; frames that
-          pass meanwhile are not seen.
+          The connection is gone: {connection.fault.message} Facts are caught up with when it is back; frames
+          that pass meanwhile are not seen.
         </Notice>
       )}
       {erased && <Notice look="warning">The session was deleted while this page was open.</Notice>}
@@ -52,7 +50,7 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
           )}
           {missed > 0 && <Chip look="bad">{counted(missed, 'frame')} missed: they came too fast</Chip>}
           {attachedNow.map(([dialect, sockets]) => (
-            <Chip key={dialect} title="attached when the frames were connected">
+            <Chip key={dialect} title={`${dialect} is attached`}>
               {dialect} {sockets}
             </Chip>
           ))}
@@ -74,6 +72,3 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
     </>
   );
 }
-
-const isBroken = (state: ConnectionState): state is Extract<ConnectionState, { status: 'waiting' }> =>
-  state.status === 'waiting';

@@ -1,5 +1,6 @@
 /** The timeline of one session, for as long as the page is shown. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { onActivity } from '../../state/activity.ts';
 import { parlance } from '../../state/server.ts';
 import { NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
 
@@ -10,7 +11,7 @@ const nothing = () => NOTHING_YET;
 export function useTimeline(id: string): { timeline: Timeline; feed: TimelineFeed | null } {
   const [feed, setFeed] = useState<TimelineFeed | null>(null);
   useEffect(() => {
-    const opened = new TimelineFeed(parlance.session(id));
+    const opened = new TimelineFeed(parlance.session(id), onActivity);
     setFeed(opened);
     return () => opened.close();
   }, [id]);
