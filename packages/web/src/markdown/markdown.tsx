@@ -1,3 +1,4 @@
+import type { Token } from 'marked';
 import { memo, useRef } from 'react';
 import { Block } from './blocks.tsx';
 import { type Lexed, lexed } from './lex.ts';
@@ -8,18 +9,38 @@ type MarkdownProps = {
   readonly open?: boolean;
 };
 
+/** Blocks that are drawn together: of a long answer only the last chunk is looked at with each word. */
+const CHUNK = 16;
+
 /** Markdown as React elements, never as HTML: what a model writes cannot become script, markup or a request. */
 export const Markdown = memo(function Markdown({ text, open = false }: MarkdownProps) {
   const read = useRef<{ readonly lexed: Lexed; readonly whole: boolean } | null>(null);
   const before = read.current;
   if (before?.lexed.text !== text || before.whole === open)
     read.current = { lexed: lexed(before?.lexed ?? null, text, !open), whole: !open };
+  const blocks = read.current?.lexed.blocks ?? [];
   return (
-    <div className="markdown">
-      {read.current?.lexed.blocks.map((token, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a block that grows keeps its place
-        <Block key={index} token={token} />
+    <div className="markdown" data-open={open || undefined}>
+      {Array.from({ length: Math.ceil(blocks.length / CHUNK) }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a chunk that grows keeps its place
+        <Chunk key={index} blocks={blocks.slice(index * CHUNK, (index + 1) * CHUNK)} />
       ))}
     </div>
   );
 });
+
+const Chunk = memo(
+  function Chunk({ blocks }: { blocks: readonly Token[] }) {
+    return (
+      <div className="md-chunk">
+        {blocks.map((token, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a block that grows keeps its place
+          <Block key={index} token={token} />
+        ))}
+      </div>
+    );
+  },
+  (before, after) =>
+    before.blocks.length === after.blocks.length &&
+    before.blocks.every((block, index) => block === after.blocks[index]),
+);
