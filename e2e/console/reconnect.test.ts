@@ -95,4 +95,33 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     expect(await one.locator('.said').count()).toBe(2);
     await one.context().close();
   });
+
+  test('more tabs than the browser has connections: those that nobody sees let go of theirs, and catch up', async () => {
+    const first = await place.open();
+    await message(first).fill('Said at the beginning');
+    await first.keyboard.press('Enter');
+    await first.waitForURL(/#\/sessions\/.+/);
+    const path = new URL(first.url()).hash.slice(1);
+    let page = first;
+    for (let tab = 2; tab <= 8; tab++) {
+      await page.evaluate(HIDE);
+      page = await place.openBeside(page, path);
+      await seen(page.locator('.said').getByText('Said at the beginning'));
+    }
+    model.say('Said while nobody looked');
+    model.end();
+    await seen(answers(page).filter({ hasText: 'Said while nobody looked' }));
+    expect(await answers(first).count()).toBe(0);
+    await page.evaluate(HIDE);
+    await first.evaluate(SHOW);
+    await seen(answers(first).filter({ hasText: 'Said while nobody looked' }));
+    await gone(stopButton(first));
+    await first.context().close();
+  });
 });
+
+/** The tabs of a browser without a screen are all seen, so the page is told otherwise. */
+const tell = (state: string) =>
+  `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+   document.dispatchEvent(new Event('visibilitychange'))`;
+const [HIDE, SHOW] = [tell('hidden'), tell('visible')];

@@ -1,5 +1,6 @@
 /** What happens in all our sessions: one stream for the whole page. Lists and badges follow from it. */
 import type { ActivityEvent, ConnectionState } from '@parlance/sdk';
+import { whileSeenOrFirst } from './presence.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
 
@@ -15,11 +16,13 @@ export function onActivity(listener: (event: ActivityEvent) => void): () => void
   return () => heard.delete(listener);
 }
 
-/** Listens until it is stopped, or until the server says no (that leads to the login). */
+/** Listens while the page is seen, or is the one that listens unseen, until it is stopped or until the server says no (that leads to the login). */
 export function followActivity(): () => void {
-  const stop = new AbortController();
-  void listen(stop.signal);
-  return () => stop.abort();
+  return whileSeenOrFirst('parlance.activity', () => {
+    const stop = new AbortController();
+    void listen(stop.signal);
+    return () => stop.abort();
+  });
 }
 
 async function listen(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** Everything that waits for an answer, in all sessions: one list for the page, its badge and its title. */
 import { type ActivityEvent, type Approval, ParlanceError } from '@parlance/sdk';
-import { onActivity } from './activity.ts';
+import { connection, onActivity } from './activity.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
 
@@ -26,6 +26,8 @@ const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type'
   'session.erased',
 ]);
 
+const UNHEARD_MS = 30_000;
+
 /** Keeps the list up to date until it is stopped. Reads that overlap are one. */
 export function followApprovals(): () => void {
   let reading = false;
@@ -44,7 +46,15 @@ export function followApprovals(): () => void {
     }
     if (again) await read();
   };
-  return onActivity((event) => {
+  const unfollow = onActivity((event) => {
     if (TELLING.has(event.type)) void read();
   });
+  // A tab that does not listen, because nobody sees it, still says in its title what waits.
+  const timer = setInterval(() => {
+    if (connection.get().status !== 'live') void read();
+  }, UNHEARD_MS);
+  return () => {
+    clearInterval(timer);
+    unfollow();
+  };
 }

@@ -4,6 +4,7 @@
  */
 import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { whileSeen } from './presence.ts';
 import { parlance, useServer } from './server.ts';
 
 /** Views that are remembered. */
@@ -38,14 +39,18 @@ export function useSession(id: string): FollowedSession {
   const name = `${useServer().principal.id} ${id}`;
   const [start] = useState(() => remembered.get(name) ?? EMPTY);
 
-  useEffect(() => {
-    const opened = parlance.session(id).live(remembered.get(name));
-    setLive(opened);
-    return () => {
-      remember(name, opened.view());
-      opened.close();
-    };
-  }, [id, name]);
+  useEffect(
+    () =>
+      whileSeen(() => {
+        const opened = parlance.session(id).live(remembered.get(name));
+        setLive(opened);
+        return () => {
+          remember(name, opened.view());
+          opened.close();
+        };
+      }),
+    [id, name],
+  );
 
   const view = useSyncExternalStore(live?.subscribe ?? silent, live?.view ?? (() => start));
   const connection = useSyncExternalStore(live?.subscribe ?? silent, live?.connection ?? (() => CONNECTING));

@@ -24,13 +24,13 @@ test('what is taken away stands beside what is put in its place', () => {
   expect(file?.runs.map(heightOf)).toEqual([1, 1, 2, 1]);
 });
 
-test('of two lines beside each other the part that differs is marked', () => {
+test('of two lines beside each other the words that differ are marked', () => {
   const [file] = filesOf(patch('*** Update File: a.ts', '-const port = 80;', '+const port = 8080;'));
   expect(file?.runs).toEqual([
     {
       kind: 'change',
-      removed: [{ text: 'const port = 80;', mark: [15, 15] }],
-      added: [{ text: 'const port = 8080;', mark: [15, 17] }],
+      removed: [{ text: 'const port = 80;', mark: [13, 15] }],
+      added: [{ text: 'const port = 8080;', mark: [13, 17] }],
     },
   ]);
 });

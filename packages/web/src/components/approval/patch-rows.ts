@@ -33,6 +33,7 @@ type Growing = Omit<PatchedFile, 'moveTo' | 'runs' | 'removed' | 'added'> & {
 const FRAME = new Set(['*** Begin Patch', '*** End Patch']);
 const HEADER = /^\*\*\* (Add|Update|Delete) File: (.*)$/;
 const MOVE = /^\*\*\* Move to: (.*)$/;
+const WORD = /\w/;
 const CHANGES = { Add: 'add', Update: 'update', Delete: 'delete' } as const;
 
 export function filesOf(patch: string): PatchedFile[] {
@@ -110,6 +111,9 @@ function marksOf(
   while (head < shorter && before[head] === after[head]) head++;
   let tail = 0;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  // A word that differs is marked as a whole.
+  while (head > 0 && WORD.test(before.charAt(head - 1))) head--;
+  while (tail > 0 && WORD.test(before.charAt(before.length - tail))) tail--;
   if (before.slice(0, head).trim() === '' && before.slice(before.length - tail).trim() === '')
     return undefined;
   return [
