@@ -17,6 +17,11 @@ test('a frame is named by its type and what it says, in every contract', () => {
   const content = [{ type: 'input_text', text: 'Hi' }];
   const input = [{ type: 'message', role: 'user', content }, { role: 'user' }];
   expect(named({ id: '1', type: 'user_input', payload: { input } })).toBe('user_input: Hi');
+  const body = { success: true, data: { thought: 'I click.', action: 'click(2)' } };
+  expect(named({ status: 200, body })).toBe('answer 200: click(2)');
+  expect(named({ method: 'GET', path: '/api/session?limit=1' })).toBe(
+    'GET /api/session: {"method":"GET","path":"/api/session?limit=1"}',
+  );
   expect(named({ type: 'PONG' })).toBe('PONG: ');
   expect(named([1])).toBe('untyped: [1]');
   expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });

@@ -14,7 +14,10 @@ const TELLING = [
   'input',
   'message',
   'text',
+  'action',
+  'thought',
   'error',
+  'query',
   'status',
   'reason',
   'delta',
@@ -39,11 +42,15 @@ export function frameSummary(text: string): FrameSummary {
   }
   if (!isObject(value)) return { type: UNTYPED, words: oneLine(text) };
   const named = value.type ?? value.event ?? requestOf(value);
-  const inner = isObject(value.payload) ? value.payload : isObject(value.data) ? value.data : undefined;
+  const inner = innerOf(value);
   const kind = typeof named === 'string' ? named : UNTYPED;
   const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
   return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(inner ?? value) };
 }
+
+/** Where contracts put what a message is about. */
+const innerOf = ({ payload, data, body }: Record<string, unknown>): Record<string, unknown> | undefined =>
+  [payload, data, isObject(body) ? body.data : undefined, body].find(isObject);
 
 /** Requests and answers of a contract over HTTP, as the playground writes them. */
 function requestOf({ method, path, status }: Record<string, unknown>): string | undefined {

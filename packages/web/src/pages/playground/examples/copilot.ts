@@ -21,20 +21,21 @@ const request = (
 });
 
 /** Elements are numbered, so that an action can name one. */
-const PAGE = '<h1>Shop</h1><input id="1" name="search"><button id="2">Search</button>';
+const PAGE = '<h1>Shop</h1><label>Search <input id="1" name="search"></label><button id="2">Go</button>';
+const QUERY = 'type lamp into Search and click Go';
 
 const INTERACT = 'POST /api/agent/interact';
 const interact = () => '/api/agent/interact';
 
 export const COPILOT: readonly Example[] = [
   request(INTERACT, 'Begin a task on a page', interact, (known) => ({
-    query: 'type lamp into the search field and click Search',
+    query: QUERY,
     url: 'https://shop.example/',
     dom: PAGE,
     sessionId: sessionOf(known),
   })),
   request(INTERACT, 'Say that the last action went well', interact, (known) => ({
-    query: 'type lamp into the search field and click Search',
+    query: QUERY,
     url: 'https://shop.example/',
     dom: PAGE,
     sessionId: sessionOf(known),
