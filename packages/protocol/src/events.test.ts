@@ -37,7 +37,7 @@ describe('a fact read from disk', () => {
 
 test('every event is either a fact or live, and named as a past fact or a progress', () => {
   const live = Object.entries(EVENTS).flatMap(([type, { durable }]) => (durable ? [] : [type]));
-  expect(live.sort()).toEqual(['call.progress', 'reasoning.delta', 'text.delta']);
+  expect(live.sort()).toEqual(['call.progress', 'reasoning.delta', 'session.erased', 'text.delta']);
   const facts = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
   for (const type of facts) expect(type).toMatch(/^[a-z]+\.[a-z]+ed$/);
 });
