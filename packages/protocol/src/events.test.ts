@@ -39,7 +39,7 @@ test('every event is either a fact or live, and named as a past fact or a progre
   const live = Object.entries(EVENTS).flatMap(([type, { durable }]) => (durable ? [] : [type]));
   expect(live.sort()).toEqual(['call.progress', 'reasoning.delta', 'session.erased', 'text.delta']);
   const facts = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
-  for (const type of facts) expect(type).toMatch(/^[a-z]+\.[a-z]+ed$/);
+  for (const type of facts) expect(type).toMatch(/^[a-z]+\.([a-z]+ed|rewound)$/);
 });
 
 test('a number makes an event a fact', () => {
