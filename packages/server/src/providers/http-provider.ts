@@ -114,7 +114,7 @@ async function* answer<State>(
         const step = attempted(() => wire.step(state, event));
         if (!step.ok) return yield bug(step.thrown);
         state = step.value[0];
-        said.push(...step.value[1]);
+        for (const one of step.value[1]) add(said, one);
         const last = said.at(-1)?.type;
         complete = last === 'ended';
         if (complete || last === 'failed') return yield said;
@@ -130,6 +130,14 @@ async function* answer<State>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Words that arrived together are told together: a server that is behind catches up. */
+function add(said: WireEvent[], event: WireEvent): void {
+  const last = said.at(-1);
+  if (event.type === 'text' && last?.type === 'text')
+    said[said.length - 1] = { type: 'text', text: last.text + event.text };
+  else said.push(event);
 }
 
 const post = ({ url, headers, body }: WireRequest, signal: AbortSignal): Promise<Response> =>
