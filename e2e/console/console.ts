@@ -76,6 +76,5 @@ export async function say(server: TestServer, session: string, text: string, tok
 export const seen = (locator: Locator): Promise<void> => locator.waitFor({ state: 'visible' });
 export const gone = (locator: Locator): Promise<void> => locator.waitFor({ state: 'detached' });
 
-export const titled = async (page: Page, title: string): Promise<void> => {
-  await page.waitForFunction(`document.title === ${JSON.stringify(title)}`);
-};
+export const titled = (page: Page, title: string): Promise<void> =>
+  page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Console, say, seen } from './console.ts';
+import { type Console, gone, say, seen } from './console.ts';
 
 export type Shown = {
   readonly name: string;
@@ -66,7 +66,15 @@ export const PAGES: readonly Shown[] = [
       await seen(right.getByRole('article', { name: /received: agent_message$/ }).last());
     },
   },
-  { name: 'admin', path: '/admin', ready: (page) => seen(page.getByRole('heading', { name: 'Admin' })) },
+  {
+    name: 'admin',
+    path: '/admin',
+    async ready(page) {
+      await seen(page.getByRole('heading', { name: 'Admin', exact: true }));
+      // What a rate is can be told of two readings.
+      await gone(page.locator('#main').filter({ hasText: '…' }));
+    },
+  },
   { name: 'guide', path: '/welcome', ready: (page) => seen(page.getByRole('heading', { name: 'Guide' })) },
   {
     name: 'login',
@@ -95,7 +103,7 @@ export async function furnish(server: TestServer): Promise<void> {
   await settled('help', 'What can you do?');
   await settled('rebase', 'explain `git rebase --onto main topic`');
   await settled('failed', 'simulate an error');
-  await settled('notes', 'read README.md');
+  await settled('notes', 'list files, then read README.md');
   await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
   await waitsAfter(server, 'push', 'run git push --force origin main');
 }
