@@ -224,7 +224,7 @@ describe('a stream', () => {
     );
     const events = await ask(url);
     expect(types(events)).toEqual(['text', 'retrying', 'text', 'ended']);
-    expect(events[2]).toMatchObject({ fault: { code: 'provider_unavailable' } });
+    expect(events[1]).toMatchObject({ fault: { code: 'provider_unavailable' } });
   });
 
   test('whose connection is lost is begun again', async () => {
