@@ -1,8 +1,8 @@
 /** Every page, light and dark: nothing serious for axe, nothing against the policy, nothing wider than a small phone. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { barriers } from './axe.ts';
+import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole } from './console.ts';
+import { type Console, openConsole, seen } from './console.ts';
 import { furnish, PAGES } from './pages.ts';
 
 let place: Console;
@@ -17,16 +17,30 @@ describe.skipIf(NO_BROWSER)('every page', () => {
   afterAll(() => place?.stop());
 
   test.each(PAGES)('$name can be used by everyone and keeps to the policy', async ({ path, ready }) => {
-    const page = await place.open(path, { reducedMotion: 'reduce' });
+    const page = await place.open(path, { reducedMotion: 'reduce', colorScheme: 'light' });
     await ready(page, place);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await barriers(page)).toEqual([]);
-    }
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await barriers(page, 'colours')).toEqual([]);
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate(sideways)).toBe(0);
-    expect(await barriers(page)).toEqual([]);
+    expect(await barriers(page, 'all but colours')).toEqual([]);
     expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the first view is less than 250 KB on the wire', async () => {
+    const page = await place.browser.newPage();
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await page.goto(`${place.server.http}/#/`);
+    await seen(page.getByRole('heading', { name: 'What shall we do?' }));
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(250_000);
     await page.context().close();
   });
 });

@@ -12,17 +12,22 @@ const fileOf = (name: string): string => join(place.server.root, name);
 const cardOf = (page: Page, words: string): Locator => page.locator('.approval').filter({ hasText: words });
 
 let place: Console;
+let page: Page;
+
+/** In the same tab, as a link would. */
+const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 describe.skipIf(NO_BROWSER)('approvals', () => {
   beforeAll(async () => {
     place = await openConsole();
+    page = await place.open();
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
   test('the exact command is shown with why, and what always would allow; once runs it', async () => {
     await say(place.server, 'once', 'run touch "a file.txt"');
-    const page = await place.open('/approvals');
+    await goTo('/approvals');
     const card = cardOf(page, 'a file.txt');
     await seen(card);
     expect(await card.locator('.approval-command code').textContent()).toBe("touch 'a file.txt'");
@@ -31,18 +36,25 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await titled(page, '(1) Approvals · Parlance');
     expect(existsSync(fileOf('a file.txt'))).toBe(false);
 
-    await card.getByRole('button', { name: 'Allow once' }).click();
+    const { approvals } = await getJson<{ approvals: { id: string; hash: string }[] }>(
+      `${place.server.http}/v1/approvals`,
+    );
+    const [request] = await Promise.all([
+      page.waitForRequest(/\/v1\/approvals\/./),
+      card.getByRole('button', { name: 'Allow once' }).click(),
+    ]);
+    expect(request.url()).toEndWith(`/v1/approvals/${approvals[0]?.id}`);
+    expect(request.postDataJSON()).toEqual({ answer: 'once', hash: approvals[0]?.hash });
     await seen(card.getByText('Allowed once by you.'));
     await titled(page, 'Approvals · Parlance');
     await gone(card);
     await seen(page.getByText('Nothing waits for you'));
     expect(existsSync(fileOf('a file.txt'))).toBe(true);
-    await page.context().close();
   });
 
   test('keys answer the first card: e explains, n asks for the reason of a denial, which the agent is told', async () => {
     await say(place.server, 'denied', 'run touch denied.txt');
-    const page = await place.open('/approvals');
+    await goTo('/approvals');
     const card = cardOf(page, 'denied.txt');
     await seen(card.getByRole('button', { name: 'Deny' }));
     await page.keyboard.press('e');
@@ -60,12 +72,11 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     const ended = events.find((fact) => fact.type === 'tool.ended');
     expect(ended?.parts).toEqual([{ type: 'text', text: 'The user denied this call: nay, ye' }]);
     expect(existsSync(fileOf('denied.txt'))).toBe(false);
-    await page.context().close();
   });
 
   test('always is a standing grant: the next call of the kind runs unasked', async () => {
     await say(place.server, 'always', 'run mkdir one');
-    const page = await place.open('/approvals');
+    await goTo('/approvals');
     await seen(cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }));
     await page.keyboard.press('a');
     await seen(page.getByText('Allowed always by you.'));
@@ -73,14 +84,13 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await say(place.server, 'always', 'run mkdir two');
     await watching.next(({ type, message }) => type === 'agent_message' && /two/.test(String(message)));
     expect(existsSync(fileOf('two'))).toBe(true);
-    await page.context().close();
   });
 
   test('what another client answers says by whom and over which dialect, in the inbox and in the chat', async () => {
     await say(place.server, 'elsewhere', 'run touch elsewhere.txt');
-    const inbox = await place.open('/approvals');
-    const chat = await place.openBeside(inbox, '/sessions/elsewhere');
-    await Promise.all([seen(cardOf(inbox, 'elsewhere.txt')), seen(cardOf(chat, 'elsewhere.txt'))]);
+    await goTo('/approvals');
+    const chat = await place.openBeside(page, '/sessions/elsewhere');
+    await Promise.all([seen(cardOf(page, 'elsewhere.txt')), seen(cardOf(chat, 'elsewhere.txt'))]);
 
     const client = await place.server.connect('/agentloop?session=elsewhere');
     await client.next('approval_request');
@@ -90,15 +100,15 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
       payload: { review: 'no-continue', customDenyMessage: 'not now' },
     });
     const words = 'Denied by local over agentloop: “not now”';
-    await Promise.all([seen(inbox.getByText(words)), seen(chat.getByText(words))]);
-    await gone(cardOf(inbox, 'elsewhere.txt'));
-    await inbox.context().close();
+    await Promise.all([seen(page.getByText(words)), seen(chat.getByText(words))]);
+    await gone(cardOf(page, 'elsewhere.txt'));
+    await chat.close();
   });
 
   test('a patch is shown side by side, and one under the other where there is little room', async () => {
     await Bun.write(fileOf('notes.txt'), 'one\ntwo\nthree\n');
     await say(place.server, 'patch', 'replace two with zwei in notes.txt');
-    const page = await place.open('/approvals');
+    await goTo('/approvals');
     const card = cardOf(page, 'notes.txt');
     const [before, after] = [
       card.locator('.patch-cell.patch-removed'),
@@ -117,19 +127,17 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(lower?.y).toBeGreaterThan(upper?.y ?? 0);
     await card.getByRole('button', { name: 'Allow once' }).click();
     await seen(card.getByText('Allowed once by you.'));
-    await page.context().close();
   });
 
   test('the keys are for the card that has the focus, where one has', async () => {
     await say(place.server, 'first', 'run touch first.txt');
     await say(place.server, 'second', 'run touch second.txt');
-    const page = await place.open('/approvals');
+    await goTo('/approvals');
     const [first, second] = [cardOf(page, 'first.txt'), cardOf(page, 'second.txt')];
     await Promise.all([seen(first), seen(second)]);
     await second.getByRole('button', { name: 'Explain' }).focus();
     await page.keyboard.press('y');
     await seen(second.getByText('Allowed once by you.'));
     expect(await first.getAttribute('data-state')).toBe('pending');
-    await page.context().close();
   });
 });

@@ -11,11 +11,26 @@ type Finding = {
   nodes: { target: string[]; html: string }[];
 };
 
-/** One line for each serious or critical finding; none where the page is as it should be. */
-export async function barriers(page: Page): Promise<string[]> {
+/** The page can be looked over from then on, until it is loaded again. */
+export async function prepare(page: Page): Promise<void> {
   // Evaluated by the debugger, which a content security policy does not stop: the page's own stays in force.
   await page.evaluate(`${AXE}; void 0`);
-  const found = (await page.evaluate('axe.run(document).then(({ violations }) => violations)')) as Finding[];
+}
+
+/** `colours`: what changes with light and dark alone. */
+type Rules = 'all' | 'colours' | 'all but colours';
+
+const OPTIONS: Readonly<Record<Rules, object>> = {
+  all: {},
+  colours: { runOnly: ['color-contrast', 'link-in-text-block'] },
+  'all but colours': { rules: { 'color-contrast': { enabled: false } } },
+};
+
+/** One line for each serious or critical finding; none where the page is as it should be. */
+export async function barriers(page: Page, rules: Rules): Promise<string[]> {
+  const options = JSON.stringify(OPTIONS[rules]);
+  const run = `axe.run(document, ${options}).then(({ violations }) => violations)`;
+  const found = (await page.evaluate(run)) as Finding[];
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>

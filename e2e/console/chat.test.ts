@@ -7,28 +7,33 @@ import { type Console, gone, openConsole, seen } from './console.ts';
 
 let model: DictatedModel;
 let place: Console;
+let page: Page;
 
-async function send(page: Page, text: string): Promise<void> {
+/** Another session, in the same tab. */
+const begin = () => page.goto(`${place.server.http}/#/`);
+
+async function send(text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
   await page.keyboard.press('Enter');
 }
 
-const answers = (page: Page) => page.locator('.row > .markdown');
-const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop' });
+const answers = () => page.locator('.row > .markdown');
+const stopButton = () => page.getByRole('button', { name: 'Stop' });
 
 /** A turn from the first words to the end. */
-async function turn(page: Page, text: string, answer: string): Promise<void> {
-  await send(page, text);
+async function turn(text: string, answer: string): Promise<void> {
+  await send(text);
   model.say(answer);
   model.end();
-  await seen(answers(page).filter({ hasText: answer }));
-  await gone(stopButton(page));
+  await seen(answers().filter({ hasText: answer }));
+  await gone(stopButton());
 }
 
 describe.skipIf(NO_BROWSER)('chat', () => {
   beforeAll(async () => {
     model = dictatedModel();
     place = await openConsole(model.settings);
+    page = await place.open();
   });
   afterAll(async () => {
     await place?.stop();
@@ -37,114 +42,107 @@ describe.skipIf(NO_BROWSER)('chat', () => {
   afterEach(() => expect(place.problems()).toEqual([]));
 
   test('the first words begin a session; the answer streams, as Markdown, with code in colours', async () => {
-    const page = await place.open();
-    await send(page, 'Show me a function');
+    await begin();
+    await send('Show me a function');
     await page.waitForURL(/#\/sessions\/.+/);
     await seen(page.locator('.said').getByText('Show me a function'));
     model.say('Here it **is');
-    await seen(answers(page).filter({ hasText: 'Here it' }));
-    await seen(stopButton(page));
+    await seen(answers().filter({ hasText: 'Here it' }));
+    await seen(stopButton());
     model.say('**:\n\n```ts\nconst half = 1;\n');
     await seen(page.locator('pre.code').filter({ hasText: 'const half = 1;' }));
     model.say('```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n');
     model.end();
     await seen(page.locator('.markdown table td').getByText('2'));
-    await gone(stopButton(page));
+    await gone(stopButton());
     expect(await page.locator('.markdown strong').textContent()).toBe('is');
     await seen(page.locator('pre.code [class*="keyword"]').getByText('const'));
     await seen(page.getByRole('button', { name: 'Copy the code' }));
-    await page.context().close();
   });
 
   test('reasoning is folded, and unfolds', async () => {
-    const page = await place.open();
-    await send(page, 'Think first');
+    await begin();
+    await send('Think first');
     model.think('A secret thought.');
     await seen(page.getByRole('button', { name: 'Thinking …' }));
     model.say('Out loud.');
     model.end();
-    await seen(answers(page).filter({ hasText: 'Out loud.' }));
+    await seen(answers().filter({ hasText: 'Out loud.' }));
     const thought = page.getByRole('button', { name: /^Thought/ });
     await seen(thought);
     expect(await page.getByText('A secret thought.').count()).toBe(0);
     await thought.click();
     await seen(page.getByText('A secret thought.'));
-    await page.context().close();
   });
 
   test('a turn that is stopped keeps what was said, and the next message is answered', async () => {
-    const page = await place.open();
-    await send(page, 'Tell me a long story');
+    await begin();
+    await send('Tell me a long story');
     model.say('Once upon a time');
-    await seen(answers(page).filter({ hasText: 'Once upon a time' }));
-    await stopButton(page).click();
+    await seen(answers().filter({ hasText: 'Once upon a time' }));
+    await stopButton().click();
     await seen(page.locator('.turn-end').getByText('Stopped'));
-    expect(await answers(page).textContent()).toBe('Once upon a time');
-    await turn(page, 'A short one', 'The end.');
-    await page.context().close();
+    expect(await answers().textContent()).toBe('Once upon a time');
+    await turn('A short one', 'The end.');
   });
 
   test('an edited message takes the place of the old one and of what came of it', async () => {
-    const page = await place.open();
-    await turn(page, 'What is two and two?', 'Five.');
+    await begin();
+    await turn('What is two and two?', 'Five.');
     await page.locator('.said').hover();
     await page.getByRole('button', { name: 'Edit and send again' }).click();
     await page.getByRole('textbox', { name: 'The message, to be sent again' }).fill('What is 2 + 2?');
     await page.getByRole('button', { name: 'Send again' }).click();
     model.say('Four.');
     model.end();
-    await seen(answers(page).filter({ hasText: 'Four.' }));
+    await seen(answers().filter({ hasText: 'Four.' }));
     await gone(page.getByText('Five.'));
     expect(await page.locator('.said').count()).toBe(1);
     expect(await page.locator('.said-bubble').textContent()).toBe('What is 2 + 2?');
-    await page.context().close();
   });
 
   test('an answer can be asked for again', async () => {
-    const page = await place.open();
-    await turn(page, 'Say something', 'Something dull.');
+    await begin();
+    await turn('Say something', 'Something dull.');
     await page.getByRole('button', { name: 'Answer again' }).click();
     model.say('Something bright.');
     model.end();
-    await seen(answers(page).filter({ hasText: 'Something bright.' }));
+    await seen(answers().filter({ hasText: 'Something bright.' }));
     await gone(page.getByText('Something dull.'));
     expect(await page.locator('.said').count()).toBe(1);
-    await page.context().close();
   });
 
   test('a message in the middle of a turn is shown as queued, and taken when its time comes', async () => {
-    const page = await place.open();
-    await send(page, 'First');
+    await begin();
+    await send('First');
     model.say('Working on it');
-    await seen(answers(page).filter({ hasText: 'Working on it' }));
-    await send(page, 'Second');
+    await seen(answers().filter({ hasText: 'Working on it' }));
+    await send('Second');
     await seen(page.locator('.said[data-queued]').getByText('Queued'));
     model.end();
     model.say('And the second.');
     model.end();
-    await seen(answers(page).filter({ hasText: 'And the second.' }));
+    await seen(answers().filter({ hasText: 'And the second.' }));
     await gone(page.locator('.said[data-queued]'));
-    await page.context().close();
   });
 
   test('a call is a card with its input and its output', async () => {
-    const page = await place.open();
-    await send(page, 'List the files');
+    await begin();
+    await send('List the files');
     model.call('list_files', { path: '.' });
     const card = page.locator('.call').filter({ hasText: 'list_files' });
     await seen(card.getByText('Done'));
     model.say('That is all.');
     model.end();
-    await seen(answers(page).filter({ hasText: 'That is all.' }));
+    await seen(answers().filter({ hasText: 'That is all.' }));
     await card.getByRole('button', { name: /list_files/ }).click();
     await seen(card.getByRole('heading', { name: 'Input' }));
     await seen(card.getByRole('heading', { name: /^Output/ }));
-    await page.context().close();
   });
 
   test('a slash command sets the approval mode of the session', async () => {
-    const page = await place.open();
-    await turn(page, 'Hello', 'Hello yourself.');
+    await begin();
+    await turn('Hello', 'Hello yourself.');
     await page.getByRole('textbox', { name: 'Message' }).fill('/approval auto-edit');
     await page.keyboard.press('Enter');
     await seen(page.locator('.toast').getByText('Approval mode: auto-edit.'));
@@ -156,6 +154,5 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('/approval nonsense');
     await page.keyboard.press('Enter');
     await seen(page.locator('.toast').getByText('/approval MODE: suggest, auto-edit, full-auto'));
-    await page.context().close();
   });
 });

@@ -6,6 +6,10 @@ import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen } from './console.ts';
 
 let place: Console;
+let page: Page;
+
+/** In the same tab, as a link would. */
+const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 const rowOf = (page: Page, title: string): Locator =>
   page.locator('.session-row').filter({ has: page.locator('.session-title', { hasText: title }) });
@@ -19,37 +23,38 @@ async function choose(page: Page, title: string, item: string): Promise<void> {
 describe.skipIf(NO_BROWSER)('sessions', () => {
   beforeAll(async () => {
     place = await openConsole();
+    page = await place.open();
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
   test('what any client begins shows up at once, with the dialects that are attached', async () => {
-    const page = await place.open();
+    await goTo('/');
     await seen(page.getByText('No sessions yet.'));
     const client = await place.server.connect('/broadcast');
     client.send({ type: 'chat', message: 'hello from elsewhere', session_id: 'shows-up' });
     await seen(rowOf(page, 'hello from elsewhere').getByText('broadcast'));
     client.close();
     await gone(rowOf(page, 'hello from elsewhere').getByText('broadcast'));
-    await page.context().close();
   });
 
   test('a session that waits says so, and the search finds by title', async () => {
     await say(place.server, 'waits', 'run touch waiting.txt');
     await say(place.server, 'other', 'hello there');
-    const page = await place.open();
+    await goTo('/');
     await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for someone', { exact: true }));
     await page.getByRole('searchbox').fill('WAITING');
     await gone(rowOf(page, 'hello there'));
     expect(await page.locator('.session-row').count()).toBe(1);
     await page.getByRole('searchbox').fill('no such words');
     await seen(page.getByText('No session has “no such words” in its title.'));
-    await page.context().close();
+    await page.getByRole('searchbox').fill('');
+    await seen(rowOf(page, 'hello there'));
   });
 
   test('renamed in one tab, it has its new name in the other', async () => {
     await say(place.server, 'renamed', 'an old name');
-    const page = await place.open('/sessions/renamed');
+    await goTo('/sessions/renamed');
     const other = await place.openBeside(page, '/approvals');
     await seen(rowOf(other, 'an old name'));
     await page.bringToFront();
@@ -58,23 +63,24 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await page.keyboard.press('Enter');
     await seen(rowOf(other, 'A better name'));
     await seen(page.getByRole('heading', { name: 'A better name' }));
-    await page.context().close();
+    await other.close();
   });
 
   test('archived, it is in the archive alone', async () => {
     await say(place.server, 'archived', 'to be archived');
-    const page = await place.open();
+    await goTo('/');
     await seen(rowOf(page, 'to be archived'));
     await choose(page, 'to be archived', 'Archive');
     await gone(rowOf(page, 'to be archived'));
     await page.getByRole('button', { name: 'Show archived sessions' }).click();
     await seen(rowOf(page, 'to be archived'));
-    await page.context().close();
+    await page.getByRole('button', { name: 'Show current sessions' }).click();
+    await gone(rowOf(page, 'to be archived'));
   });
 
   test('exported, it is a file with every fact', async () => {
     await say(place.server, 'exported', 'to be exported');
-    const page = await place.open();
+    await goTo('/');
     await seen(rowOf(page, 'to be exported'));
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -83,18 +89,16 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     expect(download.suggestedFilename()).toBe('exported.jsonl');
     const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
     expect(lines.some((line) => JSON.parse(line).type === 'input.accepted')).toBe(true);
-    await page.context().close();
   });
 
   test('deleted, it is gone for good, and the reader is led away from it', async () => {
     await say(place.server, 'deleted', 'to be deleted');
-    const page = await place.open('/sessions/deleted');
+    await goTo('/sessions/deleted');
     await choose(page, 'to be deleted', 'Delete');
     await seen(page.getByRole('heading', { name: 'Delete the session?' }));
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await gone(rowOf(page, 'to be deleted'));
     await page.waitForURL(/#\/$/);
     expect((await fetch(`${place.server.http}/v1/sessions/deleted`)).status).toBe(404);
-    await page.context().close();
   });
 });

@@ -5,6 +5,10 @@ import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen } from './console.ts';
 
 let place: Console;
+let page: Page;
+
+/** In the same tab, as a link would. */
+const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 const fact = (page: Page, type: string) =>
   page.getByRole('article', { name: new RegExp(`^Fact \\d+: ${type}$`) });
@@ -14,13 +18,14 @@ const frame = (page: Page, words: string) =>
 describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   beforeAll(async () => {
     place = await openConsole();
+    page = await place.open();
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
   test('facts of the past and frames of the present stand beside each other, and can be filtered', async () => {
     await say(place.server, 'watched', 'hello');
-    const page = await place.open('/timeline/watched');
+    await goTo('/timeline/watched');
     await seen(fact(page, 'session.created'));
     await seen(fact(page, 'turn.ended'));
 
@@ -53,12 +58,11 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await sent.getByRole('button').first().click();
     await seen(sent.getByText('"echo hello"'));
     other.close();
-    await page.context().close();
   });
 
   test('paused, nothing moves; resumed, nothing is missing', async () => {
     await say(place.server, 'paused', 'hello');
-    const page = await place.open('/timeline/paused');
+    await goTo('/timeline/paused');
     await seen(fact(page, 'turn.ended'));
     await page.getByRole('button', { name: 'Pause' }).click();
     const chat = await place.openBeside(page, '/sessions/paused');
@@ -67,11 +71,11 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     expect(await page.getByText('hello once more').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await seen(fact(page, 'input.accepted').nth(1));
-    await page.context().close();
+    await chat.close();
   });
 
   test('two dialects side by side on one session: what one sends, the other sees in its own words', async () => {
-    const page = await place.open('/playground?session=played&left=agentloop&right=broadcast');
+    await goTo('/playground?session=played&left=agentloop&right=broadcast');
     const [left, right] = [
       page.getByRole('region', { name: 'First pane: agentloop' }),
       page.getByRole('region', { name: 'Second pane: broadcast' }),
@@ -87,11 +91,11 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     const message = right.getByRole('article', { name: /received: agent_message$/ });
     await message.getByRole('button').first().click();
     await seen(message.getByText(/1 2 3 4 5/).last());
-    await page.context().close();
   });
 
   test('what is not JSON says so, and is sent as it is where one wants to see what comes of it', async () => {
-    const page = await place.open('/playground?session=broken&left=agentloop&right=none');
+    await goTo('/');
+    await goTo('/playground?session=broken&left=agentloop&right=none');
     const pane = page.getByRole('region', { name: 'First pane: agentloop' });
     await pane.getByRole('button', { name: 'Connect', exact: true }).click();
     await seen(pane.getByText(/^connected as/));
@@ -99,6 +103,5 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await seen(pane.getByText(/^Not JSON/));
     await pane.getByRole('button', { name: 'Send as it is' }).click();
     await seen(pane.getByRole('article', { name: /received: error$/ }));
-    await page.context().close();
   });
 });
