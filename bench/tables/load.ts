@@ -6,7 +6,7 @@ import { measureRounds } from './measure-streams.ts';
 import { openSockets } from './open-sockets.ts';
 import type { Table } from './table.ts';
 
-const LOAD = { streams: 500, tokens: 200, intervalMs: 10, rounds: 2 };
+const LOAD = { streams: 500, tokens: 200, intervalMs: 10, rounds: 2, warmUps: 1 };
 
 export const load: Table = {
   name: 'load',

@@ -34,6 +34,7 @@ export const relay: Table = {
       tokens: job.quick ? 100 : 200,
       intervalMs: 10,
       rounds: job.quick ? 1 : 3,
+      warmUps: job.quick || contestant.slow ? 1 : 4,
     };
     return measureStreams(contestant, load, progress);
   },
