@@ -10,30 +10,39 @@ import { postJson, type ServerProcess, startProcess } from './server-process.ts'
 const TOKENS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), 'parlance-slow-'));
 let model: FakeModel;
+/** the one that the tests below talk to */
 let server: ServerProcess;
 let token: string;
+const started: ServerProcess[] = [];
 
-/** The kernel takes about four megabytes for a reader; an answer must be longer for the server to notice. */
+/** The kernel takes about four megabytes for a reader; an answer must be longer for the server to notice: this one has eight. */
 const answerOf = (width: number) =>
   Array.from({ length: TOKENS }, (_, index) => `${index}${'.'.repeat(width)}`).join(' ');
 
-beforeAll(async () => {
+beforeAll(() => {
   model = fakeModel(({ messages }) => {
     const asked = JSON.stringify(messages.at(-1)?.content);
     return { say: answerOf(Number(/words of (\d+)/.exec(asked)?.[1])) };
   });
-  server = await startProcess(folder, {
-    PROVIDER: 'openai',
-    MODEL: 'fake',
-    OPENAI_API_KEY: 'key',
-    OPENAI_BASE_URL: model.url,
-    CONTEXT_LIMIT: '100000000',
-  });
-  const user = { username: 'dev', password: 'dev-password' };
-  token = String((await postJson(`${server.http}/v1/auth/login`, user)).body.access_token);
 });
+
+/** A server of its own for the tests of a block. */
+const withServer = (settings: Record<string, string>) =>
+  beforeAll(async () => {
+    server = await startProcess(mkdtempSync(join(folder, 'server-')), {
+      PROVIDER: 'openai',
+      MODEL: 'fake',
+      OPENAI_API_KEY: 'key',
+      OPENAI_BASE_URL: model.url,
+      CONTEXT_LIMIT: '100000000',
+      ...settings,
+    });
+    started.push(server);
+    const user = { username: 'dev', password: 'dev-password' };
+    token = String((await postJson(`${server.http}/v1/auth/login`, user)).body.access_token);
+  });
 afterAll(async () => {
-  await server?.kill();
+  for (const one of started) await one.kill();
   model?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -105,78 +114,82 @@ async function figure(name: string): Promise<number> {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-for (const [name, dialect] of Object.entries(READERS)) {
-  describe(name, () => {
-    test('a reader that pauses is sent the rest as few frames, and has the whole answer', async () => {
-      // Frames are long and the text is short, so that the kernel is full before the limit of what is held is reached.
-      const session = `pause-${name}-${'x'.repeat(150)}`;
-      const width = name === 'conversations' ? 2 : 40;
+const WIDTH = 400;
+
+describe('where much may be held', () => {
+  withServer({ PARLANCE_HELD_CHARACTERS: '100000000' });
+  for (const [name, dialect] of Object.entries(READERS)) {
+    test(`${name}: a reader that pauses is sent the rest as few frames, and has the whole answer`, async () => {
+      const session = `pause-${name}`;
       await prepared(session);
       const [slow, quick] = [await dialect.open(session), await dialect.open(session)];
       const before = await figure('parlance_frames_coalesced_total');
       slow.stopReading();
-      await turn(session, width);
+      await turn(session, WIDTH);
       await quick.until(dialect.done);
-      expect(dialect.text(quick.texts)).toBe(answerOf(width));
+      expect(dialect.text(quick.texts)).toBe(answerOf(WIDTH));
       expect(await figure('parlance_frames_coalesced_total')).toBeGreaterThan(before);
       slow.goOn();
       await slow.until(dialect.done);
-      expect(dialect.text(slow.texts)).toBe(answerOf(width));
+      expect(dialect.text(slow.texts)).toBe(answerOf(WIDTH));
       expect(slow.texts.length).toBeLessThan(quick.texts.length);
       for (const reader of [slow, quick]) reader.end();
     });
-  });
-}
-
-for (const name of ['agentloop', 'conversations'] as const) {
-  test(`${name}: a reader that is too far behind is closed with 1013, and nobody else notices`, async () => {
-    const session = `gone-${name}`;
-    await prepared(session);
-    const [slow, quick] = [await READERS[name].open(session), await READERS[name].open(session)];
-    const before = await figure('parlance_slow_readers_closed_total');
-    slow.stopReading();
-    await turn(session, 200);
-    await quick.until(READERS[name].done);
-    expect(READERS[name].text(quick.texts)).toBe(answerOf(200));
-    expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
-    slow.goOn();
-    expect(await slow.closed).toBe(1013);
-    // What it was sent has no gap: it is the beginning of the answer.
-    expect(answerOf(200).startsWith(READERS[name].text(slow.texts))).toBe(true);
-    quick.end();
-  });
-}
-
-test('native: a reader that is too far behind is told again from the log, with no fact lost or repeated', async () => {
-  const { open, text, done } = READERS.native;
-  await prepared('behind');
-  const slow = await open('behind');
-  const before = await figure('parlance_resyncs_total');
-  slow.stopReading();
-  await turn('behind', 200);
-  expect(await figure('parlance_resyncs_total')).toBe(before + 1);
-  slow.goOn();
-  await slow.until(done);
-  expect(text(slow.texts)).toBe(answerOf(200));
-  const numbers = [...slow.texts.join('').matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq));
-  expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
-  slow.end();
+  }
 });
 
-test('forty readers that do not read cost less than a megabyte each', async () => {
-  const { open } = READERS.agentloop;
-  const residentMegabytes = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
-  const readers: RawReader[] = [];
-  for (const session of ['first', 'second', 'third']) await prepared(session);
-  for (const session of ['first', 'second']) await turn(session, 40);
-  const before = residentMegabytes();
-  for (let count = 0; count < 40; count++) readers.push(await open('third'));
-  for (const reader of readers) reader.stopReading();
-  await turn('third', 40);
-  expect(await figure('parlance_sockets_behind')).toBe(40);
-  // What the turn itself left behind is garbage, which the process gives back when it comes to it.
-  while (residentMegabytes() - before >= 40) await figure('parlance_sockets_behind');
-  expect(await figure('parlance_sockets_behind')).toBe(40);
-  for (const reader of readers) reader.end();
+describe('by default', () => {
+  withServer({});
+  for (const name of ['agentloop', 'conversations'] as const) {
+    test(`${name}: a reader that is too far behind is closed with 1013, and nobody else notices`, async () => {
+      const session = `gone-${name}`;
+      await prepared(session);
+      const [slow, quick] = [await READERS[name].open(session), await READERS[name].open(session)];
+      const before = await figure('parlance_slow_readers_closed_total');
+      slow.stopReading();
+      await turn(session, WIDTH);
+      await quick.until(READERS[name].done);
+      expect(READERS[name].text(quick.texts)).toBe(answerOf(WIDTH));
+      expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
+      slow.goOn();
+      expect(await slow.closed).toBe(1013);
+      // What it was sent has no gap: it is the beginning of the answer.
+      expect(answerOf(WIDTH).startsWith(READERS[name].text(slow.texts))).toBe(true);
+      quick.end();
+    });
+  }
+
+  test('native: a reader that is too far behind is told again from the log, with no fact lost or repeated', async () => {
+    const { open, text, done } = READERS.native;
+    await prepared('behind');
+    const slow = await open('behind');
+    const before = await figure('parlance_resyncs_total');
+    slow.stopReading();
+    await turn('behind', WIDTH);
+    expect(await figure('parlance_resyncs_total')).toBe(before + 1);
+    slow.goOn();
+    await slow.until(done);
+    expect(text(slow.texts)).toBe(answerOf(WIDTH));
+    const numbers = [...slow.texts.join('').matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq));
+    expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
+    slow.end();
+  });
+
+  test('forty readers that do not read cost less than a megabyte each, and are let go', async () => {
+    const { open } = READERS.agentloop;
+    const residentMegabytes = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const readers: RawReader[] = [];
+    for (const session of ['first', 'second', 'third']) await prepared(session);
+    for (const session of ['first', 'second']) await turn(session, WIDTH);
+    const before = residentMegabytes();
+    const closed = await figure('parlance_slow_readers_closed_total');
+    for (let count = 0; count < 40; count++) readers.push(await open('third'));
+    for (const reader of readers) reader.stopReading();
+    await turn('third', WIDTH);
+    expect(await figure('parlance_slow_readers_closed_total')).toBe(closed + 40);
+    // What the turn itself left behind is garbage, which the process gives back when it comes to it.
+    while (residentMegabytes() - before >= 40) await figure('parlance_sockets');
+    for (const reader of readers) reader.end();
+  });
 });

@@ -68,6 +68,7 @@ describe('defaults', () => {
       maxFrame: 1_048_576,
       maxFirstFrame: 65_536,
       framesPerMinute: 12_000,
+      heldCharacters: 262_144,
       sockets: 100_000,
       socketsPerPrincipal: 10_000,
       socketsPerAddress: 10_000,

@@ -48,9 +48,6 @@ import { eventStreams } from './transports/event-stream.ts';
 import { listen } from './transports/http.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
 
-/** What is held for a reader that is behind, before it is let go or told to read the log again. */
-const HELD_CHARACTERS = 256 * 1024;
-
 export type RunningServer = {
   readonly host: string;
   readonly port: number;
@@ -142,7 +139,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     now: Date.now,
     newId: () => crypto.randomUUID(),
     attachments,
-    stream: heldStreams(gate, eventStreams({ heldCharacters: HELD_CHARACTERS }, log, metrics)),
+    stream: heldStreams(gate, eventStreams(config, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
     asked: (request) => {
@@ -201,7 +198,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       firstFrameBytes: Math.min(config.maxFirstFrame, config.maxFrame),
       idleSeconds: 120,
       unsentBytes: 16 * 1024 * 1024,
-      heldCharacters: HELD_CHARACTERS,
+      heldCharacters: config.heldCharacters,
     },
     log,
     metrics,

@@ -50,6 +50,15 @@ export const LIMITS = {
     reached:
       "the frame is not read and answered with the dialect's error and a retry time; a socket that does not slow down is closed with 1008",
   }),
+  heldCharacters: limit({
+    env: 'PARLANCE_HELD_CHARACTERS',
+    flag: '--held-characters',
+    argument: 'COUNT',
+    fallback: 262_144,
+    range: [1_024, 1_073_741_824],
+    description: 'how much is held for a reader that is behind what it is told',
+    reached: 'a socket is closed with 1013; a stream of events is told again from the log',
+  }),
   sockets: limit({
     env: 'PARLANCE_SOCKETS',
     flag: '--sockets',

@@ -11,7 +11,7 @@ const KEEP_ALIVE = ': still here\n\n';
 /** What Bun hands to a stream of type `direct`: a write that returns a promise says that the reader is behind. */
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
-export function eventStreams(limits: { heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
+export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
   const open: OpenStream = (request, { dialect, encode, tell, until }) => {
     const gone = until ? AbortSignal.any([request.signal, until]) : request.signal;
     const reader = new StreamReader(gone, limits.heldCharacters, encode, {
