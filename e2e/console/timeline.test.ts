@@ -95,6 +95,8 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
 
   test('what is not JSON says so, and is sent as it is where one wants to see what comes of it', async () => {
     await goTo('/');
+    // Two addresses at once would leave the page where it is, with its connections.
+    await page.getByRole('region', { name: /pane:/ }).first().waitFor({ state: 'detached' });
     await goTo('/playground?session=broken&left=agentloop&right=none');
     const pane = page.getByRole('region', { name: 'First pane: agentloop' });
     await pane.getByRole('button', { name: 'Connect', exact: true }).click();
