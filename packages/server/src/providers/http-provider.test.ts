@@ -284,7 +284,7 @@ describe('a stream', () => {
         async start(controller) {
           for (let count = 0; count < 5; count++) {
             controller.enqueue(new TextEncoder().encode(': still there\n\n'));
-            await Bun.sleep(20);
+            await Bun.sleep(300);
           }
           controller.enqueue(new TextEncoder().encode('data: Done\n\ndata: END\n\n'));
           controller.close();
@@ -292,7 +292,7 @@ describe('a stream', () => {
       });
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     });
-    expect(types(await ask(url, { idleMs: 60 }))).toEqual(['text', 'ended']);
+    expect(types(await ask(url, { idleMs: 1_000 }))).toEqual(['text', 'ended']);
   });
 });
 
