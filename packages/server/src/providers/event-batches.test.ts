@@ -14,7 +14,7 @@ const stream = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
 async function read(pieces: readonly Uint8Array[]): Promise<VendorEvent[]> {
   const events: VendorEvent[] = [];
   for await (const batch of eventBatches(
-    stream(pieces),
+    stream(pieces).getReader(),
     () => undefined,
     () => false,
   ))

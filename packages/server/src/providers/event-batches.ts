@@ -1,5 +1,6 @@
 /** Server-sent events of a byte stream. */
 import { createParser } from 'eventsource-parser';
+import type { Body } from './http/body.ts';
 import type { VendorEvent } from './wire.ts';
 
 /** How many characters of an event are kept before it is complete. */
@@ -13,11 +14,10 @@ const LAST_BYTES_MS = 1000;
  * early, the connection is closed, unless `complete` says that nothing more is wanted: then it may be used again.
  */
 export async function* eventBatches(
-  body: ReadableStream<Uint8Array>,
+  body: Body,
   alive: () => void,
   complete: () => boolean,
 ): AsyncGenerator<readonly VendorEvent[], void> {
-  const reader = body.getReader();
   const decoder = new TextDecoder();
   let batch: VendorEvent[] = [];
   const parser = createParser({
@@ -26,8 +26,8 @@ export async function* eventBatches(
   });
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
+      const { value } = await body.read();
+      if (!value) break;
       alive();
       parser.feed(decoder.decode(value, { stream: true }));
       if (batch.length === 0) continue;
@@ -37,19 +37,17 @@ export async function* eventBatches(
     parser.feed(`${decoder.decode()}\n\n`); // an event whose last line was not ended
     if (batch.length > 0) yield batch;
   } finally {
-    void close(reader, complete());
+    void close(body, complete());
   }
 }
 
-type Reader = { read(): Promise<{ done: boolean }>; cancel(): Promise<void> };
-
 /** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
-async function close(reader: Reader, readOn: boolean): Promise<void> {
-  const cancel = () => reader.cancel().catch(() => undefined);
+async function close(body: Body, readOn: boolean): Promise<void> {
+  const cancel = () => body.cancel().catch(() => undefined);
   if (!readOn) return void (await cancel());
   const timer = setTimeout(cancel, LAST_BYTES_MS);
   for (let over = false; !over; ) {
-    over = await reader.read().then(
+    over = await body.read().then(
       ({ done }) => done,
       () => true,
     );

@@ -2,6 +2,9 @@
 import type { Log } from '../core/ports/log.ts';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { eventBatches } from './event-batches.ts';
+import type { Body } from './http/body.ts';
+import type { HttpAnswer } from './http/connection.ts';
+import { post } from './http/post.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
 import { BROKEN_OFF, type Wire, type WireEvent, type WireFault, type WireRequest } from './wire.ts';
 
@@ -33,7 +36,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
       let plain = false;
       for (let attempt = 1; ; attempt++) {
         let broken: WireFault = BROKEN_OFF;
-        for await (const batch of answer(wire, prompt, plain, options, signal)) {
+        for await (const batch of attemptOf(wire, prompt, plain, options, signal)) {
           for (const event of batch) {
             if (event.type === 'failed') broken = event.fault;
             else yield event;
@@ -76,7 +79,7 @@ const BUG: WireFault = {
 const failed = (fault: WireFault): readonly WireEvent[] => [{ type: 'failed', fault }];
 
 /** One attempt, in batches of what arrived together. The last event is `ended` or `failed`; never throws. */
-async function* answer<State>(
+async function* attemptOf<State>(
   wire: Wire<State>,
   prompt: Prompt,
   plain: boolean,
@@ -92,23 +95,25 @@ async function* answer<State>(
   };
   try {
     // Nothing of the request is held here: it can be large, and the answer takes its time.
-    const posted = attempted(() => post(wire.request(prompt, plain), AbortSignal.any([signal, idle.signal])));
+    const posted = attempted(() =>
+      asked(wire.request(prompt, plain), AbortSignal.any([signal, idle.signal])),
+    );
     if (!posted.ok) return yield bug(posted.thrown);
-    const response = await posted.value;
+    const answer = await posted.value;
     clearTimeout(timer);
     timer = setTimeout(() => idle.abort(), idleMs);
-    if (response.status >= 300 && response.status < 400) return yield failed(REDIRECTED);
-    if (!isStream(response)) {
-      const text = await beginning(response);
-      const fault = attempted(() => wire.refused(response.status, text));
+    if (answer.status >= 300 && answer.status < 400) return yield failed(REDIRECTED);
+    if (!isStream(answer)) {
+      const text = await beginning(answer.body);
+      const fault = attempted(() => wire.refused(answer.status, text));
       if (!fault.ok) return yield bug(fault.thrown);
-      const retryAfterMs = retryAfter(response.headers, Date.now());
+      const retryAfterMs = retryAfter(answer.headers, Date.now());
       return yield failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
     }
     let state = wire.start();
     let complete = false;
     const alive = () => void timer.refresh();
-    for await (const events of eventBatches(response.body, alive, () => complete)) {
+    for await (const events of eventBatches(answer.body, alive, () => complete)) {
       const said: WireEvent[] = [];
       for (const event of events) {
         const step = attempted(() => wire.step(state, event));
@@ -140,15 +145,15 @@ function add(said: WireEvent[], event: WireEvent): void {
   else said.push(event);
 }
 
-const post = ({ url, headers, body }: WireRequest, signal: AbortSignal): Promise<Response> =>
-  fetch(url, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify(body),
+const asked = ({ url, headers, body }: WireRequest, signal: AbortSignal): Promise<HttpAnswer> =>
+  post(
+    {
+      url,
+      headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify(body),
+    },
     signal,
-    redirect: 'manual', // a key is never sent on to another address
-    timeout: false, // ours counts
-  });
+  );
 
 type Attempted<Value> =
   | { readonly ok: true; readonly value: Value }
@@ -164,16 +169,15 @@ function attempted<Value>(run: () => Value): Attempted<Value> {
 }
 
 /** Not every server that streams says so in its content type; these two never do. */
-const isStream = (response: Response): response is Response & { body: ReadableStream<Uint8Array> } =>
-  response.ok && response.body !== null && !/json|html/i.test(response.headers.get('content-type') ?? '');
+const isStream = ({ status, headers }: HttpAnswer): boolean =>
+  status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');
 
-async function beginning(response: Response): Promise<string> {
-  let text = '';
+async function beginning(body: Body): Promise<string> {
   const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length >= REFUSAL_LENGTH) break;
-  }
+  let text = '';
+  for (let read = await body.read(); read.value && text.length < REFUSAL_LENGTH; read = await body.read())
+    text += decoder.decode(read.value, { stream: true });
+  void body.cancel();
   return text.slice(0, REFUSAL_LENGTH);
 }
 

@@ -1,0 +1,132 @@
+/** The bytes of an HTTP/1.1 answer, cut anywhere: its head, then its body in the pieces that arrive. */
+import { Chunks } from './chunks.ts';
+import { badAnswer, HttpError } from './error.ts';
+
+export type Head = { readonly status: number; readonly headers: Headers };
+
+const LONGEST_HEAD = 64 * 1024;
+
+/** How the end of a body is known (RFC 9112, 6.3). */
+type Framing =
+  | { readonly by: 'length'; left: number }
+  | { readonly by: 'chunks'; readonly chunks: Chunks }
+  | { readonly by: 'close' };
+
+export class AnswerReader {
+  /** Null until it is whole. */
+  head: Head | null = null;
+  #begun: Buffer = Buffer.alloc(0);
+  #framing: Framing | null = null;
+  #complete = false;
+  #reusable = false;
+
+  /** Nothing more belongs to this answer. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  /** The connection may carry another exchange. */
+  get reusable(): boolean {
+    return this.#complete && this.#reusable;
+  }
+
+  /** Hands over what `bytes` has of the body. Throws `BAD_ANSWER`. */
+  read(bytes: Buffer, piece: (data: Uint8Array) => void): void {
+    const body = this.#framing ? bytes : this.#readHead(bytes);
+    if (!body || !this.#framing) return;
+    const end = this.#readBody(this.#framing, body, piece);
+    // What follows an answer was not asked for: whose would it be?
+    if (end < body.length) this.#reusable = false;
+  }
+
+  /** The other side has closed. Throws `CONNECTION_LOST` where the answer wanted more. */
+  close(): void {
+    if (this.#framing?.by === 'close') this.#complete = true;
+    if (!this.#complete) throw new HttpError('CONNECTION_LOST', 'The connection was closed too early.');
+  }
+
+  /** The rest of the bytes, which are the body's; null until the head is whole. */
+  #readHead(bytes: Buffer): Buffer | null {
+    let unread = this.#begun.length === 0 ? bytes : Buffer.concat([this.#begun, bytes]);
+    for (;;) {
+      const end = unread.indexOf('\r\n\r\n');
+      if ((end === -1 ? unread.length : end) > LONGEST_HEAD)
+        throw badAnswer('The head of the answer is too long.');
+      if (end === -1) {
+        this.#begun = unread;
+        return null;
+      }
+      const lines = unread.toString('latin1', 0, end).split('\r\n');
+      unread = unread.subarray(end + 4);
+      if (this.#begin(lines)) {
+        this.#begun = Buffer.alloc(0);
+        return unread;
+      }
+    }
+  }
+
+  /** False for an interim answer (1xx), which another one follows. */
+  #begin([first = '', ...fields]: readonly string[]): boolean {
+    const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(first) ?? [];
+    const status = Number(code);
+    if (minor === undefined || status < 100 || status === 101) throw badAnswer('The answer is not HTTP/1.1.');
+    if (status < 200) return false;
+    const headers = headersOf(fields);
+    this.#framing = framingOf(status, headers);
+    this.#complete = this.#framing.by === 'length' && this.#framing.left === 0;
+    const ambiguous = headers.has('transfer-encoding') && headers.has('content-length');
+    const closes = minor === '0' || /(^|[ ,])close($|[ ,])/i.test(headers.get('connection') ?? '');
+    this.#reusable = !ambiguous && !closes && this.#framing.by !== 'close';
+    this.head = { status, headers };
+    return true;
+  }
+
+  /** Returns where the body ends or the bytes do. */
+  #readBody(framing: Framing, bytes: Buffer, piece: (data: Uint8Array) => void): number {
+    if (this.#complete || bytes.length === 0) return 0;
+    switch (framing.by) {
+      case 'close':
+        piece(bytes);
+        return bytes.length;
+      case 'length': {
+        const end = Math.min(bytes.length, framing.left);
+        piece(bytes.subarray(0, end));
+        framing.left -= end;
+        this.#complete = framing.left === 0;
+        return end;
+      }
+      case 'chunks': {
+        const end = framing.chunks.read(bytes, 0, piece);
+        this.#complete = framing.chunks.complete;
+        return end;
+      }
+    }
+  }
+}
+
+function headersOf(fields: readonly string[]): Headers {
+  const headers = new Headers();
+  for (const field of fields) {
+    const colon = field.indexOf(':');
+    // A name must not be followed by a space, and a line must not be folded (RFC 9112, 5).
+    if (colon < 1 || /\s/.test(field.slice(0, colon)))
+      throw badAnswer('A header of the answer is not well formed.');
+    try {
+      headers.append(field.slice(0, colon), field.slice(colon + 1).trim());
+    } catch (cause) {
+      throw new HttpError('BAD_ANSWER', 'A header of the answer is not well formed.', { cause });
+    }
+  }
+  return headers;
+}
+
+function framingOf(status: number, headers: Headers): Framing {
+  if (status === 204 || status === 304) return { by: 'length', left: 0 };
+  const coding = headers.get('transfer-encoding');
+  if (coding?.toLowerCase() === 'chunked') return { by: 'chunks', chunks: new Chunks() };
+  if (coding !== null) throw badAnswer('The answer is coded in a way that is not understood.');
+  const length = headers.get('content-length');
+  if (length === null) return { by: 'close' };
+  if (!/^\d{1,15}$/.test(length)) throw badAnswer('The length of the answer is not a number.');
+  return { by: 'length', left: Number(length) };
+}

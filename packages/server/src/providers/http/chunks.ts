@@ -1,0 +1,107 @@
+/** The chunked coding of a body (RFC 9112, 7.1), cut anywhere. Nothing of it is kept between two reads. */
+import { badAnswer } from './error.ts';
+
+/** 4 GB: what would be more is no answer of a model. */
+const MOST_DIGITS = 8;
+/** Extensions and trailers are passed over, so long as they are short. */
+const MOST_SKIPPED = 16 * 1024;
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+type Expected =
+  | 'size'
+  | 'extension'
+  | 'end of size'
+  | 'data'
+  | 'CR after data'
+  | 'LF after data'
+  | 'trailer or end'
+  | 'trailer'
+  | 'end'
+  | 'nothing';
+
+export class Chunks {
+  #expected: Expected = 'size';
+  /** of the chunk that is being read: what is still to come, once its size is known */
+  #left = 0;
+  #digits = 0;
+  #skipped = 0;
+
+  get complete(): boolean {
+    return this.#expected === 'nothing';
+  }
+
+  /** Hands over the data in `bytes` from `at` on, and returns where the body ends or the bytes do. Throws `BAD_ANSWER`. */
+  read(bytes: Uint8Array, at: number, piece: (data: Uint8Array) => void): number {
+    let next = at;
+    while (next < bytes.length && this.#expected !== 'nothing') {
+      if (this.#expected === 'data') {
+        const end = Math.min(bytes.length, next + this.#left);
+        piece(bytes.subarray(next, end));
+        this.#left -= end - next;
+        next = end;
+        if (this.#left === 0) this.#expected = 'CR after data';
+      } else {
+        this.#expected = this.#after(bytes[next] as number);
+        next += 1;
+      }
+    }
+    return next;
+  }
+
+  #after(byte: number): Expected {
+    switch (this.#expected) {
+      case 'size':
+        if (byte === CR) return 'end of size';
+        return byte === 0x3b || byte === 0x20 || byte === 0x09 ? 'extension' : this.#digit(byte);
+      case 'extension':
+        return byte === CR ? 'end of size' : this.#skip('extension');
+      case 'end of size':
+        must(byte === LF && this.#digits > 0);
+        this.#digits = 0;
+        return this.#left > 0 ? 'data' : 'trailer or end';
+      case 'CR after data':
+        must(byte === CR);
+        return 'LF after data';
+      case 'LF after data':
+        must(byte === LF);
+        return 'size';
+      case 'trailer or end':
+        return byte === CR ? 'end' : this.#skip('trailer');
+      case 'trailer':
+        return byte === LF ? 'trailer or end' : this.#skip('trailer');
+      case 'end':
+        must(byte === LF);
+        return 'nothing';
+      case 'data':
+      case 'nothing':
+        return this.#expected;
+    }
+  }
+
+  #digit(byte: number): Expected {
+    const value = digitOf(byte);
+    this.#digits += 1;
+    must(value !== -1 && this.#digits <= MOST_DIGITS);
+    this.#left = this.#left * 16 + value;
+    return 'size';
+  }
+
+  #skip(expected: Expected): Expected {
+    this.#skipped += 1;
+    must(this.#skipped <= MOST_SKIPPED);
+    return expected;
+  }
+}
+
+function must(holds: boolean): void {
+  if (!holds) throw badAnswer('The chunks of the answer are not well formed.');
+}
+
+/** -1 where it is no hexadecimal digit. */
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
+}

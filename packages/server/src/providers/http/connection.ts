@@ -1,0 +1,185 @@
+/** A connection to a server of models. It carries one exchange at a time, and belongs to one asker while it does. */
+import type { Socket, SocketHandler } from 'bun';
+import { AnswerReader, type Head } from './answer-reader.ts';
+import { type Body, PushedBody } from './body.ts';
+import { HttpError } from './error.ts';
+
+export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
+export type HttpAnswer = Head & { readonly body: Body };
+
+/** Whoever keeps connections is told what becomes of this one. */
+export type Keeper = { idle(connection: Connection): void; closed(connection: Connection): void };
+
+/** A proxy or a firewall forgets connections that are silent for minutes; a model may think as long. */
+const KEEP_ALIVE_MS = 30_000;
+
+type Exchange = {
+  readonly reader: AnswerReader;
+  readonly body: PushedBody;
+  answered(answer: HttpAnswer): void;
+  failed(thrown: unknown): void;
+  /** lets go of the signal */
+  over(): void;
+};
+
+export class Connection {
+  #socket: Socket<Connection> | null = null;
+  #opening: { resolve(): void; reject(thrown: unknown): void } | null = null;
+  #exchange: Exchange | null = null;
+  #unsent: Uint8Array | null = null;
+  #silent = true;
+
+  private constructor(
+    private readonly secure: boolean,
+    private readonly keeper: Keeper,
+  ) {}
+
+  /** Throws where nobody answers there, or cannot show that it is who it must be. */
+  static async open(origin: Origin, keeper: Keeper, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted();
+    const { hostname, port, secure } = origin;
+    const connection = new Connection(secure, keeper);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    connection.#opening = { resolve, reject };
+    const abort = () => connection.#close(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    Bun.connect<Connection>({ hostname, port, tls: secure, data: connection, socket: EVENTS }).catch(reject);
+    try {
+      await promise;
+      return connection;
+    } finally {
+      connection.#opening = null;
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Nothing of the answer to the last request was heard: it may be that it never arrived. */
+  get silent(): boolean {
+    return this.#silent;
+  }
+
+  /** Resolves with the head; the body follows. Throws where there is none, and when the signal is aborted. */
+  ask(request: Uint8Array, signal: AbortSignal): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    const abort = () => this.#close(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#exchange = {
+      reader: new AnswerReader(),
+      body: new PushedBody({
+        pause: () => this.#socket?.pause(),
+        resume: () => this.#socket?.resume(),
+        abandon: abort,
+      }),
+      answered: resolve,
+      failed: reject,
+      over: () => signal.removeEventListener('abort', abort),
+    };
+    this.#silent = true;
+    if (signal.aborted) abort();
+    else this.#send(request);
+    return promise;
+  }
+
+  /** A connection that nobody uses does not keep the process alive, and is closed after a while. */
+  rest(seconds: number): void {
+    this.#socket?.timeout(seconds);
+    this.#socket?.unref();
+  }
+
+  wake(): void {
+    this.#socket?.timeout(0);
+    this.#socket?.ref();
+  }
+
+  /** What the socket says. */
+  opened(socket: Socket<Connection>): void {
+    this.#socket = socket;
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    if (!this.#opening)
+      this.#close(null); // given up while it was being made
+    else if (!this.secure) this.#opening.resolve();
+  }
+
+  verified(trusted: boolean, cause: Error | null): void {
+    if (trusted && !cause) this.#opening?.resolve();
+    else this.#close(new HttpError('BAD_CERTIFICATE', 'The certificate is not trusted.', { cause }));
+  }
+
+  received(bytes: Buffer): void {
+    this.#silent = false;
+    try {
+      if (this.#exchange) this.#read(this.#exchange, bytes);
+      else this.#close(null); // nothing was asked
+    } catch (thrown) {
+      this.#close(thrown);
+    }
+  }
+
+  drained(): void {
+    const unsent = this.#unsent;
+    this.#unsent = null;
+    if (unsent) this.#send(unsent);
+  }
+
+  closed(cause: unknown): void {
+    const exchange = this.#exchange;
+    this.#socket = null;
+    try {
+      exchange?.reader.close();
+      if (exchange) this.#finish(exchange);
+      else this.#close(lost(cause));
+    } catch {
+      this.#close(lost(cause));
+    }
+  }
+
+  #read(exchange: Exchange, bytes: Buffer): void {
+    const { reader, body } = exchange;
+    const begun = reader.head !== null;
+    reader.read(bytes, (piece) => body.push(piece));
+    if (!begun && reader.head) exchange.answered({ ...reader.head, body });
+    if (reader.complete) this.#finish(exchange);
+  }
+
+  #send(bytes: Uint8Array): void {
+    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    if (written < bytes.length) this.#unsent = bytes.subarray(written);
+  }
+
+  #finish({ reader, body, over }: Exchange): void {
+    over();
+    this.#exchange = null;
+    body.end({ kind: 'complete' });
+    if (this.#socket && reader.reusable && !this.#unsent) this.keeper.idle(this);
+    else this.#close(null);
+  }
+
+  /** Ends whatever is under way with what was thrown. */
+  #close(thrown: unknown): void {
+    const [socket, exchange] = [this.#socket, this.#exchange];
+    this.#socket = null;
+    this.#exchange = null;
+    this.#unsent = null;
+    this.#opening?.reject(thrown);
+    this.#opening = null;
+    exchange?.over();
+    exchange?.failed(thrown);
+    exchange?.body.end({ kind: 'broken', thrown });
+    socket?.terminate();
+    this.keeper.closed(this);
+  }
+}
+
+const lost = (cause: unknown) => new HttpError('CONNECTION_LOST', 'The connection was lost.', { cause });
+
+/** One set of functions for all sockets. */
+const EVENTS: SocketHandler<Connection> = {
+  open: (socket) => socket.data.opened(socket),
+  handshake: (socket, trusted, error) => socket.data.verified(trusted, error),
+  data: (socket, bytes) => socket.data.received(bytes),
+  drain: (socket) => socket.data.drained(),
+  timeout: (socket) => void socket.end(),
+  close: (socket, error) => socket.data.closed(error),
+  error: (socket, error) => socket.data.closed(error),
+  connectError: () => undefined, // the promise of `Bun.connect` is rejected, too
+};

@@ -1,0 +1,22 @@
+/** Why there is no answer, or no end of one. The code is shown to people beside a sentence. */
+export type HttpErrorCode =
+  /** the other side closed the connection before its answer was complete */
+  | 'CONNECTION_LOST'
+  /** the other side does not speak HTTP/1.1, or breaks its rules */
+  | 'BAD_ANSWER'
+  | 'BAD_CERTIFICATE'
+  | 'BAD_ADDRESS';
+
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+
+  constructor(
+    readonly code: HttpErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export const badAnswer = (message: string): HttpError => new HttpError('BAD_ANSWER', message);
