@@ -95,7 +95,8 @@ export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
 };
 
 /** Answered approvals that are remembered, too. */
-const KEPT_IN_MEMORY = 1_000;
+const KEPT_IN_MEMORY = 200;
+const ANSWERS_REMEMBERED = 1_000;
 
 /** Whose sessions a list has: absent for everyone's. */
 const ownerFor = (principal: Principal): PrincipalId | undefined =>
@@ -110,7 +111,7 @@ export class Engine {
   readonly #limits: EngineLimits;
   readonly #capacity: Capacity;
   readonly #sessions: SessionCache;
-  readonly #answered = new Answered(KEPT_IN_MEMORY);
+  readonly #answered = new Answered(ANSWERS_REMEMBERED);
 
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();

@@ -78,7 +78,7 @@ export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
     grants: state.grants,
     approval: pendingApproval(state),
     deferred: deferredOf(state),
-    open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: open.pieces.join('') } : null,
+    open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
 }
 

@@ -15,6 +15,7 @@ import type {
 import { parseFact } from '@parlance/protocol';
 import { type Context, EMPTY, evolveContext } from './context.ts';
 import { type Glance, nowOf, type Sink } from './glance.ts';
+import type { GrowingText } from './growing-text.ts';
 import type { Log } from './ports/log.ts';
 import { AppendConflict, type EventStore, type SessionRecord, type SessionRef } from './ports/store.ts';
 import { checkpointOf, recordOf } from './record.ts';
@@ -25,8 +26,7 @@ export type OpenBlock = {
   readonly turn: TurnId;
   readonly block: BlockId;
   readonly startedAt: number;
-  /** joined only when someone asks for the text so far */
-  readonly pieces: string[];
+  readonly text: GrowingText;
 };
 
 type Stopper = { readonly turn: TurnId; readonly controller: AbortController };

@@ -6,6 +6,9 @@ import { type SessionRef, sessionKey } from './ports/store.ts';
 
 type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
+/** Twice as many as come in would do. */
+const MOST_LOOKS = 16;
+
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
   readonly #ownerSinks = new Map<PrincipalId, Set<Sink>>();
@@ -67,13 +70,16 @@ export class SessionCache {
   }
 
   /**
-   * Drops sessions that nobody uses, those that were loaded longest ago first. Without a pause: one that is in use
-   * must never be dropped, or there would be two of it.
+   * Drops sessions that nobody uses, those that were loaded or looked at longest ago first; what is in use goes to the
+   * end, so that a few looks are enough however many there are. Without a pause: one that is in use must never be
+   * dropped, or there would be two of it.
    */
   #evict(): void {
-    for (const [key, { session, pins }] of this.#entries) {
-      if (this.#entries.size < this.keep) return;
-      if (session?.idle && pins === 0) this.#entries.delete(key);
+    let looks = MOST_LOOKS;
+    for (const [key, entry] of this.#entries) {
+      if (this.#entries.size < this.keep || looks-- === 0) return;
+      this.#entries.delete(key);
+      if (!entry.session?.idle || entry.pins > 0) this.#entries.set(key, entry);
     }
   }
 }

@@ -18,6 +18,7 @@ import type { ClientDesk } from './clients.ts';
 import { compactForVendor, compactIfFull, limitsOf } from './compaction.ts';
 import { contextUse } from './context.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
+import { GrowingText } from './growing-text.ts';
 import type { LiveSession, OpenBlock, TakenUp } from './live-session.ts';
 import { ModelCall, type Observers } from './model-call.ts';
 import type { Log } from './ports/log.ts';
@@ -211,7 +212,7 @@ function stream(
   if (event.text === '') return;
   const open = session.open ?? openBlock(event.type, turn.id, tools);
   session.open = open;
-  open.pieces.push(event.text);
+  open.text.add(event.text);
   const type = event.type === 'text' ? 'text.delta' : 'reasoning.delta';
   session.publish({ type, turn: turn.id, block: open.block, text: event.text });
 }
@@ -221,7 +222,7 @@ const openBlock = (kind: 'text' | 'reasoning', turn: TurnId, tools: TurnTools): 
   turn,
   block: tools.newId() as BlockId,
   startedAt: tools.now(),
-  pieces: [],
+  text: new GrowingText(),
 });
 
 async function endBlock(session: LiveSession, tools: TurnTools, turn: Turn): Promise<void> {
@@ -248,7 +249,7 @@ function blockFacts(session: LiveSession, tools: TurnTools): FactBody[] {
   const { open } = session;
   if (!open) return [];
   const { turn, block } = open;
-  const text = open.pieces.join('');
+  const text = String(open.text);
   if (open.kind === 'text') return [{ type: 'text.ended', turn, block, text }];
   return [{ type: 'reasoning.ended', turn, block, text, durationMs: tools.now() - open.startedAt }];
 }
@@ -286,5 +287,5 @@ export function shownSoFar(session: LiveSession, now: () => number) {
   const { open } = session;
   if (!open) return null;
   const { kind, block } = open;
-  return { kind, block, text: open.pieces.join(''), durationMs: now() - open.startedAt };
+  return { kind, block, text: String(open.text), durationMs: now() - open.startedAt };
 }

@@ -3,6 +3,7 @@
  * behind has its frames held here, pieces of one text as one frame, up to a limit; beyond it the reader is let go, and
  * reads what is missing from the log when it comes back.
  */
+import { GrowingText } from '../core/growing-text.ts';
 import type { Pieces } from '../core/ports/connection.ts';
 
 export type Wire = {
@@ -29,11 +30,8 @@ type Held = {
   readonly pieces: Pieces | undefined;
   readonly key: string | null;
   /** what follows the frame's own text */
-  readonly more: string[];
+  readonly more: GrowingText;
 };
-
-/** So many pieces are made one string: a piece costs more than its characters. */
-const MOST_PIECES = 1_000;
 
 export class Outbox {
   #held: Held[] | null = null;
@@ -91,12 +89,11 @@ export class Outbox {
     const key = (frame && pieces?.key(frame)) ?? null;
     if (last && frame && pieces && key !== null && key === last.key && pieces === last.pieces) {
       const piece = pieces.text(frame);
-      last.more.push(piece);
-      if (last.more.length >= MOST_PIECES) last.more.splice(0, MOST_PIECES, last.more.join(''));
+      last.more.add(piece);
       this.#size += piece.length;
       this.lag.coalesced();
     } else {
-      held.push({ text, frame, pieces, key, more: [] });
+      held.push({ text, frame, pieces, key, more: new GrowingText() });
       this.#size += text.length;
     }
   }
@@ -110,9 +107,9 @@ export class Outbox {
 
   #encoded({ text, frame, pieces, more }: Held): string {
     if (more.length === 0 || !frame || !pieces) return text;
-    const whole = pieces.with(frame, pieces.text(frame) + more.join(''));
+    const whole = pieces.with(frame, pieces.text(frame) + more);
     return this.wire.encode?.(whole) ?? JSON.stringify(whole);
   }
 }
 
-const sizeOf = ({ text, more }: Held): number => more.reduce((sum, piece) => sum + piece.length, text.length);
+const sizeOf = ({ text, more }: Held): number => text.length + more.length;

@@ -1,5 +1,5 @@
 /** The bytes of an HTTP/1.1 answer, cut anywhere: its head, then its body in the pieces that arrive. */
-import { Chunks } from './chunks.ts';
+import { Chunks, type Piece } from './chunks.ts';
 import { badAnswer, HttpError } from './error.ts';
 
 export type Head = { readonly status: number; readonly headers: Headers };
@@ -31,7 +31,7 @@ export class AnswerReader {
   }
 
   /** Hands over what `bytes` has of the body. Throws `BAD_ANSWER`. */
-  read(bytes: Buffer, piece: (data: Uint8Array) => void): void {
+  read(bytes: Buffer, piece: Piece): void {
     const body = this.#framing ? bytes : this.#readHead(bytes);
     if (!body || !this.#framing) return;
     const end = this.#readBody(this.#framing, body, piece);
@@ -82,15 +82,15 @@ export class AnswerReader {
   }
 
   /** Returns where the body ends or the bytes do. */
-  #readBody(framing: Framing, bytes: Buffer, piece: (data: Uint8Array) => void): number {
+  #readBody(framing: Framing, bytes: Buffer, piece: Piece): number {
     if (this.#complete || bytes.length === 0) return 0;
     switch (framing.by) {
       case 'close':
-        piece(bytes);
+        piece(bytes, 0, bytes.length);
         return bytes.length;
       case 'length': {
         const end = Math.min(bytes.length, framing.left);
-        piece(bytes.subarray(0, end));
+        piece(bytes, 0, end);
         framing.left -= end;
         this.#complete = framing.left === 0;
         return end;

@@ -1,79 +1,98 @@
-/** What is read of an answer. The reader of a `ReadableStream` is one, too. */
+import type { Piece } from './chunks.ts';
+import { Utf8 } from './utf8.ts';
+
+/** The text of an answer, as it arrives. */
 export interface Body {
-  read(): Promise<Read>;
+  /** What has arrived since the last read; waits where that is nothing, null where nothing more comes. */
+  read(): Promise<string | null>;
   /** Nothing more is wanted. */
-  cancel(): Promise<void>;
+  cancel(): void;
 }
 
-export type Read = { readonly done: boolean; readonly value?: Uint8Array };
-
-/** So much may wait to be read before the other side is asked to pause. */
+/** So many characters may wait to be read before the other side is asked to pause. */
 const MOST_WAITING = 1024 * 1024;
 
 /** The socket's side of it: told when to pause, to go on, and that nobody reads any more. */
 export type Source = { pause(): void; resume(): void; abandon(): void };
 
-type Pending = { resolve(read: Read): void; reject(thrown: unknown): void };
+type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
 type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
 
 /** A queue between a socket that pushes and one reader that pulls. */
 export class PushedBody implements Body {
-  readonly #waiting: Uint8Array[] = [];
-  #bytes = 0;
+  #waiting: string[] = [];
+  #characters = 0;
   #paused = false;
   #pending: Pending | null = null;
   #end: End | null = null;
+  readonly #text = new Utf8();
 
   constructor(private readonly source: Source) {}
 
-  push(value: Uint8Array): void {
+  readonly push: Piece = (bytes, start, end) => this.#add(this.#text.read(bytes, start, end));
+
+  #add(piece: string): void {
     const pending = this.#pending;
     if (pending) {
       this.#pending = null;
-      pending.resolve({ done: false, value });
+      pending.resolve(piece);
       return;
     }
-    this.#waiting.push(value);
-    this.#bytes += value.length;
-    if (this.#paused || this.#bytes <= MOST_WAITING) return;
+    this.#waiting.push(piece);
+    this.#characters += piece.length;
+    if (this.#paused || this.#characters <= MOST_WAITING) return;
     this.#paused = true;
     this.source.pause();
   }
 
   /** What was pushed before can still be read. */
   end(end: End): void {
-    this.#end ??= end;
+    if (this.#end) return;
+    const last = end.kind === 'complete' ? this.#text.end() : '';
+    if (last !== '') this.#add(last);
+    this.#end = end;
     const pending = this.#pending;
     this.#pending = null;
     if (!pending) return;
-    if (end.kind === 'complete') pending.resolve({ done: true });
+    if (end.kind === 'complete') pending.resolve(null);
     else pending.reject(end.thrown);
   }
 
-  read(): Promise<Read> {
-    const value = this.#waiting.shift();
-    if (value) {
-      this.#take(value.length);
-      return Promise.resolve({ done: false, value });
-    }
-    if (this.#end?.kind === 'complete') return Promise.resolve({ done: true });
+  read(): Promise<string | null> {
+    if (this.#waiting.length > 0) return Promise.resolve(this.#taken());
+    if (this.#end?.kind === 'complete') return Promise.resolve(null);
     if (this.#end) return Promise.reject(this.#end.thrown);
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
     });
   }
 
-  async cancel(): Promise<void> {
-    const open = this.#end === null;
-    this.#waiting.length = 0;
+  cancel(): void {
+    this.#waiting = [];
+    if (this.#end) return;
     this.end({ kind: 'complete' });
-    if (open) this.source.abandon();
+    this.source.abandon();
   }
 
-  #take(bytes: number): void {
-    this.#bytes -= bytes;
-    if (!this.#paused || this.#bytes > MOST_WAITING / 2) return;
+  #taken(): string {
+    const piece = this.#waiting.join('');
+    this.#waiting = [];
+    this.#characters = 0;
+    if (this.#paused) this.source.resume();
     this.#paused = false;
-    this.source.resume();
+    return piece;
   }
+}
+
+/** The body of an answer to `fetch`. */
+export function bodyOf(stream: ReadableStream<Uint8Array> | null): Body {
+  const reader = stream?.getReader();
+  const decoder = new TextDecoder();
+  return {
+    async read() {
+      const { value } = (await reader?.read()) ?? {};
+      return value ? decoder.decode(value, { stream: true }) : decoder.decode() || null;
+    },
+    cancel: () => void reader?.cancel().catch(() => undefined),
+  };
 }

@@ -21,6 +21,9 @@ type Expected =
   | 'end'
   | 'nothing';
 
+/** Told where in the bytes a piece of the body is. */
+export type Piece = (bytes: Buffer, start: number, end: number) => void;
+
 export class Chunks {
   #expected: Expected = 'size';
   /** of the chunk that is being read: what is still to come, once its size is known */
@@ -33,12 +36,12 @@ export class Chunks {
   }
 
   /** Hands over the data in `bytes` from `at` on, and returns where the body ends or the bytes do. Throws `BAD_ANSWER`. */
-  read(bytes: Uint8Array, at: number, piece: (data: Uint8Array) => void): number {
+  read(bytes: Buffer, at: number, piece: Piece): number {
     let next = at;
     while (next < bytes.length && this.#expected !== 'nothing') {
       if (this.#expected === 'data') {
         const end = Math.min(bytes.length, next + this.#left);
-        piece(bytes.subarray(next, end));
+        piece(bytes, next, end);
         this.#left -= end - next;
         next = end;
         if (this.#left === 0) this.#expected = 'CR after data';

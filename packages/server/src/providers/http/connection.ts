@@ -59,7 +59,7 @@ export class Connection {
   }
 
   /** Resolves with the head; the body follows. Throws where there is none, and when the signal is aborted. */
-  ask(request: Uint8Array, signal: AbortSignal): Promise<HttpAnswer> {
+  ask(request: string, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const abort = () => this.#close(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -136,14 +136,16 @@ export class Connection {
   #read(exchange: Exchange, bytes: Buffer): void {
     const { reader, body } = exchange;
     const begun = reader.head !== null;
-    reader.read(bytes, (piece) => body.push(piece));
+    reader.read(bytes, body.push);
     if (!begun && reader.head) exchange.answered({ ...reader.head, body });
     if (reader.complete) this.#finish(exchange);
   }
 
-  #send(bytes: Uint8Array): void {
-    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
-    if (written < bytes.length) this.#unsent = bytes.subarray(written);
+  /** Text is written as it is: a large request is not copied unless the socket cannot take it at once. */
+  #send(data: string | Uint8Array): void {
+    const written = Math.max(0, this.#socket?.write(data) ?? 0);
+    if (written === Buffer.byteLength(data)) return;
+    this.#unsent = (typeof data === 'string' ? Buffer.from(data) : data).subarray(written);
   }
 
   #finish({ reader, body, over }: Exchange): void {

@@ -9,7 +9,7 @@ export class Connections {
   readonly #idle = new Map<string, Connection[]>();
 
   /** Asks on a connection that waits, or on a new one. */
-  async ask(origin: Origin, request: Uint8Array, signal: AbortSignal): Promise<HttpAnswer> {
+  async ask(origin: Origin, request: string, signal: AbortSignal): Promise<HttpAnswer> {
     const key = `${origin.secure} ${origin.hostname} ${origin.port}`;
     const waiting = this.#idle.get(key)?.pop();
     if (waiting) {

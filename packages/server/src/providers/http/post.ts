@@ -3,6 +3,7 @@
  * over, which costs more per token than everything else that happens to it (docs/decisions/0007). Behind a proxy it is
  * `fetch` that asks: it knows them.
  */
+import { bodyOf } from './body.ts';
 import type { HttpAnswer, Origin } from './connection.ts';
 import { Connections } from './connections.ts';
 import { HttpError } from './error.ts';
@@ -35,7 +36,7 @@ function originOf({ protocol, hostname, port }: URL): Origin {
   return { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (secure ? 443 : 80), secure };
 }
 
-function written(url: URL, { headers, body }: Posted): Uint8Array {
+function written(url: URL, { headers, body }: Posted): string {
   // `Headers` refuses what would not stay on its line.
   const fields = new Headers({
     host: url.host,
@@ -46,7 +47,7 @@ function written(url: URL, { headers, body }: Posted): Uint8Array {
   });
   if (url.username && !fields.has('authorization')) fields.set('authorization', basic(url));
   const lines = [...fields].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.from(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n${body}`);
+  return `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
 const basic = ({ username, password }: URL): string =>
@@ -70,6 +71,6 @@ async function postByFetch({ url, headers, body }: Posted, signal: AbortSignal):
   return {
     status: answer.status,
     headers: answer.headers,
-    body: (answer.body ?? new Blob().stream()).getReader(),
+    body: bodyOf(answer.body),
   };
 }

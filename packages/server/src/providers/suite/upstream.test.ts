@@ -21,6 +21,6 @@ test('pieces arrive whole, however the network joins them', async () => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body ?? []) chunks.push(chunk);
   await vendor.stop();
-  // How many there are is up to the network; `event-batches.test.ts` cuts where nobody can join again.
+  // How many there are is up to the network; `server-sent-events.test.ts` cuts where nobody can join again.
   expect(Buffer.concat(chunks)).toEqual(Buffer.from(BYTES.subarray(0, 40)));
 });

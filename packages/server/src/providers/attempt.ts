@@ -1,0 +1,223 @@
+/** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
+import type { Log } from '../core/ports/log.ts';
+import type { Prompt } from '../core/ports/provider.ts';
+import type { Body } from './http/body.ts';
+import type { HttpAnswer } from './http/connection.ts';
+import { post } from './http/post.ts';
+import { retryAfter } from './retry.ts';
+import { ServerSentEvents } from './server-sent-events.ts';
+import { Silence } from './silence.ts';
+import type { VendorEvent, Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
+
+export type AttemptOptions = {
+  /** a stream that says nothing for this long is broken off */
+  readonly idleMs: number;
+  /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
+  readonly firstByteMs?: number;
+  /** told of bugs in a wire, with their cause */
+  readonly log?: Log;
+};
+
+type Batch = readonly WireEvent[];
+
+const FIRST_BYTE_MS = 300_000;
+/** How much of a refusal is read. */
+const REFUSAL_LENGTH = 64 * 1024;
+/** How long the end of a stream is waited for after the answer is complete. */
+const LAST_BYTES_MS = 1_000;
+
+export const CANCELLED: WireFault = {
+  code: 'cancelled',
+  message: 'The answer was cancelled.',
+  retryable: false,
+};
+const REDIRECTED: WireFault = {
+  code: 'provider_rejected',
+  message: "The model's address redirects to another one, which is not followed: check the base URL.",
+  retryable: false,
+};
+const BUG: WireFault = {
+  code: 'internal',
+  message: "The model's answer could not be read.",
+  retryable: false,
+};
+const unavailable = (message: string): WireFault => ({
+  code: 'provider_unavailable',
+  message,
+  retryable: true,
+});
+
+export class Attempt<State> {
+  /** aborted where the model is silent for too long */
+  readonly #tooLong = new AbortController();
+  readonly #events = new ServerSentEvents();
+  #silence: Silence | null = null;
+  #body: Body | null = null;
+  #state: State | null = null;
+  /** nothing more is wanted of the answer: its connection may be used again once it has ended */
+  #complete = false;
+
+  constructor(
+    private readonly wire: Wire<State>,
+    private readonly options: AttemptOptions,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Resolves when the answer begins, with nothing, or with the failure that it is. */
+  async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
+    const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
+    const timer = setTimeout(() => this.#tooLong.abort(), firstByteMs);
+    try {
+      // Nothing of the request is held here: it can be large, and the answer takes its time.
+      const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
+      if (!asked.ok) return this.#bug(asked.thrown);
+      const answer = await asked.value;
+      this.#silence = new Silence(idleMs, () => this.#tooLong.abort());
+      if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
+      if (!isStream(answer)) return await this.#refusal(answer);
+      this.#state = this.wire.start();
+      this.#body = answer.body;
+      return [];
+    } catch (thrown) {
+      return failed(this.#reason(thrown));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What is said next; null where that was all. The last event of all is `ended` or `failed`. */
+  async next(): Promise<Batch | null> {
+    const body = this.#body;
+    if (!body) return null;
+    try {
+      for (;;) {
+        const piece = await body.read();
+        this.#silence?.heard();
+        const said = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
+        if (said.length > 0) return said;
+      }
+    } catch (thrown) {
+      return this.#over(failed(this.#reason(thrown)));
+    }
+  }
+
+  /** Must be called, whether it was read to the end or not. */
+  close(): void {
+    this.#silence?.stop();
+    if (this.#body) void letGo(this.#body, this.#complete);
+    this.#body = null;
+  }
+
+  #ask({ url, headers, body }: WireRequest): Promise<HttpAnswer> {
+    return post(
+      {
+        url,
+        headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify(body),
+      },
+      AbortSignal.any([this.signal, this.#tooLong.signal]),
+    );
+  }
+
+  /** On the path of a token. A wire that throws has a bug, which must not look like a lost connection. */
+  #steps(events: readonly VendorEvent[]): Batch {
+    const said: WireEvent[] = [];
+    try {
+      for (const event of events) {
+        const [state, more] = this.wire.step(this.#state as State, event);
+        this.#state = state;
+        for (const one of more) add(said, one);
+        const last = said.at(-1)?.type;
+        this.#complete = last === 'ended';
+        if (this.#complete || last === 'failed') return this.#over(said);
+      }
+    } catch (thrown) {
+      return this.#over([...said, ...this.#bug(thrown)]);
+    }
+    return said;
+  }
+
+  /** The stream has ended. */
+  #last(): Batch {
+    const said = this.#steps(this.#events.end());
+    if (!this.#body) return said;
+    const rest = attempted(() => this.wire.finish(this.#state as State));
+    return this.#over([...said, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
+  }
+
+  #over(said: Batch): Batch {
+    this.close();
+    return said;
+  }
+
+  async #refusal({ status, headers, body }: HttpAnswer): Promise<Batch> {
+    const text = await beginning(body);
+    const fault = attempted(() => this.wire.refused(status, text));
+    if (!fault.ok) return this.#bug(fault.thrown);
+    const retryAfterMs = retryAfter(headers, Date.now());
+    return failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
+  }
+
+  #bug(err: unknown): Batch {
+    this.options.log?.error({ err }, 'a wire threw');
+    return failed(BUG);
+  }
+
+  #reason(thrown: unknown): WireFault {
+    if (this.signal.aborted) return CANCELLED;
+    if (this.#tooLong.signal.aborted) return unavailable('The model was silent for too long.');
+    // What the machine says about a connection, without the address and whatever is in it.
+    const code = (thrown as { code?: unknown } | null)?.code;
+    return unavailable(`The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`);
+  }
+}
+
+const failed = (fault: WireFault): Batch => [{ type: 'failed', fault }];
+
+/** Words that arrived together are told together: a server that is behind catches up. */
+function add(said: WireEvent[], event: WireEvent): void {
+  const last = said.at(-1);
+  if (event.type === 'text' && last?.type === 'text')
+    said[said.length - 1] = { type: 'text', text: last.text + event.text };
+  else said.push(event);
+}
+
+type Attempted<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly thrown: unknown };
+
+/** A wire that throws has a bug, which must not look like a lost connection. */
+function attempted<Value>(run: () => Value): Attempted<Value> {
+  try {
+    return { ok: true, value: run() };
+  } catch (thrown) {
+    return { ok: false, thrown };
+  }
+}
+
+/** Not every server that streams says so in its content type; these two never do. */
+const isStream = ({ status, headers }: HttpAnswer): boolean =>
+  status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');
+
+async function beginning(body: Body): Promise<string> {
+  let text = '';
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+    text += piece;
+    if (text.length >= REFUSAL_LENGTH) break;
+  }
+  body.cancel();
+  return text.slice(0, REFUSAL_LENGTH);
+}
+
+/** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
+async function letGo(body: Body, readOn: boolean): Promise<void> {
+  if (!readOn) return body.cancel();
+  const timer = setTimeout(() => body.cancel(), LAST_BYTES_MS);
+  try {
+    while ((await body.read()) !== null);
+  } catch {
+    // The answer was complete without them.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,19 @@
+/** UTF-8 as text, cut anywhere. */
+export class Utf8 {
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** the decoder may hold the beginning of a character */
+  #cut = false;
+
+  /** On the path of a token: no view of the bytes is made, which would cost more than the text. */
+  read(bytes: Buffer, start: number, end: number): string {
+    const whole = end === start || (bytes[end - 1] as number) < 0x80;
+    if (whole && !this.#cut) return bytes.toString('utf8', start, end);
+    this.#cut = !whole;
+    return this.#decoder.decode(bytes.subarray(start, end), { stream: true });
+  }
+
+  /** What a character became whose end is missing. */
+  end(): string {
+    return this.#cut ? this.#decoder.decode() : '';
+  }
+}
