@@ -14,8 +14,8 @@ COPY packages/web/package.json packages/web/
 RUN npm ci --omit=dev --workspace packages/cli --workspace packages/server --include-workspace-root \
   && rm -f node_modules/bun/bin/bunx.exe node_modules/.bin/bunx
 
-# The console, as browsers load it. What it is built with stays here.
-FROM node:24-bookworm-slim AS console
+# The console as browsers load it, and the server as one program. What they are built with stays here.
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages packages
@@ -36,7 +36,8 @@ COPY LICENSE ./
 COPY packages/cli packages/cli
 COPY packages/protocol packages/protocol
 COPY packages/server packages/server
-COPY --from=console /app/packages/web/dist packages/web/dist
+COPY --from=build /app/packages/cli/dist packages/cli/dist
+COPY --from=build /app/packages/web/dist packages/web/dist
 ENV NODE_ENV=production \
   HOST=0.0.0.0 \
   PORT=3000 \

@@ -19,7 +19,7 @@ if (absent.length > 0) console.log(`not on this machine, so what needs it is ski
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
 // Once, before many processes want it.
-await $`sh ${join(import.meta.dir, '../packages/web/build-if-stale')}`.quiet().nothrow();
+await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
 const run = Bun.spawn(
   [process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)],

@@ -16,7 +16,7 @@ export const launchBrowser = (): Promise<Browser> =>
 /** `npm test` has built it; this is for who runs one file by itself. */
 export async function buildConsole(): Promise<void> {
   const path = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
-  const build = Bun.spawn(['sh', join(ROOT, 'packages/web/build-if-stale')], {
+  const build = Bun.spawn(['sh', join(ROOT, 'scripts/build-if-stale')], {
     env: { ...process.env, PATH: path },
     stdout: 'ignore',
     stderr: 'inherit',

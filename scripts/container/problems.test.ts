@@ -19,7 +19,7 @@ test('the Dockerfile and compose.yaml are without fault', () => {
 test.each([
   ['USER 10001:10001', 'USER root', 'USER by number'],
   ['HEALTHCHECK', 'HEALTCHECK', 'Unknown instruction'],
-  ['--from=console', '--from=nowhere', 'no stage nowhere'],
+  ['--from=build', '--from=nowhere', 'no stage nowhere'],
   ['debian:12-slim', 'debian:latest', 'has no version'],
   ['PARLANCE_AUTH=required', 'PARLANCE_AUTH=open', 'does not require tokens'],
   ['WORKING_DIRECTORY', 'WORKING_DIRECTOR', 'is not a setting'],

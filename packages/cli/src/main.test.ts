@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { version } from '../package.json' with { type: 'json' };
 import { runParlance } from './run-parlance.ts';
 
@@ -63,5 +71,31 @@ describe('the launcher', () => {
     expect((await launch(launcher, 'serve', '--log-level', 'loud')).stderr).toStartWith(
       'parlance: --log-level',
     );
+  });
+
+  test('runs what was built, unless a source of any package is newer or nothing was built', async () => {
+    const packages = join(folder, 'checkout/packages');
+    const at = (path: string, seconds: number, text = '') => {
+      mkdirSync(dirname(join(packages, path)), { recursive: true });
+      writeFileSync(join(packages, path), text);
+      utimesSync(join(packages, path), seconds, seconds);
+    };
+    at('cli/src/main.ts', 1_000, 'console.log("source")');
+    at('server/src/tools/tool.ts', 1_000);
+    at('protocol/src/index.ts', 1_000);
+    at('cli/bin/parlance', 1_000, readFileSync(launcher, 'utf8'));
+    symlinkSync(join(import.meta.dir, '../../../node_modules'), join(folder, 'checkout/node_modules'));
+    const said = async () => (await launch('sh', join(packages, 'cli/bin/parlance'))).stdout.trim();
+    expect(await said()).toBe('source');
+    at('cli/dist/main.js', 2_000, 'console.log("built")');
+    for (const name of ['cli/src', 'server/src', 'server/src/tools', 'protocol/src'])
+      utimesSync(join(packages, name), 1_000, 1_000);
+    expect(await said()).toBe('built');
+    at('server/src/tools/tool.ts', 3_000);
+    expect(await said()).toBe('source');
+    rmSync(join(packages, 'server'), { recursive: true });
+    rmSync(join(packages, 'protocol'), { recursive: true });
+    rmSync(join(packages, 'cli/src'), { recursive: true });
+    expect(await said()).toBe('built');
   });
 });

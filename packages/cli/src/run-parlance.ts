@@ -1,7 +1,7 @@
 /** Runs the command line as a process of its own, for tests. */
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dir, 'main.ts');
+const PARLANCE = join(import.meta.dir, '../bin/parlance');
 
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type RunOptions = {
@@ -12,7 +12,7 @@ export type RunOptions = {
 
 /** The environment holds nothing of the machine's settings, only what is given. */
 export function spawnParlance(args: readonly string[], { env = {}, cwd, input = '' }: RunOptions) {
-  return Bun.spawn([process.execPath, MAIN, ...args], {
+  return Bun.spawn(['sh', PARLANCE, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
     stdin: new Blob([input]),

@@ -1,7 +1,7 @@
 /** What a person would read on a page, as Markdown: made by a process of its own, see `reader.ts`. */
-import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import { z } from 'zod';
+import { programIn } from '../program.ts';
 import { READ_MS, READER_KILOBYTES, READERS } from './limits.ts';
 import { Slots } from './slots.ts';
 
@@ -30,7 +30,7 @@ async function runReader(html: string, base: URL, signal: AbortSignal): Promise<
   const reader = Bun.spawn(
     [
       ...[process.execPath, '--config=/dev/null', '--no-env-file', '--smol'],
-      ...[join(import.meta.dir, 'reader.ts'), base.href],
+      ...[programIn(import.meta.dir, 'reader'), base.href],
     ],
     {
       cwd: import.meta.dir,

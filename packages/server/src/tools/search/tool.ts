@@ -5,6 +5,7 @@ import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { confine, exists, isHidden } from '../paths.ts';
+import { programIn } from '../program.ts';
 import { matchesOf, type SearchCommand } from './matches.ts';
 
 const Input = z.object({
@@ -85,5 +86,5 @@ const withRipgrep = (
 /** It starts in our own folder: the runtime would load and run what a bunfig.toml in the working folder names. */
 const plainly = (root: string, query: string, regex: boolean, start: string): SearchCommand => ({
   folder: import.meta.dir,
-  argv: [process.execPath, join(import.meta.dir, 'plain.ts'), query, regex ? 'regex' : 'text', root, start],
+  argv: [process.execPath, programIn(import.meta.dir, 'plain'), query, regex ? 'regex' : 'text', root, start],
 });

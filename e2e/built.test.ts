@@ -1,0 +1,112 @@
+/** What `npm run build` makes is what ships: everything in it that is not loaded at once is loaded here. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dir, '..');
+const DIST = join(ROOT, 'packages/cli/dist');
+const folder = mkdtempSync(join(tmpdir(), 'parlance-built-'));
+const clean = { PATH: process.env.PATH ?? '', HOME: folder };
+
+beforeAll(async () => {
+  const build = Bun.spawn(['sh', join(ROOT, 'scripts/build-if-stale')], {
+    env: { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
+    stderr: 'pipe',
+  });
+  expect([await build.exited, await build.stderr.text()]).toEqual([0, '']);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(name: string, args: readonly string[], input = '') {
+  const child = Bun.spawn([process.execPath, join(DIST, name), ...args], {
+    cwd: folder,
+    env: clean,
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+test('the server answers at every door, and what it loads later is there', async () => {
+  const spans = Promise.withResolvers<string>();
+  await using collector = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      spans.resolve(new URL(request.url).pathname);
+      await request.arrayBuffer();
+      return new Response();
+    },
+  });
+  writeFileSync(
+    join(folder, 'parlance.json'),
+    JSON.stringify({
+      mcpServers: {
+        everything: {
+          command: process.execPath,
+          args: [join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
+        },
+      },
+    }),
+  );
+  const server = Bun.spawn([process.execPath, join(DIST, 'main.js'), 'serve'], {
+    cwd: folder,
+    env: {
+      ...clean,
+      PORT: '0',
+      PARLANCE_DATA: join(folder, 'data'),
+      LOG_LEVEL: 'info',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.href,
+    },
+    stdout: 'pipe',
+    stderr: Bun.file(join(folder, 'log')),
+  });
+  try {
+    const first = (await server.stdout.getReader().read()).value ?? new Uint8Array();
+    const http = /http:\S+/.exec(new TextDecoder().decode(first))?.[0] ?? '';
+    const documented = (await (await fetch(`${http}/openapi.json`)).json()) as { openapi: string };
+    expect(documented.openapi).toStartWith('3.');
+    const page = await fetch(http);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const session = crypto.randomUUID();
+    const asked = await fetch(`${http}/v1/sessions/${session}/commands`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'input.submit', parts: [{ type: 'text', text: 'Hello' }] }),
+    });
+    expect(asked.status).toBeLessThan(300);
+    while (!(await Bun.file(join(folder, 'log')).text()).includes('everything')) await Bun.sleep(20);
+    server.kill('SIGTERM');
+    expect(await spans.promise).toBe('/v1/traces');
+    expect(await server.exited).toBe(0);
+  } finally {
+    server.kill('SIGKILL');
+    await server.exited;
+  }
+});
+
+test('the reader of pages is there', async () => {
+  const text = 'A page that has enough to say for someone who reads it to the end. '.repeat(10);
+  const { code, stdout } = await run(
+    'reader.js',
+    ['https://site.test/'],
+    `<html><head><title>Title</title></head><body><article><p>${text}</p></article></body></html>`,
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    title: 'Title',
+    text: expect.stringContaining('enough to say'),
+  });
+});
+
+test('the search without ripgrep is there', async () => {
+  writeFileSync(join(folder, 'found.txt'), 'one\ntwo needles\n');
+  expect(await run('plain.js', ['needle', 'text', folder, 'found.txt'])).toEqual({
+    code: 0,
+    stdout: 'found.txt\x002:two needles\n',
+    stderr: '',
+  });
+});
