@@ -67,7 +67,7 @@ export class AnswerReader {
 
   /** False for an interim answer (1xx), which another one follows. */
   #begin([first = '', ...fields]: readonly string[]): boolean {
-    const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(first) ?? [];
+    const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: .*)?$/.exec(first) ?? [];
     const status = Number(code);
     if (minor === undefined || status < 100 || status === 101) throw badAnswer('The answer is not HTTP/1.1.');
     if (status < 200) return false;
@@ -75,7 +75,7 @@ export class AnswerReader {
     this.#framing = framingOf(status, headers);
     this.#complete = this.#framing.by === 'length' && this.#framing.left === 0;
     const ambiguous = headers.has('transfer-encoding') && headers.has('content-length');
-    const closes = minor === '0' || /(^|[ ,])close($|[ ,])/i.test(headers.get('connection') ?? '');
+    const closes = minor === '0' || /(^|[\s,])close($|[\s,])/i.test(headers.get('connection') ?? '');
     this.#reusable = !ambiguous && !closes && this.#framing.by !== 'close';
     this.head = { status, headers };
     return true;

@@ -32,6 +32,7 @@ export class PushedBody implements Body {
   readonly push: Piece = (bytes, start, end) => this.#add(this.#text.read(bytes, start, end));
 
   #add(piece: string): void {
+    if (piece === '') return; // the beginning of a character
     const pending = this.#pending;
     if (pending) {
       this.#pending = null;
@@ -48,9 +49,9 @@ export class PushedBody implements Body {
   /** What was pushed before can still be read. */
   end(end: End): void {
     if (this.#end) return;
-    const last = end.kind === 'complete' ? this.#text.end() : '';
-    if (last !== '') this.#add(last);
+    if (end.kind === 'complete') this.#add(this.#text.end());
     this.#end = end;
+    this.#goOn(); // what comes next on the connection is not of this answer
     const pending = this.#pending;
     this.#pending = null;
     if (!pending) return;
@@ -68,19 +69,23 @@ export class PushedBody implements Body {
   }
 
   cancel(): void {
-    this.#waiting = [];
-    if (this.#end) return;
+    const over = this.#end !== null;
     this.end({ kind: 'complete' });
-    this.source.abandon();
+    this.#waiting = [];
+    if (!over) this.source.abandon();
   }
 
   #taken(): string {
     const piece = this.#waiting.join('');
     this.#waiting = [];
     this.#characters = 0;
+    this.#goOn();
+    return piece;
+  }
+
+  #goOn(): void {
     if (this.#paused) this.source.resume();
     this.#paused = false;
-    return piece;
   }
 }
 

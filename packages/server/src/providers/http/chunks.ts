@@ -29,6 +29,7 @@ export class Chunks {
   /** of the chunk that is being read: what is still to come, once its size is known */
   #left = 0;
   #digits = 0;
+  /** of one extension, or of all trailers */
   #skipped = 0;
 
   get complete(): boolean {
@@ -59,10 +60,12 @@ export class Chunks {
         if (byte === CR) return 'end of size';
         return byte === 0x3b || byte === 0x20 || byte === 0x09 ? 'extension' : this.#digit(byte);
       case 'extension':
+        must(byte !== LF);
         return byte === CR ? 'end of size' : this.#skip('extension');
       case 'end of size':
         must(byte === LF && this.#digits > 0);
         this.#digits = 0;
+        this.#skipped = 0;
         return this.#left > 0 ? 'data' : 'trailer or end';
       case 'CR after data':
         must(byte === CR);

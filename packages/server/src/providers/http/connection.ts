@@ -100,9 +100,9 @@ export class Connection {
     else if (!this.secure) this.#opening.resolve();
   }
 
-  verified(trusted: boolean, cause: Error | null): void {
+  verified(trusted: boolean, cause: NodeJS.ErrnoException | null): void {
     if (trusted && !cause) this.#opening?.resolve();
-    else this.#close(new HttpError('BAD_CERTIFICATE', 'The certificate is not trusted.', { cause }));
+    else this.#close(untrusted(cause));
   }
 
   received(bytes: Buffer): void {
@@ -126,7 +126,8 @@ export class Connection {
     this.#socket = null;
     try {
       exchange?.reader.close();
-      if (exchange) this.#finish(exchange);
+      // A connection that was reset is no end of an answer, even of one that lasts until the close.
+      if (exchange && !cause) this.#finish(exchange);
       else this.#close(lost(cause));
     } catch {
       this.#close(lost(cause));
@@ -173,6 +174,18 @@ export class Connection {
 }
 
 const lost = (cause: unknown) => new HttpError('CONNECTION_LOST', 'The connection was lost.', { cause });
+
+/** A handshake does not only fail for the certificate. */
+function untrusted(cause: NodeJS.ErrnoException | null): HttpError {
+  switch (cause?.code) {
+    case 'ECONNRESET':
+      return lost(cause);
+    case 'EPROTO':
+      return new HttpError('BAD_ANSWER', 'The other side does not speak TLS.', { cause });
+    default:
+      return new HttpError('BAD_CERTIFICATE', 'The certificate is not trusted.', { cause });
+  }
+}
 
 /** One set of functions for all sockets. */
 const EVENTS: SocketHandler<Connection> = {

@@ -18,7 +18,7 @@ export type Posted = {
 const connections = new Connections();
 
 /** Redirects are not followed. Throws where there is no answer, and when the signal is aborted. */
-export function post(posted: Posted, signal: AbortSignal): Promise<HttpAnswer> {
+export async function post(posted: Posted, signal: AbortSignal): Promise<HttpAnswer> {
   const url = addressOf(posted.url);
   return proxied(url)
     ? postByFetch(posted, signal)

@@ -6,7 +6,8 @@ export class Utf8 {
 
   /** On the path of a token: no view of the bytes is made, which would cost more than the text. */
   read(bytes: Buffer, start: number, end: number): string {
-    const whole = end === start || (bytes[end - 1] as number) < 0x80;
+    if (start === end) return '';
+    const whole = (bytes[end - 1] as number) < 0x80;
     if (whole && !this.#cut) return bytes.toString('utf8', start, end);
     this.#cut = !whole;
     return this.#decoder.decode(bytes.subarray(start, end), { stream: true });

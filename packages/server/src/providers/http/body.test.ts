@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'bun:test';
+import { bodyOf, PushedBody } from './body.ts';
+
+/** A body, and what its socket was asked for. */
+function begun() {
+  const asked: string[] = [];
+  const body = new PushedBody({
+    pause: () => void asked.push('pause'),
+    resume: () => void asked.push('resume'),
+    abandon: () => void asked.push('abandon'),
+  });
+  const push = (text: string | Buffer) => {
+    const bytes = Buffer.from(text as string);
+    body.push(bytes, 0, bytes.length);
+  };
+  return { body, push, asked };
+}
+
+const COMPLETE = { kind: 'complete' } as const;
+const HALF = 'x'.repeat(512 * 1024);
+
+describe('a body', () => {
+  test('is read in one piece where several wait', async () => {
+    const { body, push } = begun();
+    for (const text of ['a', 'é', 'b']) push(text);
+    expect(await body.read()).toBe('aéb');
+  });
+
+  test('hands over what comes while it is waited for', async () => {
+    const { body, push } = begun();
+    const first = body.read();
+    push('a');
+    push('b');
+    expect(await first).toBe('a');
+    expect(await body.read()).toBe('b');
+  });
+
+  test('takes only the part of the bytes that is its own', async () => {
+    const { body } = begun();
+    body.push(Buffer.from('5\r\nhello\r\n'), 3, 8);
+    expect(await body.read()).toBe('hello');
+  });
+
+  test('is waited for while there is only the beginning of a character', async () => {
+    const { body, push } = begun();
+    const [first = 0, second = 0] = Buffer.from('é');
+    const read = body.read();
+    push(Buffer.of(first));
+    push(Buffer.of(second));
+    expect(await read).toBe('é');
+  });
+
+  test('ends after what waits, and stays so', async () => {
+    const { body, push } = begun();
+    push('a');
+    body.end(COMPLETE);
+    expect(await body.read()).toBe('a');
+    expect(await body.read()).toBeNull();
+    expect(await body.read()).toBeNull();
+  });
+
+  test('ends while it is waited for', async () => {
+    const { body } = begun();
+    const read = body.read();
+    body.end(COMPLETE);
+    expect(await read).toBeNull();
+  });
+
+  test('marks a last character that is unfinished', async () => {
+    const { body, push } = begun();
+    push(Buffer.concat([Buffer.from('a'), Buffer.from('é').subarray(0, 1)]));
+    body.end(COMPLETE);
+    expect([await body.read(), await body.read()]).toEqual(['a\ufffd', null]);
+  });
+
+  test('that breaks rejects the read that waits and all after it', async () => {
+    const { body } = begun();
+    const thrown = new Error('lost');
+    const read = body.read();
+    body.end({ kind: 'broken', thrown });
+    await expect(read).rejects.toBe(thrown);
+    await expect(body.read()).rejects.toBe(thrown);
+    await expect(body.read()).rejects.toBe(thrown);
+  });
+
+  test('that breaks can be read up to there', async () => {
+    const { body, push } = begun();
+    const thrown = new Error('lost');
+    push('a');
+    body.end({ kind: 'broken', thrown });
+    expect(await body.read()).toBe('a');
+    await expect(body.read()).rejects.toBe(thrown);
+  });
+
+  test('ends once: the first end counts', async () => {
+    const { body } = begun();
+    body.end(COMPLETE);
+    body.end({ kind: 'broken', thrown: new Error('too late') });
+    expect(await body.read()).toBeNull();
+  });
+});
+
+describe('the other side', () => {
+  test('is asked to pause once above the limit, and to go on once that was read', async () => {
+    const { body, push, asked } = begun();
+    push(HALF);
+    push(HALF);
+    expect(asked).toEqual([]);
+    push('x');
+    push('x');
+    expect(asked).toEqual(['pause']);
+    expect((await body.read())?.length).toBe(2 * HALF.length + 2);
+    expect(asked).toEqual(['pause', 'resume']);
+    push('x');
+    await body.read();
+    expect(asked).toEqual(['pause', 'resume']);
+  });
+
+  test('is asked to pause again when it is too much again', async () => {
+    const { body, push, asked } = begun();
+    for (let count = 0; count < 2; count++) {
+      push(HALF + HALF + HALF);
+      await body.read();
+    }
+    expect(asked).toEqual(['pause', 'resume', 'pause', 'resume']);
+  });
+
+  test('is not asked to pause by what is read at once', async () => {
+    const { body, push, asked } = begun();
+    const read = body.read();
+    push(HALF + HALF + HALF);
+    await read;
+    expect(asked).toEqual([]);
+  });
+
+  test('goes on at the end, though nobody has read: the connection is used again', async () => {
+    const { body, push, asked } = begun();
+    push(HALF + HALF + HALF);
+    body.end(COMPLETE);
+    expect(asked).toEqual(['pause', 'resume']);
+    expect((await body.read())?.length).toBe(3 * HALF.length);
+    body.cancel();
+    expect(asked).toEqual(['pause', 'resume']);
+  });
+});
+
+describe('cancelling', () => {
+  test('abandons the answer once, and nothing of it is read', async () => {
+    const { body, push, asked } = begun();
+    push('a');
+    body.cancel();
+    body.cancel();
+    expect(asked).toEqual(['abandon']);
+    expect(await body.read()).toBeNull();
+  });
+
+  test('ends the read that waits', async () => {
+    const { body } = begun();
+    const read = body.read();
+    body.cancel();
+    expect(await read).toBeNull();
+  });
+
+  test('leaves nothing of a character that was begun', async () => {
+    const { body, push } = begun();
+    push(Buffer.from('é').subarray(0, 1));
+    body.cancel();
+    expect(await body.read()).toBeNull();
+  });
+
+  test.each([COMPLETE, { kind: 'broken', thrown: new Error('lost') } as const])(
+    'after the end abandons nothing (%j)',
+    (end) => {
+      const { body, asked } = begun();
+      body.end(end);
+      body.cancel();
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+describe('the body of an answer to fetch', () => {
+  test('is text, wherever it was cut', async () => {
+    const [first = 0, second = 0] = Buffer.from('é');
+    const pieces = [Buffer.of(0x61, first), Buffer.of(second), Buffer.of(first)];
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    });
+    const body = bodyOf(stream);
+    let text = '';
+    for (let piece = await body.read(); piece !== null; piece = await body.read()) text += piece;
+    expect(text).toBe('aé\ufffd');
+    expect(await body.read()).toBeNull();
+  });
+
+  test('that is none has ended', async () => {
+    const body = bodyOf(null);
+    expect(await body.read()).toBeNull();
+    body.cancel();
+  });
+
+  test('is cancelled at its source', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const body = bodyOf(new ReadableStream<Uint8Array>({ cancel: () => resolve() }));
+    body.cancel();
+    await promise;
+    expect(await body.read()).toBeNull();
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import { Silence } from './silence.ts';
+
+const MS = 40;
+
+/** Resolves when as many quarters of it as are given have passed by the same clock as the silence's own. */
+async function quarters(count: number, each: () => void = () => undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let passed = 0;
+  const timer = setInterval(() => {
+    each();
+    if (++passed === count) resolve();
+  }, MS / 4);
+  await promise;
+  clearInterval(timer);
+}
+
+describe('silence', () => {
+  test('is told where nothing is heard, and once', async () => {
+    const told: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const silence = new Silence(MS, () => {
+      told.push('silent');
+      resolve();
+    });
+    await promise;
+    await quarters(12);
+    silence.stop();
+    expect(told).toEqual(['silent']);
+  });
+
+  test('is not told while something is heard', async () => {
+    const told: string[] = [];
+    const silence = new Silence(MS, () => told.push('silent'));
+    await quarters(20, () => silence.heard());
+    silence.stop();
+    expect(told).toEqual([]);
+  });
+
+  test('is told once nothing more is heard', async () => {
+    const told = Promise.withResolvers<void>();
+    const silence = new Silence(MS, told.resolve);
+    await quarters(8, () => silence.heard());
+    await told.promise;
+    silence.stop();
+  });
+
+  test('is told again where something was heard in between', async () => {
+    let told = Promise.withResolvers<void>();
+    const silence = new Silence(MS, () => told.resolve());
+    await told.promise;
+    told = Promise.withResolvers<void>();
+    silence.heard();
+    await told.promise;
+    silence.stop();
+  });
+
+  test('is not told once it is stopped', async () => {
+    const told: string[] = [];
+    const silence = new Silence(MS, () => told.push('silent'));
+    await quarters(2);
+    silence.stop();
+    await quarters(12);
+    expect(told).toEqual([]);
+  });
+});
