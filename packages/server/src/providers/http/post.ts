@@ -42,10 +42,10 @@ function written(url: URL, { headers, body }: Posted): string {
     host: url.host,
     'user-agent': 'Parlance',
     'accept-encoding': 'identity',
-    ...headers,
-    'content-length': String(Buffer.byteLength(body)),
   });
-  if (url.username && !fields.has('authorization')) fields.set('authorization', basic(url));
+  for (const [name, value] of Object.entries(headers)) fields.set(name, value);
+  fields.set('content-length', String(Buffer.byteLength(body)));
+  if ((url.username || url.password) && !fields.has('authorization')) fields.set('authorization', basic(url));
   const lines = [...fields].map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n${body}`;
 }

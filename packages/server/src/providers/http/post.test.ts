@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { post } from './post.ts';
+import { askInProcess } from './testing/in-process.ts';
+import { answer, closePeers, peer, textOf, type Visit } from './testing/peer.ts';
+
+afterEach(closePeers);
+
+const never = new AbortController().signal;
+const greet = (visit: Visit) => void visit.say(answer('hello'));
+
+/** The request that arrived when this was posted. */
+async function sent(path: string, headers: Record<string, string> = {}, body = '{}', user = '') {
+  const { url, port, visits } = peer(greet);
+  const { status, body: answered } = await post(
+    { url: `${url.replace('//', `//${user}`)}${path}`, headers, body },
+    never,
+  );
+  expect([status, await textOf(answered)]).toEqual([200, 'hello']);
+  const [request, ...more] = visits.flatMap((visit) => visit.requests);
+  if (!request) throw new Error('nothing arrived');
+  expect(more).toEqual([]);
+  return { ...request, port };
+}
+
+describe('a request', () => {
+  test('has a line, headers and a body', async () => {
+    const { first, headers, body, port } = await sent('/v1/messages', { 'x-api-key': 'secret' }, '{"a":1}');
+    expect(first).toBe('POST /v1/messages HTTP/1.1');
+    expect(Object.fromEntries(headers)).toEqual({
+      host: `127.0.0.1:${port}`,
+      'user-agent': 'Parlance',
+      'accept-encoding': 'identity',
+      'x-api-key': 'secret',
+      'content-length': '7',
+    });
+    expect(body.toString()).toBe('{"a":1}');
+  });
+
+  test.each([
+    ['', '/'],
+    ['/v1/models/a:stream?alt=sse&key=a%20b', '/v1/models/a:stream?alt=sse&key=a%20b'],
+    ['?key=1#part', '/?key=1'],
+    ['/ü/ x', '/%C3%BC/%20x'],
+  ])('to %j is for %j', async (path, target) => {
+    expect((await sent(path)).first).toBe(`POST ${target} HTTP/1.1`);
+  });
+
+  test.each(['', 'plain', 'Grüße', '世界 😀', 'é'.repeat(100_000)])(
+    'tells the length of its body in bytes',
+    async (text) => {
+      const { headers, body } = await sent('/', {}, text);
+      expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+      expect(body.equals(Buffer.from(text))).toBe(true);
+    },
+  );
+
+  test('has the headers that are given instead of its own, in whatever case, but its own length', async () => {
+    const given = {
+      'User-Agent': 'Mine',
+      'Accept-Encoding': 'gzip',
+      Host: 'model.test',
+      'Content-Length': '1',
+    };
+    const { headers, body } = await sent('/', given);
+    expect(Object.fromEntries(headers)).toEqual({
+      host: 'model.test',
+      'user-agent': 'Mine',
+      'accept-encoding': 'gzip',
+      'content-length': '2',
+    });
+    expect(body.toString()).toBe('{}');
+  });
+
+  test.each([
+    ['a name and a password', 'me:p%40ss%20w%C3%B6rd@', 'me:p@ss wörd'],
+    ['a name alone', 'me@', 'me:'],
+    ['a password alone', ':secret@', ':secret'],
+  ])('to an address with %s is authorized by them', async (_, user, plain) => {
+    const { headers, port } = await sent('/', {}, '{}', user);
+    expect(headers.get('authorization')).toBe(`Basic ${Buffer.from(plain).toString('base64')}`);
+    expect(headers.get('host')).toBe(`127.0.0.1:${port}`);
+  });
+
+  test('is authorized by the header that is given rather than by its address', async () => {
+    const { headers } = await sent('/', { Authorization: 'Bearer secret' }, '{}', 'me:word@');
+    expect(headers.get('authorization')).toBe('Bearer secret');
+  });
+
+  test.each([
+    ['x-key', 'a\r\nx-more: b'],
+    ['x-key', 'a\nb'],
+    ['x-key', 'a\rb'],
+    ['x-key', 'a\0b'],
+    ['x-key: a\r\nx-more', 'b'],
+    ['x key', 'b'],
+  ])('with a header that would not stay on its line is not sent (%j: %j)', async (name, value) => {
+    const { url, visits } = peer(greet);
+    await expect(post({ url, headers: { [name]: value }, body: '' }, never)).rejects.toBeInstanceOf(
+      TypeError,
+    );
+    await textOf((await post({ url, headers: {}, body: 'well formed' }, never)).body);
+    expect(visits.flatMap(({ requests }) => requests.map(({ body }) => body.toString()))).toEqual([
+      'well formed',
+    ]);
+  });
+});
+
+describe('an address', () => {
+  test.each(['', 'nonsense', '/v1', 'ftp://127.0.0.1/', 'file:///etc/hosts', 'ws://127.0.0.1/', 'http://'])(
+    'that is not one of HTTP is refused (%j)',
+    async (url) => {
+      await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({
+        code: 'BAD_ADDRESS',
+      });
+    },
+  );
+
+  test('where nobody listens is told by the code of the machine', async () => {
+    const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+    const url = `http://127.0.0.1:${listener.port}`;
+    listener.stop(true);
+    await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('may be a name', async () => {
+    const { port, visits } = peer(greet);
+    const { body } = await post({ url: `http://localhost:${port}/`, headers: {}, body: '' }, never);
+    expect(await textOf(body)).toBe('hello');
+    expect(visits[0]?.requests[0]?.headers.get('host')).toBe(`localhost:${port}`);
+  });
+
+  test.skipIf(!hasIpv6())('may be of IPv6, where this machine has it', async () => {
+    const { url, port, visits } = peer(greet, { hostname: '::1' });
+    expect(url).toBe(`http://[::1]:${port}`);
+    expect(await textOf((await post({ url, headers: {}, body: '' }, never)).body)).toBe('hello');
+    expect(visits[0]?.requests[0]?.headers.get('host')).toBe(`[::1]:${port}`);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'that redirects (%d) is answered with that, and not followed',
+    async (status) => {
+      const target = peer(greet);
+      const { url } = peer((visit) => {
+        visit.say(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 4\r\n\r\ngone`);
+      });
+      const { status: answered, headers, body } = await post({ url, headers: {}, body: '' }, never);
+      expect([answered, headers.get('location'), await textOf(body)]).toEqual([status, target.url, 'gone']);
+      expect(target.visits).toEqual([]);
+    },
+  );
+});
+
+describe('a proxy', () => {
+  test.each(['HTTP_PROXY', 'http_proxy'])('named by %s is asked in place of the host', async (name) => {
+    const model = peer(greet);
+    const proxy = peer((visit) => void visit.say(answer('by proxy')));
+    const url = `${model.url}/v1?a=b`;
+    expect(await askInProcess([url], { [name]: proxy.url })).toEqual([{ status: 200, text: 'by proxy' }]);
+    expect(proxy.visits[0]?.requests[0]?.first).toBe(`POST ${url} HTTP/1.1`);
+    expect(proxy.visits[0]?.requests[0]?.body.toString()).toBe('hello');
+    expect(model.visits).toEqual([]);
+  });
+
+  test('is not asked for a host that needs none', async () => {
+    const model = peer(greet);
+    const proxy = peer((visit) => void visit.say(answer('by proxy')));
+    const environment = { HTTP_PROXY: proxy.url, NO_PROXY: 'other.test,127.0.0.1' };
+    expect(await askInProcess([model.url], environment)).toEqual([{ status: 200, text: 'hello' }]);
+    expect(proxy.visits).toEqual([]);
+  });
+
+  test('for HTTPS alone is not asked for HTTP', async () => {
+    const model = peer(greet);
+    const proxy = peer((visit) => void visit.say(answer('by proxy')));
+    expect(await askInProcess([model.url], { HTTPS_PROXY: proxy.url })).toEqual([
+      { status: 200, text: 'hello' },
+    ]);
+    expect(proxy.visits).toEqual([]);
+  });
+});
+
+function hasIpv6(): boolean {
+  try {
+    Bun.listen({ hostname: '::1', port: 0, socket: { data: () => undefined } }).stop(true);
+    return true;
+  } catch {
+    return false; // this machine has none
+  }
+}
