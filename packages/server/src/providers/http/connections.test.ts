@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { Connections } from './connections.ts';
+import { answer, closePeers, type Peer, peer, textOf, type Visit } from './testing/peer.ts';
+
+afterEach(closePeers);
+
+const never = new AbortController().signal;
+const greet = (visit: Visit) => void visit.say(answer('hello'));
+const request = (body: string) =>
+  `POST / HTTP/1.1\r\nhost: model.test\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+const asked = (connections: Connections, { port }: Peer, body = '{}') =>
+  connections.ask({ hostname: '127.0.0.1', port, secure: false }, request(body), never);
+
+/** The whole answer. */
+const ask = async (connections: Connections, of: Peer, body?: string) =>
+  textOf((await asked(connections, of, body)).body);
+
+/** What arrived, connection by connection. */
+const arrived = ({ visits }: Peer) =>
+  visits.map(({ requests }) => requests.map(({ body }) => body.toString()));
+
+/** Says something else to each request, whichever connection it comes on; an empty answer is a hang-up. */
+function scripted(...script: readonly string[]): Peer {
+  const left = [...script];
+  return peer((visit) => {
+    const next = left.shift();
+    if (next) visit.say(next);
+    else visit.hangUp();
+  });
+}
+
+const HELLO = answer('hello');
+
+describe('a connection', () => {
+  test('is used again by requests one after another', async () => {
+    const [connections, target] = [new Connections(), peer(greet)];
+    for (const body of ['a', 'b', 'c']) expect(await ask(connections, target, body)).toBe('hello');
+    expect(arrived(target)).toEqual([['a', 'b', 'c']]);
+  });
+
+  test.each([
+    ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+    ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n'],
+    ['that is a refusal', 'HTTP/1.1 429 Slow Down\r\ncontent-length: 2\r\n\r\nno'],
+    ['after an interim one', `HTTP/1.1 100 Continue\r\n\r\n${HELLO}`],
+  ])('is used again after an answer %s', async (_, said) => {
+    const [connections, target] = [new Connections(), scripted(said, HELLO)];
+    await ask(connections, target, 'a');
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect(arrived(target)).toEqual([['a', 'b']]);
+  });
+
+  test.each([
+    ['that says `connection: close`', answer('hello', 'Connection: close')],
+    ['of HTTP/1.0', HELLO.replace('1.1', '1.0')],
+    ['that is followed by bytes', `${HELLO}surplus`],
+    [
+      'of two lengths',
+      answer('hello', 'transfer-encoding: chunked').replace('hello', '5\r\nhello\r\n0\r\n\r\n'),
+    ],
+  ])('is closed after an answer %s', async (_, said) => {
+    const [connections, target] = [new Connections(), scripted(said, HELLO)];
+    expect(await ask(connections, target, 'a')).toBe('hello');
+    await target.visits[0]?.closed;
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect(arrived(target)).toEqual([['a'], ['b']]);
+  });
+
+  test('carries one exchange at a time: two at once are two', async () => {
+    const connections = new Connections();
+    const waiting: Visit[] = [];
+    const target = peer((visit) => {
+      waiting.push(visit);
+      if (waiting.length === 2) for (const one of waiting.splice(0)) greet(one);
+    });
+    await Promise.all([ask(connections, target), ask(connections, target)]);
+    await Promise.all([ask(connections, target), ask(connections, target)]);
+    expect(target.visits.map(({ requests }) => requests.length)).toEqual([2, 2]);
+  });
+
+  test('is not used again before its answer has ended', async () => {
+    const [connections, target] = [new Connections(), scripted(HELLO.slice(0, -1), HELLO)];
+    const first = await asked(connections, target, 'a');
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    target.visits[0]?.say('o');
+    expect(await textOf(first.body)).toBe('hello');
+    expect(arrived(target)).toEqual([['a'], ['b']]);
+  });
+
+  test('is used again though nobody has read the answer, however long it is', async () => {
+    const text = 'x'.repeat(3 * 1024 * 1024);
+    const [connections, target] = [new Connections(), scripted(answer(text), HELLO, HELLO)];
+    const first = await asked(connections, target, 'a');
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect((await textOf(first.body)) === text).toBe(true);
+    expect(await ask(connections, target, 'c')).toBe('hello');
+    expect(arrived(target).flat().sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('belongs to one port', async () => {
+    const [connections, one, other] = [new Connections(), peer(greet), peer(greet)];
+    for (const target of [one, other, one, other]) await ask(connections, target);
+    expect([arrived(one), arrived(other)]).toEqual([[['{}', '{}']], [['{}', '{}']]]);
+  });
+
+  test('is not shared between HTTP and HTTPS', async () => {
+    const [connections, target] = [new Connections(), peer(greet)];
+    await ask(connections, target);
+    const secure = { hostname: '127.0.0.1', port: target.port, secure: true };
+    const attempt = connections.ask(secure, request('secret'), never);
+    const second = await target.visited(2);
+    await second.heard;
+    second.hangUp();
+    await expect(attempt).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    expect(target.visits[0]?.requests.length).toBe(1);
+  });
+});
+
+describe('a connection that waits', () => {
+  test('is not used once the server has closed it', async () => {
+    const [connections, target] = [new Connections(), peer(greet)];
+    await ask(connections, target, 'a');
+    target.visits[0]?.hangUp();
+    await target.visits[0]?.closed;
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect(arrived(target)).toEqual([['a'], ['b']]);
+  });
+
+  test('is closed by bytes that nobody asked for', async () => {
+    const [connections, target] = [new Connections(), peer(greet)];
+    await ask(connections, target, 'a');
+    target.visits[0]?.say(answer('not yours'));
+    await target.visits[0]?.closed;
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect(arrived(target)).toEqual([['a'], ['b']]);
+  });
+
+  test('is closed by the server without harm to those beside it', async () => {
+    const connections = new Connections();
+    const waiting: Visit[] = [];
+    const target = peer((visit) => {
+      waiting.push(visit);
+      if (waiting.length >= 2) for (const one of waiting.splice(0)) greet(one);
+    });
+    await Promise.all([ask(connections, target), ask(connections, target)]);
+    target.visits[1]?.hangUp();
+    await target.visits[1]?.closed;
+    await Promise.all([ask(connections, target), ask(connections, target)]);
+    expect(target.visits.map(({ requests }) => requests.length)).toEqual([2, 1, 1]);
+  });
+});
+
+describe('a request that crosses the close of its connection', () => {
+  test('is sent again on a new one', async () => {
+    const [connections, target] = [new Connections(), scripted(HELLO, '', HELLO)];
+    await ask(connections, target, 'a');
+    expect(await ask(connections, target, 'b')).toBe('hello');
+    expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
+  });
+
+  test('is sent again once', async () => {
+    const [connections, target] = [new Connections(), scripted(HELLO, '', '', HELLO)];
+    await ask(connections, target, 'a');
+    await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
+  });
+
+  test('is not sent again where the connection was new', async () => {
+    const [connections, target] = [new Connections(), scripted('', HELLO)];
+    await expect(ask(connections, target, 'a')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    expect(arrived(target)).toEqual([['a']]);
+  });
+
+  test.each(['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n'])(
+    'is not sent again once something of the answer was heard (%j)',
+    async (said) => {
+      const connections = new Connections();
+      const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : visit.say(said).hangUp()));
+      await ask(connections, target, 'a');
+      await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+      expect(arrived(target)).toEqual([['a', 'b']]);
+    },
+  );
+
+  test('is not sent again once it is aborted', async () => {
+    const [connections, abort, reason] = [new Connections(), new AbortController(), new Error('enough')];
+    const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : abort.abort(reason)));
+    await ask(connections, target, 'a');
+    const origin = { hostname: '127.0.0.1', port: target.port, secure: false };
+    await expect(connections.ask(origin, request('b'), abort.signal)).rejects.toBe(reason);
+    await target.visits[0]?.closed;
+    expect(arrived(target)).toEqual([['a', 'b']]);
+  });
+});
