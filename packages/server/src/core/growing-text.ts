@@ -1,5 +1,5 @@
 /** So many pieces are made one: as a string of its own, a piece costs more than its characters. */
-const MOST_PIECES = 64;
+const MOST_PIECES = 16;
 
 /** A text that grows at its end, on the path of a token: joined only when someone asks for it. */
 export class GrowingText {
