@@ -133,6 +133,7 @@ export function peer(asked: (visit: Visit) => void, options: PeerOptions = {}): 
         arrival(visits.push(visit) - 1).resolve(visit);
         opened?.(visit);
       },
+      handshake: () => undefined, // without it a connection is told of only after its handshake
       data(socket, bytes) {
         if (slow) {
           socket.pause();
