@@ -22,7 +22,7 @@ import { GrowingText } from './growing-text.ts';
 import type { LiveSession, OpenBlock, TakenUp } from './live-session.ts';
 import { ModelCall, type Observers } from './model-call.ts';
 import type { Log } from './ports/log.ts';
-import type { PromptItem, Provider, ProviderEvent } from './ports/provider.ts';
+import type { PromptItem, Provider, TakeWords } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
 import { promptOf } from './prompt.ts';
 import { addUsage, type OpenCall, type SessionState, type Turn } from './session.ts';
@@ -145,14 +145,19 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
     session: session.ref,
     turn: turn.id,
   });
-  for await (const event of provider.stream(prompt, signal)) {
+  const take: TakeWords = (kind, text) => {
+    if (signal.aborted || session.open?.kind !== kind) return false;
+    stream(session, tools, turn, kind, text);
+    return true;
+  };
+  for await (const event of provider.stream(prompt, signal, take)) {
     if (signal.aborted) return;
     switch (event.type) {
       case 'text':
       case 'reasoning':
         if (session.open && session.open.kind !== event.type) await endBlock(session, tools, turn);
         if (signal.aborted) return;
-        stream(session, tools, turn, event);
+        stream(session, tools, turn, event.type, event.text);
         break;
       case 'call':
         calls.push({ ...event, type: 'call.requested', turn: turn.id, call: callId(event.call, calls) });
@@ -207,14 +212,15 @@ function stream(
   session: LiveSession,
   tools: TurnTools,
   turn: Turn,
-  event: Extract<ProviderEvent, { type: 'text' | 'reasoning' }>,
+  kind: OpenBlock['kind'],
+  text: string,
 ): void {
-  if (event.text === '') return;
-  const open = session.open ?? openBlock(event.type, turn.id, tools);
+  if (text === '') return;
+  const open = session.open ?? openBlock(kind, turn.id, tools);
   session.open = open;
-  open.text.add(event.text);
-  const type = event.type === 'text' ? 'text.delta' : 'reasoning.delta';
-  session.publish({ type, turn: turn.id, block: open.block, text: event.text });
+  open.text.add(text);
+  const type = kind === 'text' ? 'text.delta' : 'reasoning.delta';
+  session.publish({ type, turn: turn.id, block: open.block, text });
 }
 
 const openBlock = (kind: 'text' | 'reasoning', turn: TurnId, tools: TurnTools): OpenBlock => ({

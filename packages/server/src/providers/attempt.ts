@@ -1,6 +1,6 @@
 /** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
 import type { Log } from '../core/ports/log.ts';
-import type { Prompt } from '../core/ports/provider.ts';
+import type { Prompt, TakeWords } from '../core/ports/provider.ts';
 import type { Body } from './http/body.ts';
 import type { HttpAnswer } from './http/connection.ts';
 import { post } from './http/post.ts';
@@ -54,6 +54,8 @@ export class Attempt<State> {
   #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
+  /** what arrived while `next` waited, and was not taken */
+  #untold: Batch | null = null;
   /** nothing more is wanted of the answer: its connection may be used again once it has ended */
   #complete = false;
 
@@ -61,6 +63,7 @@ export class Attempt<State> {
     private readonly wire: Wire<State>,
     private readonly options: AttemptOptions,
     private readonly signal: AbortSignal,
+    private readonly take?: TakeWords,
   ) {}
 
   /** Resolves when the answer begins, with nothing, or with the failure that it is. */
@@ -77,6 +80,7 @@ export class Attempt<State> {
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
       this.#body = answer.body;
+      if (this.take) answer.body.tap = (piece) => this.#told(piece);
       return [];
     } catch (thrown) {
       return failed(this.#reason(thrown));
@@ -92,6 +96,9 @@ export class Attempt<State> {
     try {
       for (;;) {
         const piece = await body.read();
+        const untold = this.#untold;
+        this.#untold = null;
+        if (untold) return untold;
         this.#silence?.heard();
         const said = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
         if (said.length > 0) return said;
@@ -116,6 +123,26 @@ export class Attempt<State> {
         body: JSON.stringify(body),
       },
       AbortSignal.any([this.signal, this.#tooLong.signal]),
+    );
+  }
+
+  /** On the path of a token: while nothing but words arrives, `next` goes on waiting. */
+  #told(piece: string): boolean {
+    this.#silence?.heard();
+    let said: Batch;
+    try {
+      said = this.#steps(this.#events.read(piece));
+    } catch (thrown) {
+      said = this.#over(failed(this.#reason(thrown)));
+    }
+    const untold = said.findIndex((event) => !this.#taken(event));
+    this.#untold = untold === -1 ? null : said.slice(untold);
+    return untold === -1;
+  }
+
+  #taken(event: WireEvent): boolean {
+    return (
+      (event.type === 'text' || event.type === 'reasoning') && this.take?.(event.type, event.text) === true
     );
   }
 

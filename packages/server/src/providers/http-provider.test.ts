@@ -112,6 +112,82 @@ describe('an answer', () => {
   });
 });
 
+describe('words', () => {
+  /** A vendor that says each of these when it is told to. */
+  function dictated() {
+    const { promise: begun, resolve } = Promise.withResolvers<ReadableStreamDefaultController<string>>();
+    const { url } = vendor(
+      () =>
+        new Response(new ReadableStream<string>({ start: resolve }), {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
+    );
+    const say = async (word: string) => (await begun).enqueue(`data: ${word}\n\n`);
+    return { url, say };
+  }
+
+  test('are offered when they arrive, and are no event where they are taken', async () => {
+    const { url, say } = dictated();
+    const seen: string[] = [];
+    let heard = Promise.withResolvers<void>();
+    const note = (text: string) => {
+      seen.push(text);
+      heard.resolve();
+    };
+    const take = (kind: string, text: string) => {
+      if (text !== 'no') note(`${kind} ${text}`);
+      return text !== 'no';
+    };
+    const listening = (async () => {
+      for await (const event of httpProvider(words(url), OPTIONS).stream(
+        PROMPT,
+        new AbortController().signal,
+        take,
+      ))
+        note(event.type === 'text' ? `event ${event.text}` : event.type);
+    })();
+    // The first one comes with the answer's beginning, when nobody waits for words yet.
+    for (const word of ['first', 'one', 'no', 'two', 'END']) {
+      heard = Promise.withResolvers();
+      await say(word);
+      await heard.promise;
+    }
+    await listening;
+    expect(seen).toEqual(['event first', 'text one', 'event no', 'text two', 'ended']);
+  });
+
+  test('are not offered while an event is being worked on, and stay in their order', async () => {
+    const { url, say } = dictated();
+    const seen: string[] = [];
+    let busy = false;
+    const take = (_kind: string, text: string) => {
+      expect(busy).toBe(false);
+      if (!text.endsWith('0')) seen.push(text);
+      return !text.endsWith('0');
+    };
+    const listening = (async () => {
+      for await (const event of httpProvider(words(url), OPTIONS).stream(
+        PROMPT,
+        new AbortController().signal,
+        take,
+      )) {
+        busy = true;
+        await Bun.sleep(5);
+        if (event.type === 'text') seen.push(event.text);
+        busy = false;
+      }
+    })();
+    const said = Array.from({ length: 50 }, (_, index) => `w${index} `.trim());
+    for (const word of said) {
+      await say(word);
+      await Bun.sleep(1);
+    }
+    await say('END');
+    await listening;
+    expect(seen.join('')).toBe(said.join(''));
+  });
+});
+
 describe('the connection', () => {
   test('is used again, though the stream ends a little later than the answer', async () => {
     const ports = new Set<number | undefined>();

@@ -18,11 +18,11 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
     model,
     contextLimit,
     counts: true,
-    async *stream(prompt, signal): AsyncGenerator<ProviderEvent, void> {
+    async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
       let plain = false;
       for (let count = 1; ; count++) {
         let broken: WireFault = BROKEN_OFF;
-        const attempt = new Attempt(wire, options, signal);
+        const attempt = new Attempt(wire, options, signal, take);
         try {
           let said = signal.aborted ? null : await attempt.begin(prompt, plain);
           for (; said; said = await attempt.next()) {

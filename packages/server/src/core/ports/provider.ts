@@ -62,6 +62,12 @@ export type ProviderEvent =
   | { readonly type: 'ended'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | { readonly type: 'failed'; readonly fault: FaultData };
 
+/**
+ * Words that are told in the moment they arrive, without a promise on their way. False where they have to wait for what
+ * is being done: then they come as an event.
+ */
+export type TakeWords = (kind: 'text' | 'reasoning', text: string) => boolean;
+
 export interface Provider {
   readonly name: string;
   readonly model: string;
@@ -69,6 +75,9 @@ export interface Provider {
   readonly contextLimit: number;
   /** the usage it tells is the vendor's own count, and not an estimate */
   readonly counts?: boolean;
-  /** Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. */
-  stream(prompt: Prompt, signal: AbortSignal): AsyncIterable<ProviderEvent>;
+  /**
+   * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may offer
+   * words to `take`, but only while the next event is being waited for.
+   */
+  stream(prompt: Prompt, signal: AbortSignal, take?: TakeWords): AsyncIterable<ProviderEvent>;
 }

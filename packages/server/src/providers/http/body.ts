@@ -5,6 +5,8 @@ import { Utf8 } from './utf8.ts';
 export interface Body {
   /** What has arrived since the last read; waits where that is nothing, null where nothing more comes. */
   read(): Promise<string | null>;
+  /** Offered what arrives while a read waits. What it takes is not read. */
+  tap?: (piece: string) => boolean;
   /** Nothing more is wanted. */
   cancel(): void;
 }
@@ -20,6 +22,7 @@ type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly t
 
 /** A queue between a socket that pushes and one reader that pulls. */
 export class PushedBody implements Body {
+  tap?: (piece: string) => boolean;
   #waiting: string[] = [];
   #characters = 0;
   #paused = false;
@@ -36,7 +39,8 @@ export class PushedBody implements Body {
     const pending = this.#pending;
     if (pending) {
       this.#pending = null;
-      pending.resolve(piece);
+      if (this.tap?.(piece)) this.#pending = pending;
+      else pending.resolve(piece);
       return;
     }
     this.#waiting.push(piece);
