@@ -44,9 +44,6 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
   }
 }
 
-// Settings of the engine, which has read them: what is started from here may be another engine, or another version.
-for (const name of Object.keys(process.env)) if (name.startsWith('BUN_JSC_')) delete process.env[name];
-
 try {
   const code = await run(process.argv.slice(2));
   if (code !== null) process.exit(code);

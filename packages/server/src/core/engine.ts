@@ -94,7 +94,7 @@ export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
   readonly restMs?: (failures: number) => number;
 };
 
-/** Answered approvals that are remembered, too. */
+/** One that nobody uses is read again in a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
 const ANSWERS_REMEMBERED = 1_000;
 

@@ -6,7 +6,7 @@ import { type SessionRef, sessionKey } from './ports/store.ts';
 
 type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
-/** Twice as many as come in would do. */
+/** For each session that comes in: more than one, so that a crowd that has left is gone after a few. */
 const MOST_LOOKS = 16;
 
 export class SessionCache {

@@ -13,16 +13,20 @@ const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** One turn of so many tokens, watched by ten sockets of each dialect. */
-async function measure(tokens: number, dialects: typeof DIALECTS) {
+async function measure(tokens: number, dialects: typeof DIALECTS, offers = false) {
   const sent = { frames: 0, characters: 0 };
   /** frames that had been sent when the model was asked for the next token */
   const atToken: number[] = [];
+  let events = 0;
   const provider: Provider = {
     ...scriptedProvider([]),
     contextLimit: 1_000_000,
-    async *stream() {
+    async *stream(_prompt, _signal, take) {
       for (let token = 0; token < tokens; token++) {
-        yield { type: 'text', text: 'word ' };
+        if (!offers || !take?.('text', 'word ')) {
+          events++;
+          yield { type: 'text', text: 'word ' };
+        }
         atToken.push(sent.frames);
       }
       yield { type: 'ended', usage: USAGE, stop: 'done' };
@@ -55,12 +59,23 @@ async function measure(tokens: number, dialects: typeof DIALECTS) {
   await engine.rested(SESSION);
   const encodes = stringify.mock.calls.length;
   stringify.mockRestore();
-  return { appends: store.appends(), encodes, sent, atToken };
+  return { appends: store.appends(), encodes, sent, atToken, events };
 }
 
 test('the store hears of a turn, not of its tokens', async () => {
   const [few, many] = [await measure(10, DIALECTS), await measure(1_000, DIALECTS)];
   expect(many.appends).toBe(few.appends);
+});
+
+test('words that are offered are taken once their block is open, and reach the same sockets as events do', async () => {
+  const [told, offered] = [await measure(1_000, DIALECTS), await measure(1_000, DIALECTS, true)];
+  expect(told.events).toBe(1_000);
+  expect(offered.events).toBe(1);
+  expect([offered.sent.frames, offered.appends, offered.atToken]).toEqual([
+    told.sent.frames,
+    told.appends,
+    told.atToken,
+  ]);
 });
 
 for (const dialect of DIALECTS) {

@@ -64,7 +64,7 @@ export type ProviderEvent =
 
 /**
  * Words that are told in the moment they arrive, without a promise on their way. False where they have to wait for what
- * is being done: then they come as an event.
+ * is being done: then they come as an event. Never throws.
  */
 export type TakeWords = (kind: 'text' | 'reasoning', text: string) => boolean;
 

@@ -1,7 +1,7 @@
 /**
  * A request to a model, over HTTP/1.1 on the event loop itself. `fetch` reads on a thread of its own and hands every piece
- * over, which costs more per token than everything else that happens to it (docs/decisions/0007). Behind a proxy it is
- * `fetch` that asks: it knows them.
+ * over, which is a third of what a bare relay costs per token (docs/decisions/0007). Behind a proxy it is `fetch` that
+ * asks: it knows them.
  */
 import { bodyOf } from './body.ts';
 import type { HttpAnswer, Origin } from './connection.ts';
