@@ -16,7 +16,7 @@ export type { ConfiguredUser, DialectName, Door } from './config/values.ts';
 type Table = typeof SETTINGS;
 type Values = {
   readonly [Key in SettingKey]:
-    | z.output<Table[Key]['schema']>
+    | z.output<ReturnType<Table[Key]['schema']>>
     | (undefined extends Table[Key]['fallback'] ? undefined : never);
 };
 
@@ -35,7 +35,7 @@ type Settled = Omit<Values, 'auth' | 'database' | 'redis' | (typeof MODEL_SETTIN
 function parse(key: SettingKey, given: Given | undefined): unknown {
   const setting = settingOf(key);
   if (given === undefined && setting.fallback === undefined) return undefined;
-  const result = setting.schema.safeParse(given === undefined ? setting.fallback : given.raw);
+  const result = setting.schema().safeParse(given === undefined ? setting.fallback : given.raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const index = issue?.path[0];

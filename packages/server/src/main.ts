@@ -24,6 +24,7 @@ import {
   type Socket,
   tokenOf,
 } from './core/engine.ts';
+import type { Gate } from './core/ports/gate.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { TokenBuckets } from './core/token-bucket.ts';
 import { Attachments } from './dialects/attachments.ts';
@@ -160,6 +161,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     return dialect.open(socket, around, audienceOf(audiences, name));
   };
 
+  const speaking = (dialect: DialectName) => (socket: Socket) => speak(dialect, socket);
+
+  /** No function is made in here that lives on: it would keep the request for as long as the socket is open. */
   async function opening(
     request: Request,
     at: { readonly door: number; readonly dialect: DialectName | null },
@@ -174,15 +178,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     if (channel) return { id, principal: null, session: null, door, address, accept: channel };
     if (dialect === 'pusher') return null;
     const token = tokenOf(request);
-    const accept = dialect
-      ? (socket: Socket) => speak(dialect, socket)
-      : placeOf(url.pathname, token !== null, speak);
+    const accept = dialect ? speaking(dialect) : placeOf(url.pathname, token !== null, speak);
     if (!accept) return null;
     const session = url.searchParams.get('session');
     try {
       const principal = await identify(gate, token);
-      const guard =
-        token === null ? undefined : (ended: (reason: string) => void) => gate.guard(token, ended);
+      const guard = token === null ? undefined : guardOf(gate, token);
       return { id, principal, session, door, address, unknown: principal === null, guard, accept };
     } catch (thrown) {
       const ids = { request: requestIdOf(request), connection: id };
@@ -260,6 +261,9 @@ async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promis
   const { openTraces } = await import('./telemetry/traces.ts');
   return openTraces({ endpoint: otlpEndpoint, serviceName, log });
 }
+
+/** Watches over the right of a socket that came with this token. */
+const guardOf = (gate: Gate, token: string) => (ended: (reason: string) => void) => gate.guard(token, ended);
 
 function audienceOf<Name extends string, Some>(audiences: ReadonlyMap<Name, Some>, name: Name): Some {
   const audience = audiences.get(name);

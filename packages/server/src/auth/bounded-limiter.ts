@@ -1,5 +1,6 @@
 /** A rate limiter whose memory has an end. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js';
 
 /** When it is full, the entry that was used longest ago makes room; `dropped` is told which. */
 export class BoundedSet {

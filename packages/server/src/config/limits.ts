@@ -18,7 +18,7 @@ type Limit = {
 const limit = ({ env, range: [least, most], ...rest }: Limit) => ({
   ...rest,
   env: [env],
-  schema: wholeNumber(least, most),
+  schema: () => wholeNumber(least, most),
 });
 
 export const LIMITS = {

@@ -31,7 +31,8 @@ export type Setting = {
   readonly fallback: unknown;
   /** what the help shows for the default, where the fallback does not say it */
   readonly fallbackText?: string;
-  readonly schema: z.ZodType;
+  /** made when the setting is read, which is once: a hundred schemas are not kept for as long as the server runs */
+  readonly schema: () => z.ZodType;
   readonly repeatable?: boolean;
   /** a secret's value is never shown, not even when it is wrong */
   readonly secret?: boolean;
@@ -45,13 +46,13 @@ export const CONFIG_FILE = {
   argument: 'PATH',
   fallback: 'parlance.json',
   fallbackText: 'parlance.json in the current folder, where there is one',
-  schema: text(),
+  schema: text,
   description: 'a JSON file with any of these settings',
 } as const satisfies Setting;
 
 /** Has a place in the config file alone. */
 const fileOnly = <Schema extends z.ZodType>(
-  schema: Schema,
+  schema: () => Schema,
   fallback: object,
   description: string,
   isSecret = false,
@@ -71,7 +72,7 @@ const vendorKey = (env: readonly string[], vendor: string) => ({
   flag: null,
   argument: '',
   fallback: undefined,
-  schema: text(),
+  schema: text,
   secret: true,
   description: `the key for ${vendor}`,
 });
@@ -82,7 +83,7 @@ const vendorAddress = (env: readonly string[], vendor: string, more = '') => ({
   argument: '',
   fallback: undefined,
   fallbackText: "the vendor's own",
-  schema: httpUrl(),
+  schema: httpUrl,
   description: `where ${vendor} is reached${more === '' ? '' : `; ${more}`}`,
 });
 
@@ -91,7 +92,7 @@ const application = <Fallback>(env: string, fallback: Fallback, description: str
   flag: null,
   argument: '',
   fallback,
-  schema: text(),
+  schema: text,
   description,
 });
 
@@ -101,7 +102,7 @@ export const SETTINGS = {
     flag: '--host',
     argument: 'HOST',
     fallback: '127.0.0.1',
-    schema: host(),
+    schema: host,
     description: 'the address to listen on; one that is not loopback needs --auth required',
   },
   port: {
@@ -109,7 +110,7 @@ export const SETTINGS = {
     flag: '--port',
     argument: 'PORT',
     fallback: 3000,
-    schema: wholeNumber(0, 65_535),
+    schema: () => wholeNumber(0, 65_535),
     description: 'the port of the default door; 0 takes any free one',
   },
   doors: {
@@ -117,7 +118,7 @@ export const SETTINGS = {
     flag: '--door',
     argument: 'NAME=PORT',
     fallback: [],
-    schema: doors(),
+    schema: doors,
     repeatable: true,
     description: `a further door that speaks one dialect: ${DIALECTS.join(', ')}`,
   },
@@ -126,7 +127,7 @@ export const SETTINGS = {
     flag: '--data',
     argument: 'FOLDER',
     fallback: './.parlance',
-    schema: text(),
+    schema: text,
     description: 'where the embedded store lives',
   },
   database: {
@@ -134,7 +135,7 @@ export const SETTINGS = {
     flag: '--database',
     argument: 'URL',
     fallback: undefined,
-    schema: notYet('is set, but Postgres is not available yet: unset it to use the embedded store'),
+    schema: () => notYet('is set, but Postgres is not available yet: unset it to use the embedded store'),
     secret: true,
     description: 'a postgres:// URL instead of the embedded store (not available yet)',
   },
@@ -143,7 +144,7 @@ export const SETTINGS = {
     flag: '--redis',
     argument: 'URL',
     fallback: undefined,
-    schema: notYet('is set, but Redis is not available yet: unset it to run a single node'),
+    schema: () => notYet('is set, but Redis is not available yet: unset it to run a single node'),
     secret: true,
     description: 'the bus between nodes (not available yet)',
   },
@@ -153,7 +154,7 @@ export const SETTINGS = {
     argument: 'open|required',
     fallback: undefined,
     fallbackText: 'open on a loopback host',
-    schema: oneOf(['open', 'required']),
+    schema: () => oneOf(['open', 'required']),
     description: 'whether callers need a token; in open mode those without one are the principal local',
   },
   authSecret: {
@@ -162,7 +163,7 @@ export const SETTINGS = {
     argument: '',
     fallback: undefined,
     fallbackText: 'made on first start and kept in the data folder',
-    schema: secret(),
+    schema: secret,
     secret: true,
     description: 'the key that signs tokens, at least 32 bytes',
   },
@@ -172,7 +173,7 @@ export const SETTINGS = {
     argument: '',
     fallback: [],
     fallbackText: 'admin is made where there is no user, and its password printed once',
-    schema: users(),
+    schema: users,
     secret: true,
     description: 'name:password:role;… users made or changed at start; roles: admin, developer, user',
   },
@@ -181,7 +182,7 @@ export const SETTINGS = {
     flag: '--login-attempts',
     argument: 'COUNT',
     fallback: 10,
-    schema: wholeNumber(1, 1_000_000),
+    schema: () => wholeNumber(1, 1_000_000),
     description:
       'how often a login may fail in 15 minutes for one name from one address; ten times as often for an address or a name overall',
   },
@@ -190,7 +191,7 @@ export const SETTINGS = {
     flag: '--trusted-proxies',
     argument: 'COUNT',
     fallback: 0,
-    schema: wholeNumber(0, 10),
+    schema: () => wholeNumber(0, 10),
     description: 'how many reverse proxies of your own stand in front and write X-Forwarded-For',
   },
   allowedOrigins: {
@@ -199,7 +200,7 @@ export const SETTINGS = {
     argument: 'ORIGIN',
     fallback: [],
     fallbackText: 'same origin, and loopback origins on a loopback host',
-    schema: origins(),
+    schema: origins,
     repeatable: true,
     description: 'a further browser origin, exact; chrome-extension:// origins must be named here',
   },
@@ -208,7 +209,7 @@ export const SETTINGS = {
     flag: '--tool-origin',
     argument: 'ORIGIN',
     fallback: [],
-    schema: textList(),
+    schema: textList,
     repeatable: true,
     description: 'an origin that browser tools may work on',
   },
@@ -218,7 +219,7 @@ export const SETTINGS = {
     argument: 'NAME',
     fallback: undefined,
     fallbackText: 'by the model, else by the key that is set, else offline',
-    schema: oneOf(['openai', 'anthropic', 'google', 'offline']),
+    schema: () => oneOf(['openai', 'anthropic', 'google', 'offline']),
     description: 'the model API: openai, anthropic, google or offline',
   },
   model: {
@@ -227,7 +228,7 @@ export const SETTINGS = {
     argument: 'NAME',
     fallback: undefined,
     fallbackText: "the provider's own",
-    schema: text(),
+    schema: text,
     description: 'the model that answers; claude-… means anthropic, gemini-… google, any other openai',
   },
   openaiModel: {
@@ -235,7 +236,7 @@ export const SETTINGS = {
     flag: null,
     argument: '',
     fallback: undefined,
-    schema: text(),
+    schema: text,
     description: 'the model where the provider is openai and no other is named',
   },
   openaiKey: vendorKey(['OPENAI_API_KEY'], 'openai'),
@@ -250,7 +251,7 @@ export const SETTINGS = {
     argument: '',
     fallback: undefined,
     fallbackText: "responses at the vendor's own address, chat at any other",
-    schema: oneOf(['responses', 'chat']),
+    schema: () => oneOf(['responses', 'chat']),
     description: 'which of the two APIs of openai is spoken: responses or chat',
   },
   anthropicKey: vendorKey(['ANTHROPIC_API_KEY'], 'anthropic'),
@@ -262,7 +263,7 @@ export const SETTINGS = {
     flag: '--provider-idle',
     argument: 'MS',
     fallback: 60_000,
-    schema: wholeNumber(100, 3_600_000),
+    schema: () => wholeNumber(100, 3_600_000),
     description: 'a model that says nothing for this long is broken off',
   },
   contextLimit: {
@@ -271,7 +272,7 @@ export const SETTINGS = {
     argument: 'TOKENS',
     fallback: undefined,
     fallbackText: "the model's",
-    schema: wholeNumber(1_000, 100_000_000),
+    schema: () => wholeNumber(1_000, 100_000_000),
     description: 'how many tokens the model takes, where that is not known',
   },
   serperKey: vendorKey(['SERPER_API_KEY'], 'web search (Serper)'),
@@ -282,7 +283,7 @@ export const SETTINGS = {
     argument: 'TEXT',
     fallback: undefined,
     fallbackText: 'built in',
-    schema: text(),
+    schema: text,
     description: 'system instructions for the agent',
   },
   cwd: {
@@ -291,7 +292,7 @@ export const SETTINGS = {
     argument: 'FOLDER',
     fallback: '.',
     fallbackText: 'the current folder',
-    schema: text(),
+    schema: text,
     description: 'where tools work',
   },
   approval: {
@@ -299,7 +300,7 @@ export const SETTINGS = {
     flag: '--approval',
     argument: 'MODE',
     fallback: 'suggest',
-    schema: oneOf(['suggest', 'auto-edit', 'full-auto']),
+    schema: () => oneOf(['suggest', 'auto-edit', 'full-auto']),
     description: 'what runs unasked: suggest, auto-edit or full-auto',
   },
   contextStrategy: {
@@ -307,7 +308,7 @@ export const SETTINGS = {
     flag: '--context-strategy',
     argument: 'NAME',
     fallback: 'threshold',
-    schema: oneOf(['threshold', 'none']),
+    schema: () => oneOf(['threshold', 'none']),
     description: 'when a long context is compacted by itself: threshold or none',
   },
   contextThreshold: {
@@ -315,7 +316,7 @@ export const SETTINGS = {
     flag: '--context-threshold',
     argument: 'FRACTION',
     fallback: 0.8,
-    schema: fraction(),
+    schema: fraction,
     description: 'the part of the context window above which it is compacted',
   },
   logLevel: {
@@ -323,7 +324,7 @@ export const SETTINGS = {
     flag: '--log-level',
     argument: 'LEVEL',
     fallback: 'info',
-    schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    schema: () => oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
     description: 'fatal, error, warn, info, debug, trace or silent',
   },
   metricsToken: {
@@ -331,7 +332,7 @@ export const SETTINGS = {
     flag: null,
     argument: '',
     fallback: undefined,
-    schema: secret(),
+    schema: secret,
     secret: true,
     description: 'a token that opens /metrics and nothing else, at least 32 bytes',
   },
@@ -340,7 +341,7 @@ export const SETTINGS = {
     flag: '--otlp-endpoint',
     argument: 'URL',
     fallback: undefined,
-    schema: httpUrl(),
+    schema: httpUrl,
     description: 'an OpenTelemetry collector that is sent spans of turns, over HTTP',
   },
   serviceName: {
@@ -348,7 +349,7 @@ export const SETTINGS = {
     flag: null,
     argument: '',
     fallback: 'parlance',
-    schema: text(),
+    schema: text,
     description: 'the name of this server in spans',
   },
   offlineDelay: {
@@ -356,7 +357,7 @@ export const SETTINGS = {
     flag: '--offline-delay',
     argument: 'MS',
     fallback: 15,
-    schema: wholeNumber(0, 60_000),
+    schema: () => wholeNumber(0, 60_000),
     description: 'the pause between two pieces of text of the offline model',
   },
   maxSteps: {
@@ -364,7 +365,7 @@ export const SETTINGS = {
     flag: '--max-steps',
     argument: 'COUNT',
     fallback: 50,
-    schema: wholeNumber(1, 10_000),
+    schema: () => wholeNumber(1, 10_000),
     description: 'how often one turn may call the model',
   },
   grace: {
@@ -372,7 +373,7 @@ export const SETTINGS = {
     flag: '--grace',
     argument: 'MS',
     fallback: 5000,
-    schema: wholeNumber(0, 600_000),
+    schema: () => wholeNumber(0, 600_000),
     description: 'how long running turns may go on when the server is told to stop',
   },
   ...LIMITS,
@@ -382,7 +383,7 @@ export const SETTINGS = {
     argument: 'on|off',
     fallback: true,
     fallbackText: 'on',
-    schema: flag(),
+    schema: flag,
     description: 'whether Pusher channels are served at /app/{key}',
   },
   channelsAppId: application('SOCKUDO_APP_ID', 'app-id', 'the id of the Pusher application'),
@@ -397,25 +398,30 @@ export const SETTINGS = {
       undefined,
       'an external Pusher or Sockudo server on which events are triggered instead',
     ),
-    schema: host(),
+    schema: host,
   },
   channelsPort: {
     ...application('SOCKUDO_PORT', undefined, 'the port of that server'),
     fallbackText: '443 with TLS, else 6001',
-    schema: wholeNumber(1, 65_535),
+    schema: () => wholeNumber(1, 65_535),
   },
   channelsUseTls: {
     ...application('SOCKUDO_USE_TLS', false, 'whether that server is reached over TLS'),
-    schema: flag(),
+    schema: flag,
   },
   rules: fileOnly(
-    rules(),
+    rules,
     [],
     'what calls may run: [{tool, pattern, decision: allow | ask | deny}], the strictest wins',
   ),
-  agents: fileOnly(agents(), [], 'further agents, or others in place of those that ship'),
-  domains: fileOnly(domains(), [], 'further domains, or others in place of those that ship'),
-  mcpServers: fileOnly(McpServers, {}, 'servers of the Model Context Protocol whose tools are offered', true),
+  agents: fileOnly(agents, [], 'further agents, or others in place of those that ship'),
+  domains: fileOnly(domains, [], 'further domains, or others in place of those that ship'),
+  mcpServers: fileOnly(
+    () => McpServers,
+    {},
+    'servers of the Model Context Protocol whose tools are offered',
+    true,
+  ),
 } as const satisfies Record<string, Setting>;
 
 export type SettingKey = keyof typeof SETTINGS;

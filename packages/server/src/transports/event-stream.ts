@@ -3,7 +3,7 @@ import type { OpenStream, Pieces, Reader } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { requestIdOf } from '../core/request-id.ts';
-import { Outbox } from './outbox.ts';
+import { type Lag, Outbox, type Wire } from './outbox.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ': still here\n\n';
@@ -14,11 +14,7 @@ type Direct = { write(text: string): number | Promise<number>; flush(): unknown;
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
   const open: OpenStream = (request, { dialect, encode, tell, until }) => {
     const gone = until ? AbortSignal.any([request.signal, until]) : request.signal;
-    const reader = new StreamReader(gone, limits.heldCharacters, encode, {
-      coalesced: () => meter.add('frames_coalesced', dialect),
-      caughtUp: (ms) => meter.observe('reader_lag_seconds', ms / 1000, dialect),
-      letGo: () => meter.add('resyncs', dialect),
-    });
+    const reader = new StreamReader(gone, limits.heldCharacters, encode, new StreamLag(meter, dialect));
     const source = {
       type: 'direct',
       async pull(direct: Direct) {
@@ -42,7 +38,26 @@ export function eventStreams(limits: { readonly heldCharacters: number }, log: L
   return open;
 }
 
-class StreamReader implements Reader {
+class StreamLag implements Lag {
+  constructor(
+    private readonly meter: Meter,
+    private readonly dialect: string,
+  ) {}
+
+  coalesced(): void {
+    this.meter.add('frames_coalesced', this.dialect);
+  }
+
+  caughtUp(ms: number): void {
+    this.meter.observe('reader_lag_seconds', ms / 1000, this.dialect);
+  }
+
+  gaveUp(): void {
+    this.meter.add('resyncs', this.dialect);
+  }
+}
+
+class StreamReader implements Reader, Wire {
   readonly #gone = new AbortController();
   readonly signal = this.#gone.signal;
   #direct: Direct | null = null;
@@ -56,10 +71,10 @@ class StreamReader implements Reader {
   constructor(
     request: AbortSignal,
     private readonly limit: number,
-    private readonly encode: (frame: object) => string,
-    private readonly lag: ConstructorParameters<typeof Outbox>[1],
+    readonly encode: (frame: object) => string,
+    private readonly lag: Lag,
   ) {
-    this.#outbox = this.#newOutbox();
+    this.#outbox = new Outbox(this, lag, limit);
     if (request.aborted) this.end();
     else request.addEventListener('abort', () => this.end(), { once: true });
   }
@@ -93,24 +108,18 @@ class StreamReader implements Reader {
     const dropped = await this.#lost.promise;
     if (dropped && !this.signal.aborted) {
       this.#lost = Promise.withResolvers();
-      this.#outbox = this.#newOutbox();
+      this.#outbox = new Outbox(this, this.lag, this.limit);
     }
     return this.signal.aborted ? null : dropped;
   }
 
-  #newOutbox(): Outbox {
-    return new Outbox(
-      {
-        sendText: (text) => this.#write(text),
-        letGo: (dropped) => this.#lost.resolve(dropped),
-        encode: this.encode,
-      },
-      this.lag,
-      this.limit,
-    );
+  /** The outbox has more to hold than it may. */
+  letGo(dropped: readonly (object | undefined)[]): void {
+    this.#lost.resolve(dropped);
   }
 
-  #write(text: string): number {
+  /** Past the outbox. */
+  sendText(text: string): number {
     const direct = this.#direct;
     if (!direct || this.signal.aborted) return 0;
     const written = direct.write(text);

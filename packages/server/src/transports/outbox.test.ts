@@ -12,7 +12,7 @@ const PIECES: Pieces = {
 /** A wire whose reader reads when it is told to; `room` is how many frames fit until then. */
 function stage(limit = 1_000) {
   const sent: string[] = [];
-  const seen = { room: 1, coalesced: 0, caughtUp: 0, letGo: 0, closed: 0 };
+  const seen = { room: 1, coalesced: 0, caughtUp: 0, gaveUp: 0, closed: 0 };
   const outbox = new Outbox(
     {
       sendText(text) {
@@ -24,7 +24,7 @@ function stage(limit = 1_000) {
     {
       coalesced: () => void seen.coalesced++,
       caughtUp: () => void seen.caughtUp++,
-      letGo: () => void seen.letGo++,
+      gaveUp: () => void seen.gaveUp++,
     },
     limit,
   );
@@ -50,7 +50,7 @@ test('frames of a reader that is behind are joined, and go out in order when it 
   expect(texts().length).toBe(2);
   drain(10);
   expect(texts().map(({ block, text }) => block + text)).toEqual(['a1', 'a2', 'a34', 'b56', 'a7']);
-  expect(seen).toMatchObject({ coalesced: 2, caughtUp: 1, letGo: 0 });
+  expect(seen).toMatchObject({ coalesced: 2, caughtUp: 1, gaveUp: 0 });
   expect(outbox.behind).toBe(false);
 });
 
@@ -81,7 +81,7 @@ test('pieces weigh what their text weighs, however many they are', () => {
   const { seen, send, drain, texts } = stage(5_000);
   const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
   for (const text of numbers) send('a', text);
-  expect(seen.letGo).toBe(0);
+  expect(seen.gaveUp).toBe(0);
   drain(10);
   expect(
     texts()
@@ -89,13 +89,13 @@ test('pieces weigh what their text weighs, however many they are', () => {
       .join(''),
   ).toBe(numbers.join(''));
   for (const text of numbers) send('a', text.repeat(10));
-  expect(seen.letGo).toBe(1);
+  expect(seen.gaveUp).toBe(1);
 });
 
 test('a reader that is too far behind is let go once, and sent nothing more', () => {
   const { outbox, seen, send, drain, sent } = stage(1_000);
   for (let index = 0; index < 200; index++) send(`block-${index}`, 'some text');
-  expect(seen).toMatchObject({ letGo: 1, closed: 1 });
+  expect(seen).toMatchObject({ gaveUp: 1, closed: 1 });
   const before = sent.length;
   send('late', 'text');
   drain(10);
@@ -108,7 +108,7 @@ test('one large frame alone does not cost a reader its socket', () => {
   outbox.send('1');
   outbox.send('2');
   outbox.send('x'.repeat(5_000));
-  expect(seen.letGo).toBe(0);
+  expect(seen.gaveUp).toBe(0);
   drain(10);
   expect(sent.at(-1)?.length).toBe(5_000);
 });

@@ -20,7 +20,7 @@ export type Lag = {
   coalesced(): void;
   /** the reader has caught up after so many milliseconds */
   caughtUp(ms: number): void;
-  letGo(): void;
+  gaveUp(): void;
 };
 
 type Held = {
@@ -101,7 +101,7 @@ export class Outbox {
   #letGo(dropped: readonly (object | undefined)[]): void {
     this.#gone = true;
     this.#held = null;
-    this.lag.letGo();
+    this.lag.gaveUp();
     this.wire.letGo(dropped);
   }
 

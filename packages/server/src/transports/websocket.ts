@@ -1,12 +1,12 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
 import { type ConnectionId, Fault, type Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
-import type { Connection, Passing, Socket } from '../core/ports/connection.ts';
+import type { Connection, Passing, Pieces, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { TokenBucket } from '../core/token-bucket.ts';
 import { Inbox } from './inbox.ts';
-import { type Lag, Outbox } from './outbox.ts';
+import { type Lag, Outbox, type Wire } from './outbox.ts';
 import { type CountLimits, type Place, type Refusal, SocketCounts } from './socket-counts.ts';
 
 export type SocketLimits = CountLimits & {
@@ -140,9 +140,10 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
         return;
       }
       try {
-        const outbox = outboxOf(ws, limits.heldCharacters, meter);
+        const wire = new SocketWire(ws, meter);
+        const outbox = new Outbox(wire, wire, limits.heldCharacters);
         ws.data.outbox = outbox;
-        const connection = accept(socketOf(ws, outbox));
+        const connection = accept(new DialectSocket(ws, outbox));
         const inbox = new Inbox((thrown) => failed(thrown, ws.data), inboxLimits);
         sockets.add(ws);
         ws.data.connection = connection;
@@ -239,45 +240,79 @@ function dismiss(ws: ServerWebSocket<Data>, reason: string): void {
   ws.close(1008, reason);
 }
 
-function outboxOf(ws: ServerWebSocket<Data>, limit: number, meter: Meter): Outbox {
-  const lag: Lag = {
-    coalesced: () => meter.add('frames_coalesced', ws.data.dialect),
-    caughtUp: (ms) => meter.observe('reader_lag_seconds', ms / 1000, ws.data.dialect),
-    letGo: () => meter.add('slow_readers_closed', ws.data.dialect),
-  };
-  const wire = {
-    sendText: (text: string) => ws.sendText(text),
-    letGo: () => ws.close(1013, 'Too slow a reader: connect again to go on'),
-  };
-  return new Outbox(wire, lag, limit);
+/** One object for each socket, and no closures: there are thousands of them. */
+class SocketWire implements Wire, Lag {
+  constructor(
+    private readonly ws: ServerWebSocket<Data>,
+    private readonly meter: Meter,
+  ) {}
+
+  sendText(text: string): number {
+    return this.ws.sendText(text);
+  }
+
+  letGo(): void {
+    this.ws.close(1013, 'Too slow a reader: connect again to go on');
+  }
+
+  coalesced(): void {
+    this.meter.add('frames_coalesced', this.ws.data.dialect);
+  }
+
+  caughtUp(ms: number): void {
+    this.meter.observe('reader_lag_seconds', ms / 1000, this.ws.data.dialect);
+  }
+
+  gaveUp(): void {
+    this.meter.add('slow_readers_closed', this.ws.data.dialect);
+  }
 }
 
-function socketOf(ws: ServerWebSocket<Data>, outbox: Outbox): Socket {
-  const { data } = ws;
-  const { id, principal, session } = data.opening;
-  return {
-    id,
-    principal,
-    session,
-    get open() {
-      return data.open;
-    },
-    speaks(dialect) {
-      data.dialect = dialect;
-    },
-    send(frame) {
-      this.sendText(JSON.stringify(frame));
-    },
-    sendText(text, frame, pieces) {
-      if (!data.open) return;
-      data.passing?.('out', text);
-      outbox.send(text, frame, pieces);
-    },
-    close: (code, reason) => ws.close(code, reason),
-    tap(pass) {
-      data.passing = pass;
-    },
-  };
+/** What a dialect holds of it. */
+class DialectSocket implements Socket {
+  constructor(
+    private readonly ws: ServerWebSocket<Data>,
+    private readonly outbox: Outbox,
+  ) {}
+
+  get id(): ConnectionId {
+    return this.ws.data.opening.id;
+  }
+
+  get principal(): Principal | null {
+    return this.ws.data.opening.principal;
+  }
+
+  get session(): string | null {
+    return this.ws.data.opening.session;
+  }
+
+  get open(): boolean {
+    return this.ws.data.open;
+  }
+
+  speaks(dialect: string): void {
+    this.ws.data.dialect = dialect;
+  }
+
+  send(frame: object): void {
+    this.sendText(JSON.stringify(frame));
+  }
+
+  sendText(text: string, frame?: object, pieces?: Pieces): void {
+    const { data } = this.ws;
+    if (!data.open) return;
+    data.passing?.('out', text);
+    this.outbox.send(text, frame, pieces);
+  }
+
+  close(code: number, reason: string): void {
+    this.ws.close(code, reason);
+  }
+
+  tap(pass: Passing | null): void {
+    this.ws.data.passing = pass;
+  }
 }
 
 function readFrame(

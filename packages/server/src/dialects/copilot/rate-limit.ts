@@ -1,6 +1,7 @@
 /** How often one caller may ask; told with every answer. */
 import type { MiddlewareHandler } from 'hono';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { tokenOf } from '../../core/engine.ts';
 import type { Surroundings } from '../dialect.ts';
 import { errorBody } from './envelope.ts';

@@ -10,6 +10,12 @@ export const DATABASE_FILE = 'parlance.db';
 /** How long a write waits for another process, such as `parlance user` beside a running server. */
 export const BUSY_TIMEOUT_MS = 10_000;
 
+/**
+ * The commit that makes the log this long (16 MB) also moves it into the database, while everyone waits. SQLite's own
+ * thousand pages are a few dozen commits: pages that are written again and again would be moved each time.
+ */
+const CHECKPOINT_PAGES = 4_000;
+
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
@@ -55,6 +61,7 @@ export function openConnection(folder: string): Database {
     migrate(database, path);
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
+    database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return database;
   } catch (error) {
     database.close(true);

@@ -1,6 +1,5 @@
 /** One GET request to an address that was checked. The host keeps its name in the request and in TLS. */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isIPv6, type LookupFunction } from 'node:net';
 
 const HEADERS = {
@@ -19,7 +18,9 @@ export type Target = {
 };
 
 /** Resolves with the head of the answer; redirects are not followed, the body is as it was sent. */
-export function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+export async function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+  // Loaded with the first page: most servers never fetch one.
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const options: RequestOptions & { ca?: string | undefined } = {
     agent: false,
@@ -28,7 +29,6 @@ export function request({ url, addresses, ca }: Target, signal: AbortSignal): Pr
     signal,
     ...(ca === undefined ? {} : { ca }),
   };
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   send(url, options, resolve).on('error', reject).end();
   return promise;
 }
