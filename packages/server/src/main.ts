@@ -7,7 +7,7 @@ import { openAccounts } from './auth/accounts.ts';
 import { admission } from './auth/admission.ts';
 import { clientAddress } from './auth/client-address.ts';
 import { openGate } from './auth/gate.ts';
-import { heldStreams } from './auth/held-streams.ts';
+import { guardOf, heldStreams } from './auth/held-streams.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
@@ -24,7 +24,6 @@ import {
   type Socket,
   tokenOf,
 } from './core/engine.ts';
-import type { Gate } from './core/ports/gate.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { TokenBuckets } from './core/token-bucket.ts';
 import { Attachments } from './dialects/attachments.ts';
@@ -261,9 +260,6 @@ async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promis
   const { openTraces } = await import('./telemetry/traces.ts');
   return openTraces({ endpoint: otlpEndpoint, serviceName, log });
 }
-
-/** Watches over the right of a socket that came with this token. */
-const guardOf = (gate: Gate, token: string) => (ended: (reason: string) => void) => gate.guard(token, ended);
 
 function audienceOf<Name extends string, Some>(audiences: ReadonlyMap<Name, Some>, name: Name): Some {
   const audience = audiences.get(name);

@@ -48,8 +48,10 @@ const unavailable = (message: string): WireFault => ({
 });
 
 export class Attempt<State> {
-  /** aborted where the model is silent for too long */
-  readonly #tooLong = new AbortController();
+  /** breaks the answer off */
+  readonly #stop = new AbortController();
+  /** the model was silent for too long */
+  #tooLong = false;
   readonly #events = new ServerSentEvents();
   #silence: Silence | null = null;
   #body: Body | null = null;
@@ -69,13 +71,15 @@ export class Attempt<State> {
   /** Resolves when the answer begins, with nothing, or with the failure that it is. */
   async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
     const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
-    const timer = setTimeout(() => this.#tooLong.abort(), firstByteMs);
+    const timer = setTimeout(() => this.#giveUp(), firstByteMs);
+    this.signal.addEventListener('abort', this.#cancel);
+    if (this.signal.aborted) this.#cancel();
     try {
       // Nothing of the request is held here: it can be large, and the answer takes its time.
       const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
       if (!asked.ok) return this.#bug(asked.thrown);
       const answer = await asked.value;
-      this.#silence = new Silence(idleMs, () => this.#tooLong.abort());
+      this.#silence = new Silence(idleMs, () => this.#giveUp());
       if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
@@ -111,8 +115,16 @@ export class Attempt<State> {
   /** Must be called, whether it was read to the end or not. */
   close(): void {
     this.#silence?.stop();
+    this.signal.removeEventListener('abort', this.#cancel);
     if (this.#body) void letGo(this.#body, this.#complete);
     this.#body = null;
+  }
+
+  readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
+
+  #giveUp(): void {
+    this.#tooLong = true;
+    this.#stop.abort();
   }
 
   #ask({ url, headers, body }: WireRequest): Promise<HttpAnswer> {
@@ -122,7 +134,7 @@ export class Attempt<State> {
         headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
         body: JSON.stringify(body),
       },
-      AbortSignal.any([this.signal, this.#tooLong.signal]),
+      this.#stop.signal,
     );
   }
 
@@ -192,7 +204,7 @@ export class Attempt<State> {
 
   #reason(thrown: unknown): WireFault {
     if (this.signal.aborted) return CANCELLED;
-    if (this.#tooLong.signal.aborted) return unavailable('The model was silent for too long.');
+    if (this.#tooLong) return unavailable('The model was silent for too long.');
     // What the machine says about a connection, without the address and whatever is in it.
     const code = (thrown as { code?: unknown } | null)?.code;
     return unavailable(`The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`);

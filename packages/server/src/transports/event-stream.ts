@@ -1,5 +1,5 @@
 /** Server-sent events: one answer that goes on, to a reader that may be slower than what it is told. */
-import type { OpenStream, Pieces, Reader } from '../core/ports/connection.ts';
+import type { Guard, OpenStream, Pieces, Reader } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { requestIdOf } from '../core/request-id.ts';
@@ -12,9 +12,12 @@ const KEEP_ALIVE = ': still here\n\n';
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
-  const open: OpenStream = (request, { dialect, encode, tell, until }) => {
-    const gone = until ? AbortSignal.any([request.signal, until]) : request.signal;
-    const reader = new StreamReader(gone, limits.heldCharacters, encode, new StreamLag(meter, dialect));
+  // What lives as long as the stream does not hold on to the request.
+  const open: OpenStream = (request, { dialect, encode, tell, guard }) => {
+    const reader = new StreamReader(limits.heldCharacters, encode, new StreamLag(meter, dialect), guard);
+    const id = requestIdOf(request);
+    if (request.signal.aborted) reader.end();
+    else request.signal.addEventListener('abort', () => reader.end(), { once: true });
     const source = {
       type: 'direct',
       async pull(direct: Direct) {
@@ -22,7 +25,7 @@ export function eventStreams(limits: { readonly heldCharacters: number }, log: L
         try {
           await tell(reader);
         } catch (thrown) {
-          log.error({ err: thrown, dialect, request: requestIdOf(request) }, 'a stream could not go on');
+          log.error({ err: thrown, dialect, request: id }, 'a stream could not go on');
         } finally {
           reader.end();
           direct.close();
@@ -67,20 +70,20 @@ class StreamReader implements Reader, Wire {
   #written: Promise<unknown> | null = null;
   #quiet = true;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
+  #endGuard: (() => void) | undefined;
 
   constructor(
-    request: AbortSignal,
     private readonly limit: number,
     readonly encode: (frame: object) => string,
     private readonly lag: Lag,
+    private readonly guard: Guard | undefined,
   ) {
     this.#outbox = new Outbox(this, lag, limit);
-    if (request.aborted) this.end();
-    else request.addEventListener('abort', () => this.end(), { once: true });
   }
 
   begin(direct: Direct): void {
     this.#direct = direct;
+    this.#endGuard = this.guard?.(() => this.end());
     this.#keepAlive = setInterval(() => {
       if (this.#quiet && !this.#outbox.behind) this.send(KEEP_ALIVE);
       this.#quiet = true;
@@ -89,6 +92,8 @@ class StreamReader implements Reader, Wire {
 
   end(): void {
     clearInterval(this.#keepAlive);
+    this.#endGuard?.();
+    this.#endGuard = undefined;
     this.#gone.abort();
     this.#lost.resolve(null);
   }

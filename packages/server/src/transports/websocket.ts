@@ -1,7 +1,7 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
 import { type ConnectionId, Fault, type Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
-import type { Connection, Passing, Pieces, Socket } from '../core/ports/connection.ts';
+import type { Connection, Guard, Passing, Pieces, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { TokenBucket } from '../core/token-bucket.ts';
@@ -38,7 +38,7 @@ export type Opening = {
   /** whoever opens it has yet to say who they are, and has to */
   readonly unknown?: boolean;
   /** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
-  readonly guard?: (ended: (reason: string) => void) => () => void;
+  readonly guard?: Guard | undefined;
   /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
 };

@@ -67,6 +67,8 @@ export interface Reader {
   lost(): Promise<readonly (object | undefined)[] | null>;
 }
 
+export type Guard = (ended: (reason: string) => void) => () => void;
+
 /** Answers a request with server-sent events: `tell` sends them, and when it is done the answer ends. */
 export type OpenStream = (
   request: Request,
@@ -74,7 +76,7 @@ export type OpenStream = (
     readonly dialect: string;
     readonly encode: (frame: object) => string;
     readonly tell: (reader: Reader) => Promise<void>;
-    /** aborted when the answer must end, wherever it is */
-    readonly until?: AbortSignal;
+    /** Watches over the right to read it: calls `ended` when it is lost. Returns what ends the watch. */
+    readonly guard?: Guard;
   },
 ) => Response;

@@ -93,11 +93,8 @@ function routes(app: Hono, around: Surroundings): void {
     if (c.req.header('accept')?.includes('text/event-stream')) {
       return around.stream(c.req.raw, {
         dialect: 'native',
-        encode: (event) => encode(event as SessionEvent),
-        tell: async (reader) => {
-          const leave = around.attachments.attachReader(ref, 'native', around.newId());
-          await follow(reader, engine, ref, from, reset).finally(leave);
-        },
+        encode: encodeEvent,
+        tell: eventsOf(ref, around, from, reset),
       });
     }
     const events = await engine.facts(ref, from, limit);
@@ -107,7 +104,7 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.get('/v1/sessions/:id/frames', async (c) => {
     const { principal, ref } = await found(c.req.raw, c.req.param('id'));
-    const tell = (reader: Reader) => passFrames(reader, around.attachments, ref, principal);
+    const tell = framesOf(ref, around, principal);
     return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 
@@ -119,7 +116,7 @@ function routes(app: Hono, around: Surroundings): void {
   api.get('/v1/activity', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
     requirePermission(principal, 'chat:read');
-    const tell = (reader: Reader) => passActivity(reader, engine, around.attachments, principal);
+    const tell = activityOf(principal, around);
     return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 
@@ -172,6 +169,30 @@ function routes(app: Hono, around: Surroundings): void {
 }
 
 // Out
+
+/*
+ * What a stream tells is made apart from the request that asked for it: the request and all that was made for it would
+ * otherwise stay in memory until the stream ends.
+ */
+
+const encodeEvent = (event: object): string => encode(event as SessionEvent);
+
+const eventsOf =
+  (ref: SessionRef, { engine, attachments, newId }: Surroundings, after: number, reset: boolean) =>
+  async (reader: Reader): Promise<void> => {
+    const leave = attachments.attachReader(ref, 'native', newId());
+    await follow(reader, engine, ref, after, reset).finally(leave);
+  };
+
+const framesOf =
+  (ref: SessionRef, { attachments }: Surroundings, principal: Principal) =>
+  (reader: Reader): Promise<void> =>
+    passFrames(reader, attachments, ref, principal);
+
+const activityOf =
+  (principal: Principal, { engine, attachments }: Surroundings) =>
+  (reader: Reader): Promise<void> =>
+    passActivity(reader, engine, attachments, principal);
 
 function start(_now: Now): null {
   return null;
