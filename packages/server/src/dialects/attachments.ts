@@ -25,7 +25,6 @@ type Seat = {
   readonly socket: Socket | null;
   /** by their keys */
   readonly places: Map<string, Place>;
-  readonly owners: Set<PrincipalId>;
 };
 
 /** A token in a frame is not for looking at. */
@@ -40,9 +39,8 @@ export class Attachments {
 
   /** The socket sees the session, or all sessions of an owner. */
   attach(place: Place, dialect: string, socket: Socket): void {
-    const seat = this.#seats.get(socket.id) ?? { dialect, socket, places: new Map(), owners: new Set() };
+    const seat = this.#seats.get(socket.id) ?? { dialect, socket, places: new Map() };
     seat.places.set(keyOf(place), place);
-    seat.owners.add(ownerOf(place));
     this.#seats.set(socket.id, seat);
     this.#tap(seat);
     this.#changed(place);
@@ -50,12 +48,7 @@ export class Attachments {
 
   /** A reader that has no socket of its own. Returns what ends it. */
   attachReader(ref: SessionRef, dialect: string, id: string): () => void {
-    this.#seats.set(id, {
-      dialect,
-      socket: null,
-      places: new Map([[keyOf(ref), ref]]),
-      owners: new Set([ref.owner]),
-    });
+    this.#seats.set(id, { dialect, socket: null, places: new Map([[keyOf(ref), ref]]) });
     this.#changed(ref);
     return () => this.#left(id);
   }
@@ -109,7 +102,7 @@ export class Attachments {
     if (!socket) return;
     const { id: connection } = socket;
     const mayLook = (by: Principal) =>
-      by.role === 'admin' || [...seat.owners].every((owner) => owner === by.id);
+      by.role === 'admin' || [...seat.places.values()].every((place) => ownerOf(place) === by.id);
     const looks = [...this.#looks].filter(({ key, owner, by }) => sees(seat, key, owner) && mayLook(by));
     const pass: Passing = (direction, wire) => {
       const text = direction === 'in' ? wire.replace(TOKEN, '$1…"') : wire;

@@ -53,6 +53,13 @@ export class Attempt<State> {
   /** the model was silent for too long */
   #tooLong = false;
   readonly #events = new ServerSentEvents();
+  // Made here and not where they are needed: a function made in `begin` would keep the answer's head and the prompt.
+  readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
+  readonly #giveUp = (): void => {
+    this.#tooLong = true;
+    this.#stop.abort();
+  };
+  readonly #tap = (piece: string): boolean => this.#told(piece);
   #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
@@ -71,7 +78,7 @@ export class Attempt<State> {
   /** Resolves when the answer begins, with nothing, or with the failure that it is. */
   async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
     const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
-    const timer = setTimeout(() => this.#giveUp(), firstByteMs);
+    const timer = setTimeout(this.#giveUp, firstByteMs);
     this.signal.addEventListener('abort', this.#cancel);
     if (this.signal.aborted) this.#cancel();
     try {
@@ -79,12 +86,12 @@ export class Attempt<State> {
       const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
       if (!asked.ok) return this.#bug(asked.thrown);
       const answer = await asked.value;
-      this.#silence = new Silence(idleMs, () => this.#giveUp());
+      this.#silence = new Silence(idleMs, this.#giveUp);
       if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
       this.#body = answer.body;
-      if (this.take) answer.body.tap = (piece) => this.#told(piece);
+      if (this.take) answer.body.tap = this.#tap;
       return [];
     } catch (thrown) {
       return failed(this.#reason(thrown));
@@ -118,13 +125,6 @@ export class Attempt<State> {
     this.signal.removeEventListener('abort', this.#cancel);
     if (this.#body) void letGo(this.#body, this.#complete);
     this.#body = null;
-  }
-
-  readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
-
-  #giveUp(): void {
-    this.#tooLong = true;
-    this.#stop.abort();
   }
 
   #ask({ url, headers, body }: WireRequest): Promise<HttpAnswer> {
