@@ -1,7 +1,7 @@
 /** A connection to a server of models. It carries one exchange at a time, and belongs to one asker while it does. */
 import type { Socket, SocketHandler } from 'bun';
 import { AnswerReader, type Head } from './answer-reader.ts';
-import { type Body, PushedBody } from './body.ts';
+import { type Body, PushedBody, type Source } from './body.ts';
 import { HttpError } from './error.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
@@ -22,7 +22,7 @@ type Exchange = {
   over(): void;
 };
 
-export class Connection {
+export class Connection implements Source {
   #socket: Socket<Connection> | null = null;
   #opening: { resolve(): void; reject(thrown: unknown): void } | null = null;
   #exchange: Exchange | null = null;
@@ -30,7 +30,7 @@ export class Connection {
   #silent = true;
 
   private constructor(
-    private readonly secure: boolean,
+    readonly origin: Origin,
     private readonly keeper: Keeper,
   ) {}
 
@@ -38,7 +38,7 @@ export class Connection {
   static async open(origin: Origin, keeper: Keeper, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const { hostname, port, secure } = origin;
-    const connection = new Connection(secure, keeper);
+    const connection = new Connection(origin, keeper);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     connection.#opening = { resolve, reject };
     const abort = () => connection.#close(signal.reason);
@@ -65,11 +65,7 @@ export class Connection {
     signal.addEventListener('abort', abort, { once: true });
     this.#exchange = {
       reader: new AnswerReader(),
-      body: new PushedBody({
-        pause: () => this.#socket?.pause(),
-        resume: () => this.#socket?.resume(),
-        abandon: abort,
-      }),
+      body: new PushedBody(this),
       answered: resolve,
       failed: reject,
       over: () => signal.removeEventListener('abort', abort),
@@ -91,13 +87,26 @@ export class Connection {
     this.#socket?.ref();
   }
 
+  /** What the body wants of the socket. */
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  abandon(): void {
+    this.#close(null);
+  }
+
   /** What the socket says. */
   opened(socket: Socket<Connection>): void {
     this.#socket = socket;
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     if (!this.#opening)
       this.#close(null); // given up while it was being made
-    else if (!this.secure) this.#opening.resolve();
+    else if (!this.origin.secure) this.#opening.resolve();
   }
 
   verified(trusted: boolean, cause: NodeJS.ErrnoException | null): void {

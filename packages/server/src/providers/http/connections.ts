@@ -5,13 +5,12 @@ import { HttpError } from './error.ts';
 /** Many servers close a connection that was silent for a minute, some after a few seconds; then it is gone at once. */
 const IDLE_SECONDS = 30;
 
-export class Connections {
+export class Connections implements Keeper {
   readonly #idle = new Map<string, Connection[]>();
 
   /** Asks on a connection that waits, or on a new one. */
   async ask(origin: Origin, request: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const key = `${origin.secure} ${origin.hostname} ${origin.port}`;
-    const waiting = this.#idle.get(key)?.pop();
+    const waiting = this.#idle.get(keyOf(origin))?.pop();
     if (waiting) {
       waiting.wake();
       try {
@@ -22,23 +21,24 @@ export class Connections {
         if (!missed) throw thrown;
       }
     }
-    const connection = await Connection.open(origin, this.#keeperOf(key), signal);
+    const connection = await Connection.open(origin, this, signal);
     return connection.ask(request, signal);
   }
 
-  #keeperOf(key: string): Keeper {
-    return {
-      idle: (connection) => {
-        const all = this.#idle.get(key);
-        if (all) all.push(connection);
-        else this.#idle.set(key, [connection]);
-        connection.rest(IDLE_SECONDS);
-      },
-      closed: (connection) => {
-        const left = this.#idle.get(key)?.filter((one) => one !== connection);
-        if (left?.length) this.#idle.set(key, left);
-        else this.#idle.delete(key);
-      },
-    };
+  idle(connection: Connection): void {
+    const key = keyOf(connection.origin);
+    const all = this.#idle.get(key);
+    if (all) all.push(connection);
+    else this.#idle.set(key, [connection]);
+    connection.rest(IDLE_SECONDS);
+  }
+
+  closed(connection: Connection): void {
+    const key = keyOf(connection.origin);
+    const left = this.#idle.get(key)?.filter((one) => one !== connection);
+    if (left?.length) this.#idle.set(key, left);
+    else this.#idle.delete(key);
   }
 }
+
+const keyOf = ({ secure, hostname, port }: Origin): string => `${secure} ${hostname} ${port}`;
