@@ -61,8 +61,7 @@ class StreamLag implements Lag {
 }
 
 class StreamReader implements Reader, Wire {
-  readonly #gone = new AbortController();
-  readonly signal = this.#gone.signal;
+  gone = false;
   #direct: Direct | null = null;
   #outbox: Outbox;
   #lost = Promise.withResolvers<readonly (object | undefined)[] | null>();
@@ -94,28 +93,28 @@ class StreamReader implements Reader, Wire {
     clearInterval(this.#keepAlive);
     this.#endGuard?.();
     this.#endGuard = undefined;
-    this.#gone.abort();
+    this.gone = true;
     this.#lost.resolve(null);
   }
 
   send(text: string, frame?: object, pieces?: Pieces): boolean {
     this.#quiet = false;
-    return !this.signal.aborted && this.#outbox.send(text, frame, pieces);
+    return !this.gone && this.#outbox.send(text, frame, pieces);
   }
 
   async ready(): Promise<void> {
-    while (this.#written && !this.signal.aborted) {
+    while (this.#written && !this.gone) {
       await Promise.race([this.#written, this.#lost.promise]);
     }
   }
 
   async lost(): Promise<readonly (object | undefined)[] | null> {
     const dropped = await this.#lost.promise;
-    if (dropped && !this.signal.aborted) {
+    if (dropped && !this.gone) {
       this.#lost = Promise.withResolvers();
       this.#outbox = new Outbox(this, this.lag, this.limit);
     }
-    return this.signal.aborted ? null : dropped;
+    return this.gone ? null : dropped;
   }
 
   /** The outbox has more to hold than it may. */
@@ -126,7 +125,7 @@ class StreamReader implements Reader, Wire {
   /** Past the outbox. */
   sendText(text: string): number {
     const direct = this.#direct;
-    if (!direct || this.signal.aborted) return 0;
+    if (!direct || this.gone) return 0;
     const written = direct.write(text);
     direct.flush();
     if (typeof written === 'number') return written;

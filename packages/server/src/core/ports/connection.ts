@@ -54,8 +54,8 @@ export interface Connection {
 
 /** A reader of server-sent events, as a dialect sees it. */
 export interface Reader {
-  /** aborted when the reader is gone */
-  readonly signal: AbortSignal;
+  /** nothing reaches it any more */
+  readonly gone: boolean;
   /** Resolves when the reader has been sent everything; at once where it keeps up, or is gone. */
   ready(): Promise<void>;
   /** As `Socket.sendText`. False where the reader is too far behind, or gone: the event was not taken. */

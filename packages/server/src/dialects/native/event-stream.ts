@@ -43,7 +43,7 @@ export async function follow(
 ): Promise<void> {
   if (reset) reader.send(named('reset', { after: 0 }));
   let seen = after;
-  while (!reader.signal.aborted) {
+  while (!reader.gone) {
     seen = await tellPast(reader, engine, ref, seen);
     const watch = await engine.watch(
       ref,
@@ -74,6 +74,6 @@ async function tellPast(reader: Reader, engine: Engine, ref: SessionRef, seen: n
       reader.send(encode(fact), fact);
     }
     seen = page.at(-1)?.seq ?? seen;
-    if (page.length < PAGE || reader.signal.aborted) return seen;
+    if (page.length < PAGE || reader.gone) return seen;
   }
 }

@@ -13,7 +13,7 @@ type Framing =
   | { readonly by: 'close' };
 
 export class AnswerReader {
-  /** Null until it is whole. */
+  /** Null until it is whole; whoever takes it may set it to null again. */
   head: Head | null = null;
   #begun: Buffer = Buffer.alloc(0);
   #framing: Framing | null = null;

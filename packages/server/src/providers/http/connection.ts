@@ -145,9 +145,10 @@ export class Connection implements Source {
 
   #read(exchange: Exchange, bytes: Buffer): void {
     const { reader, body } = exchange;
-    const begun = reader.head !== null;
     reader.read(bytes, body.push);
-    if (!begun && reader.head) exchange.answered({ ...reader.head, body });
+    const { head } = reader;
+    reader.head = null; // handed over: an answer takes its time, and nobody asks for the head again
+    if (head) exchange.answered({ ...head, body });
     if (reader.complete) this.#finish(exchange);
   }
 
