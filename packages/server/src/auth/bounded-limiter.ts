@@ -1,3 +1,4 @@
+/// <reference path="./rate-limiter-flexible.d.ts" />
 /** A rate limiter whose memory has an end. */
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js';
