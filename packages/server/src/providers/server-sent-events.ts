@@ -1,6 +1,6 @@
 /**
  * Server-sent events, of a text that is cut anywhere. By hand, as it is on the path of every token: a line costs a
- * search and a cut, and a stream four fields.
+ * search and a cut, and a stream a few fields.
  */
 import type { VendorEvent } from './wire.ts';
 
@@ -15,7 +15,7 @@ export class ServerSentEvents {
   #event = '';
   /** the beginning of a line, in the pieces in which it came */
   #line: string[] = [];
-  /** how many characters those are */
+  /** how many characters data and line have */
   #kept = 0;
   /** a line feed that comes next belongs to the carriage return before it */
   #afterReturn = false;

@@ -37,7 +37,6 @@ export type Opening = {
   readonly address?: string;
   /** whoever opens it has yet to say who they are, and has to */
   readonly unknown?: boolean;
-  /** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
   readonly guard?: Guard | undefined;
   /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };

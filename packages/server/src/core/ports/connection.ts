@@ -67,6 +67,7 @@ export interface Reader {
   lost(): Promise<readonly (object | undefined)[] | null>;
 }
 
+/** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
 export type Guard = (ended: (reason: string) => void) => () => void;
 
 /** Answers a request with server-sent events: `tell` sends them, and when it is done the answer ends. */
@@ -76,7 +77,6 @@ export type OpenStream = (
     readonly dialect: string;
     readonly encode: (frame: object) => string;
     readonly tell: (reader: Reader) => Promise<void>;
-    /** Watches over the right to read it: calls `ended` when it is lost. Returns what ends the watch. */
     readonly guard?: Guard;
   },
 ) => Response;
