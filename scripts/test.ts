@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { $ } from 'bun';
+import { Trouble } from './test-trouble.ts';
 
 /** program → Debian package */
 const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep', chromium: 'chromium' };
@@ -29,14 +30,19 @@ const run = Bun.spawn(
   },
 );
 let tail = '';
+const trouble = new Trouble();
 const decoder = new TextDecoder();
 for await (const chunk of run.stderr) {
   process.stderr.write(chunk);
-  tail = (tail + decoder.decode(chunk, { stream: true })).slice(-2_000);
+  const text = decoder.decode(chunk, { stream: true });
+  trouble.take(text);
+  tail = (tail + text).slice(-2_000);
 }
 const code = await run.exited;
 const count = (word: string): number =>
   Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
-const [passed, failed, skipped] = [count('pass'), count('fail'), count('skip')];
+// An error outside of a test is no test that failed to Bun, and yet the run has failed.
+const [passed, failed, skipped] = [count('pass'), count('fail') + count('error'), count('skip')];
+if (trouble.found.length > 0) console.log(`\nWhat went wrong:\n\n${trouble.found.join('\n\n')}\n`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && passed > 0 ? 0 : 1);

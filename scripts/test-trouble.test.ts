@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Trouble } from './test-trouble.ts';
+
+test('what fails in a test and what fails outside of one is found in what is printed, however it is cut', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trouble-'));
+  writeFileSync(
+    join(folder, 'inside.test.ts'),
+    `import { test } from 'bun:test';
+     test('is well', () => {});
+     test('is not', () => { throw new Error('no good') });`,
+  );
+  writeFileSync(
+    join(folder, 'outside.test.ts'),
+    `import { afterAll, test } from 'bun:test';
+     afterAll(async () => { setTimeout(() => { throw new Error('too late') }, 0); await Bun.sleep(20); });
+     test('is well', () => {});`,
+  );
+  const { stderr } = Bun.spawnSync([process.execPath, 'test', '--parallel'], { cwd: folder, stderr: 'pipe' });
+  rmSync(folder, { recursive: true });
+  const printed = stderr.toString();
+  for (const piece of [printed.length, 1, 7]) {
+    const trouble = new Trouble();
+    for (let at = 0; at < printed.length; at += piece) trouble.take(printed.slice(at, at + piece));
+    const found = [...trouble.found].sort();
+    expect(found).toHaveLength(2);
+    expect(found[0]).toMatch(/^inside\.test\.ts:\n[\s\S]*error: no good[\s\S]*\(fail\) is not/);
+    expect(found[1]).toMatch(/^outside\.test\.ts:\n# Unhandled error between tests\n[\s\S]*error: too late/);
+    expect(found.join()).not.toContain('is well [');
+  }
+});

@@ -1,0 +1,57 @@
+/**
+ * What went wrong in a run of the tests, taken from what `bun test` prints: each failure and each error outside of a
+ * test, with what was printed for it. A run prints thousands of lines, and of a long output the end is what is kept.
+ */
+
+const FILE = /^\S+\.test\.tsx?:$/;
+const RESULT = /^\((pass|skip|todo|fail)\) /;
+const OUTSIDE = '# Unhandled error between tests';
+const RULE = /^-{10,}$/;
+/** Of a long run, Bun says the names again at the end. */
+const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
+/** A test may print much before it fails: the last of it tells why. */
+const MOST_LINES = 60;
+
+export class Trouble {
+  #rest = '';
+  #file = '';
+  #since: string[] = [];
+  #rules = 0;
+  #over = false;
+  readonly #found: string[] = [];
+
+  /** Takes what was printed next, cut anywhere. */
+  take(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#line(line);
+  }
+
+  /** One piece of text for each thing that went wrong, in the order it was printed. */
+  get found(): readonly string[] {
+    return this.#found;
+  }
+
+  #line(line: string): void {
+    this.#over ||= AGAIN.test(line);
+    if (this.#over) return;
+    if (FILE.test(line)) {
+      this.#file = line;
+      this.#since = [];
+      return;
+    }
+    if (line === OUTSIDE) {
+      this.#since = [];
+      this.#rules = 2;
+    }
+    this.#since.push(line);
+    if (line.startsWith('(fail) ')) this.#keep();
+    else if (RESULT.test(line)) this.#since = [];
+    else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep();
+  }
+
+  #keep(): void {
+    this.#found.push([this.#file, ...this.#since.slice(-MOST_LINES)].join('\n'));
+    this.#since = [];
+  }
+}
