@@ -43,8 +43,9 @@ export class Connection implements Source {
     connection.#opening = { resolve, reject };
     const abort = () => connection.#close(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    Bun.connect<Connection>({ hostname, port, tls: secure, data: connection, socket: EVENTS }).catch(reject);
+    const way = { hostname, port, tls: secure, data: connection, socket: EVENTS };
     try {
+      Bun.connect<Connection>(way).catch(reject); // throws at once where this cannot be an address
       await promise;
       return connection;
     } finally {

@@ -193,3 +193,12 @@ describe('a request that crosses the close of its connection', () => {
     expect(arrived(target)).toEqual([['a', 'b']]);
   });
 });
+
+test('a connection that cannot even be tried leaves nothing behind that an abort would break', async () => {
+  const abort = new AbortController();
+  const nowhere = { hostname: '', port: 80, secure: false };
+  await expect(new Connections().ask(nowhere, request('a'), abort.signal)).rejects.toBeInstanceOf(TypeError);
+  // What would still wait for the connection would be told of it now, and nobody would hear that.
+  abort.abort();
+  await new Promise((resolve) => setImmediate(resolve));
+});
