@@ -3,6 +3,7 @@ import { Fault } from '@parlance/protocol';
 import type { Account, Accounts } from '../core/ports/accounts.ts';
 import type { Gate } from '../core/ports/gate.ts';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+import { oneAfterAnother } from './one-after-another.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
 import { nameProblem } from './users.ts';
 
@@ -15,6 +16,7 @@ export type AccountOptions = {
 };
 
 export function openAccounts({ users, gate, named, now = Date.now }: AccountOptions): Accounts {
+  // What is read and then written on account of it must not be written by another meanwhile.
   const inTurn = oneAfterAnother();
   const shown = ({ name, role, createdAt }: User): Account => ({
     name,
@@ -93,14 +95,4 @@ async function hashed(password: string): Promise<string> {
   const problem = passwordProblem(password);
   if (problem !== null) throw new Fault('invalid', problem);
   return hashPassword(password);
-}
-
-/** What is read and then written on account of it must not be written by another meanwhile. */
-function oneAfterAnother(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }

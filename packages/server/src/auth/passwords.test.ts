@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { hashPassword, passwordProblem, verifyPassword } from './passwords.ts';
 
 test('a hash is argon2id and fits its own password only', async () => {
@@ -36,4 +36,29 @@ test('empty and very long passwords are refused, and match nothing', async () =>
     expect(await verifyPassword(password, hash)).toBe(false);
   }
   expect(passwordProblem('x'.repeat(1024))).toBeNull();
+});
+
+test('passwords are hashed one after another, however many log in at once, and one that fails holds up nobody', async () => {
+  const real = Bun.password.verify;
+  let [now, most] = [0, 0];
+  const spied = spyOn(Bun.password, 'verify').mockImplementation(async (...given) => {
+    most = Math.max(most, ++now);
+    try {
+      return await real(...given);
+    } finally {
+      now--;
+    }
+  });
+  try {
+    const hash = await hashPassword('known');
+    const tried = ['known', 'wrong', 'known'].map((password) => verifyPassword(password, hash));
+    const damaged = verifyPassword('known', 'no hash');
+    const last = verifyPassword('known', hash);
+    expect(await Promise.all(tried)).toEqual([true, false, true]);
+    await expect(damaged).rejects.toThrow();
+    expect(await last).toBe(true);
+    expect([spied.mock.calls.length, most]).toEqual([5, 1]);
+  } finally {
+    spied.mockRestore();
+  }
 });

@@ -1,7 +1,14 @@
 /** Passwords as argon2id hashes. */
+import { oneAfterAnother } from './one-after-another.ts';
 
 /** OWASP's first choice for argon2id. A login costs tens of milliseconds, off the main thread. */
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
+
+/**
+ * A hash takes 19 MB and one of the few threads on which the disk is waited for, too: many logins at once must not make
+ * everyone's messages wait.
+ */
+const inTurn = oneAfterAnother();
 
 /** Longer ones are refused: hashing must not become a way to keep the server busy. */
 const MAX_BYTES = 1024;
@@ -24,12 +31,12 @@ export function passwordProblem(password: string): string | null {
 export async function hashPassword(password: string): Promise<string> {
   const problem = passwordProblem(password);
   if (problem !== null) throw new Error(problem);
-  return Bun.password.hash(password, COST);
+  return inTurn(() => Bun.password.hash(password, COST));
 }
 
 /** `hash` is null for a user that does not exist: false, after the time a real verification takes. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   if (passwordProblem(password) !== null) return false;
-  const matches = await Bun.password.verify(password, hash ?? NOBODY);
+  const matches = await inTurn(() => Bun.password.verify(password, hash ?? NOBODY));
   return matches && hash !== null;
 }

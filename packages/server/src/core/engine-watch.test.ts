@@ -28,11 +28,18 @@ const FACTS = [
   'turn.ended',
 ];
 
-/** What a watcher is told, and what it was shown when it began. */
-type Told = { events: SessionEvent[]; before: number; snapshot: Now };
+/** What a watcher is told, after which fact, and what it was shown when it began. */
+type Told = { after: number | 'now'; events: SessionEvent[]; before: number; snapshot: Now };
 
-/** Plays the script, and lets a watcher join after `moment` ticks. Null where the turn was over by then. */
-async function joinAt(moment: number, after: number | 'now', delays: [number, number]): Promise<Told | null> {
+/**
+ * Plays the script, and lets a watcher join after `moment` ticks, one that has read what is stored by then too. Null
+ * where the turn was over by then.
+ */
+async function joinAt(
+  moment: number,
+  from: number | 'now' | 'what is stored',
+  delays: [number, number],
+): Promise<Told | null> {
   const store = delayed(openMemoryStore(), ...delays);
   const { engine, happens } = await setStage(SCRIPT, { store });
   let over = false;
@@ -42,11 +49,12 @@ async function joinAt(moment: number, after: number | 'now', delays: [number, nu
   const sent = say(engine, 'What is a?');
   await ticks(moment);
   if (over) return null;
+  const after = from === 'what is stored' ? (await engine.facts(SESSION, 0, 100)).length : from;
   const events: SessionEvent[] = [];
   let told: Told | null = null;
   const sink: Sink = (event) => events.push(structuredClone(event));
   const watching = engine.watch(SESSION, after, sink, (watch) => {
-    told = { events, before: events.length, snapshot: watch.now() };
+    told = { after, events, before: events.length, snapshot: watch.now() };
   });
   await Promise.all([sent, watching, ended]);
   await quiet();
@@ -86,6 +94,17 @@ for (const delays of DELAYS) {
       joined++;
     }
     expect(joined).toBeGreaterThan(40);
+  });
+
+  test(`a watcher that has read the past sees what follows it once, whenever it joins (${delays})`, async () => {
+    let ahead = 0;
+    for (let moment = 0; ; moment++) {
+      const told = await joinAt(moment, 'what is stored', delays);
+      if (!told) break;
+      check(told, Number(told.after));
+      if (told.after !== 0) ahead++;
+    }
+    expect(ahead).toBeGreaterThan(40);
   });
 
   test(`a watcher from now on sees everything after its first look, whenever it joins (${delays})`, async () => {

@@ -250,6 +250,8 @@ export class Engine {
     begin?: (watch: Watch) => void,
   ): Promise<Watch> {
     return this.#sessions.use(ref, async (session) => {
+      // A watcher that has read what was stored just now is ahead of the session, for a moment.
+      if (after !== 'now' && after > session.state.seq) await session.refresh();
       for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
         for await (const fact of session.facts(seen)) {
           if (fact.seq > session.state.seq) break; // stored just now: it will be told as it happens

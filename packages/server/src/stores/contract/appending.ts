@@ -15,6 +15,28 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(ref)).toEqual(record);
     }));
 
+  test('nobody reads what is not acknowledged', () =>
+    withStore(implementation, async (store) => {
+      const reads: Readonly<Record<string, () => Promise<boolean>>> = {
+        read: async () => (await store.read(ref, 0, 10)).length > 0,
+        load: async () => (await store.load(ref)) !== null,
+        findById: async () => (await store.findById(ref.id)).length > 0,
+        list: async () => (await store.list({ limit: 10 })).sessions.length > 0,
+        count: async () => (await store.count({})) > 0,
+      };
+      for (const [name, seen] of Object.entries(reads)) {
+        let acknowledged = false;
+        const appended = begin(store, ref).then(() => {
+          acknowledged = true;
+        });
+        // asked again and again, so that it is also asked while it is being written
+        while (!(await seen())) await new Promise<void>((resolve) => setImmediate(resolve));
+        expect([name, acknowledged]).toEqual([name, true]);
+        await appended;
+        await store.erase(ref);
+      }
+    }));
+
   test('an append to a session that is not at the expected fact is a conflict and writes nothing', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });

@@ -9,6 +9,8 @@ import { groupCommit } from './group-commit.ts';
 import { openSqliteStore } from './open.ts';
 import { prepareRead } from './read.ts';
 
+const synced = { sync: () => Promise.resolve() };
+
 function openCounting(folder: string) {
   const commits: number[] = [];
   return { commits, store: openSqliteStore(folder, { onCommit: (appends) => commits.push(appends) }) };
@@ -134,7 +136,7 @@ test('when SQLite gives up the transaction in the middle, nothing of the group i
 test('when the disk is full, what was acknowledged is kept and smaller appends go on', async () => {
   using scratch = scratchFolder();
   using database = openConnection(scratch.path);
-  const group = groupCommit(database, prepareAppend(database), () => undefined);
+  const group = groupCommit(database, synced, prepareAppend(database), () => undefined);
   const read = prepareRead(database);
   const ref = refOf('ada', 'first');
   const append = (seq: number, text: string) =>

@@ -1,27 +1,37 @@
 /**
- * Many writes, one fsync. What is asked for while the event loop is busy is collected, and written in one
- * transaction as soon as the loop comes around. Writes keep the order in which they were asked for.
+ * Many writes, one commit and one wait for the disk. What is asked for while the event loop is busy is collected, and
+ * written in one transaction as soon as the loop comes around; what is asked for while the disk is waited for is
+ * collected too, and written after that. Writes keep the order in which they were asked for.
  */
 import type { Database } from 'bun:sqlite';
+import type { Log } from './log.ts';
+import { prepareTransaction } from './transaction.ts';
 
 /** A group that is this large is written at once, inside the call that filled it: the queue cannot grow further. */
 const MOST_WRITES = 1_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
-type Waiting<Write> = { readonly write: Write; resolve(): void; reject(reason: unknown): void };
+type Asker = { resolve(): void; reject(reason: unknown): void };
+type Waiting<Write> = Asker & { readonly write: Write };
 
 export interface GroupCommit<Write> {
   /**
-   * Resolves after the COMMIT. Rejects with what `perform` threw, in which case this write left nothing behind
-   * and the others go on; or with why the transaction failed, in which case none of the group was kept.
+   * Resolves when the write is on the disk. Rejects with what `perform` threw, in which case this write left nothing
+   * behind and the others go on; with why the transaction failed, in which case none of the group was kept; or with
+   * why the log could not be made durable.
    */
   add(write: Write, characters: number): Promise<void>;
-  /** Writes what is waiting, now. */
-  flush(): void;
+  /** Writes what is waiting, now. Resolves when nothing that was asked for before is under way. */
+  flush(): Promise<void>;
+  /** Ends with the sync that is under way; null where all that was committed is durable. Never rejects. */
+  pending(): Promise<void> | null;
+  /** Throws where nothing is taken any more. */
+  check(): void;
 }
 
 export function groupCommit<Write>(
   database: Database,
+  log: Pick<Log, 'sync'>,
   perform: (write: Write) => void,
   /** told the number of writes that each COMMIT kept */
   onCommit: (writes: number) => void,
@@ -29,18 +39,36 @@ export function groupCommit<Write>(
   const transaction = prepareTransaction(database);
   let group: Waiting<Write>[] = [];
   let characters = 0;
+  /** committed, and not on the disk yet */
+  let written: Asker[] = [];
+  let syncing: Promise<void> | null = null;
   let scheduled: ReturnType<typeof setImmediate> | null = null;
+  /**
+   * Why the log could not be made durable. A system may forget after it has said so which pages it did not write: a
+   * later success would mean nothing, so nothing is taken until the log was opened and read anew.
+   */
+  let broken: { readonly reason: unknown } | null = null;
 
-  function flush(): void {
+  function schedule(): void {
+    if (!syncing) scheduled ??= setImmediate(writeAndSync);
+  }
+
+  function writeAndSync(): void {
+    write();
+    if (!syncing && written.length > 0) sync();
+  }
+
+  function write(): void {
     if (scheduled) clearImmediate(scheduled);
     scheduled = null;
     const writing = group;
     group = [];
     characters = 0;
-    if (writing.length > 0) settle(writing);
+    if (broken) refuse(writing, broken.reason);
+    else if (writing.length > 0) commit(writing);
   }
 
-  function settle(writing: readonly Waiting<Write>[]): void {
+  function commit(writing: readonly Waiting<Write>[]): void {
     const refused = new Map<Waiting<Write>, unknown>();
     try {
       transaction.run(() => {
@@ -55,9 +83,29 @@ export function groupCommit<Write>(
     }
     for (const waiting of writing) {
       if (refused.has(waiting)) waiting.reject(refused.get(waiting));
-      else waiting.resolve();
+      else written.push({ resolve: waiting.resolve, reject: waiting.reject });
     }
     onCommit(writing.length - refused.size);
+  }
+
+  function sync(): void {
+    const kept = written;
+    written = [];
+    syncing = log.sync().then(
+      () => {
+        syncing = null;
+        for (const asker of kept) asker.resolve();
+        if (written.length > 0) sync();
+        else if (group.length > 0) schedule();
+      },
+      (reason) => {
+        syncing = null;
+        broken ??= { reason };
+        refuse(kept, reason);
+        refuse(written.splice(0), reason);
+        write();
+      },
+    );
   }
 
   return {
@@ -65,50 +113,23 @@ export function groupCommit<Write>(
       new Promise((resolve, reject) => {
         group.push({ write, resolve, reject });
         characters += size;
-        if (group.length >= MOST_WRITES || characters >= MOST_CHARACTERS) flush();
-        else scheduled ??= setImmediate(flush);
+        if (group.length >= MOST_WRITES || characters >= MOST_CHARACTERS) writeAndSync();
+        else schedule();
       }),
-    flush,
+    flush: () =>
+      new Promise((resolve) => {
+        write();
+        if (!syncing && written.length === 0) return resolve();
+        written.push({ resolve, reject: () => resolve() });
+        if (!syncing) sync();
+      }),
+    pending: () => syncing,
+    check() {
+      if (broken) throw broken.reason;
+    },
   };
 }
 
-type Outcome = { ok: true } | { ok: false; error: unknown };
-
-function prepareTransaction(database: Database) {
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  const rollback = database.prepare('ROLLBACK');
-  const mark = database.prepare('SAVEPOINT attempt');
-  const release = database.prepare('RELEASE attempt');
-  const undo = database.prepare('ROLLBACK TO attempt');
-
-  return {
-    /** All of the work, or none of it and a throw. */
-    run(work: () => void): void {
-      begin.run();
-      try {
-        work();
-        commit.run();
-      } catch (error) {
-        if (database.inTransaction) rollback.run();
-        throw error;
-      }
-    },
-
-    /** A part of the work that may fail by itself. Throws where SQLite gave up the whole transaction for it. */
-    attempt(work: () => void): Outcome {
-      mark.run();
-      try {
-        work();
-        release.run();
-        return { ok: true };
-      } catch (error) {
-        // a full disk or an I/O error rolls everything back: what follows would be written outside a transaction
-        if (!database.inTransaction) throw error;
-        undo.run();
-        release.run();
-        return { ok: false, error };
-      }
-    },
-  };
+function refuse(askers: readonly Asker[], reason: unknown): void {
+  for (const asker of askers) asker.reject(reason);
 }

@@ -16,6 +16,7 @@ import { groupCommit } from './group-commit.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
+import { type Log, openLog } from './log.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
@@ -54,15 +55,22 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
 function opened(folder: string, unlock: () => void, onCommit: (appends: number) => void): Store {
   const database = openConnection(folder);
   try {
-    return storeOn(database, unlock, onCommit);
+    return storeOn(database, openLog(folder), unlock, onCommit);
   } catch (error) {
     database.close(false);
     throw error;
   }
 }
 
-function storeOn(database: Database, unlock: () => void, onCommit: (appends: number) => void): Store {
-  const appends = groupCommit<Append>(database, prepareAppend(database), onCommit);
+function storeOn(
+  database: Database,
+  log: Log,
+  unlock: () => void,
+  onCommit: (appends: number) => void,
+): Store {
+  const appends = groupCommit<Append>(database, log, prepareAppend(database), onCommit);
+  const probe = prepareProbe(database);
+  const size = prepareSize(database);
   const erase = prepareErase(database);
   const users = prepareUsers(database);
   const preferences = preparePreferences(database);
@@ -71,23 +79,34 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
+  /** What can still be lost has not happened yet: a reader who saw it now would be told of it again. */
+  const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) =>
+    whileOpen(async (...given: Arguments) => {
+      for (let pending = appends.pending(); pending; pending = appends.pending()) await pending;
+      return read(...given);
+    });
 
   const eventStore: EventStore = {
     append: whileOpen((expected, facts, record) => {
       const append = makeAppend(expected, facts, record);
       const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
+      size.add(characters);
       return appends.add(append, characters);
     }),
-    read: whileOpen(prepareRead(database)),
-    load: whileOpen(prepareLoad(database)),
-    findById: whileOpen(prepareFindById(database)),
-    list: whileOpen(prepareList(database)),
-    count: whileOpen(prepareCount(database)),
-    writable: whileOpen(prepareProbe(database)),
-    size: whileOpen(prepareSize(database)),
+    read: whenDurable(prepareRead(database)),
+    load: whenDurable(prepareLoad(database)),
+    findById: whenDurable(prepareFindById(database)),
+    list: whenDurable(prepareList(database)),
+    count: whenDurable(prepareCount(database)),
+    writable: whileOpen(() => {
+      appends.check();
+      probe();
+    }),
+    size: whileOpen(size.current),
     erase: whileOpen((ref) => {
       // What was asked for before it is written before it.
-      appends.flush();
+      void appends.flush();
+      size.forget();
       return erase(ref);
     }),
     /** What is waiting is written first. Closing again does nothing. */
@@ -95,9 +114,10 @@ function storeOn(database: Database, unlock: () => void, onCommit: (appends: num
       if (!close()) return;
       writes.stop();
       try {
-        appends.flush();
+        await appends.flush();
         closeConnection(database);
       } finally {
+        log.close();
         unlock();
       }
     },

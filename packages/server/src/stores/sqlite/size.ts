@@ -1,10 +1,41 @@
+/** About how many bytes everything takes. */
 import type { Database } from 'bun:sqlite';
 
-/** What is in use: pages that were freed are written again before the file grows. Reads the header alone. */
-export function prepareSize(database: Database): () => number {
+/** The database is asked again when this part of what it takes was added, or after this time: others write, too. */
+const PART = 0.01;
+const AGAIN_MS = 1_000;
+
+export interface Size {
+  current(): number;
+  add(characters: number): void;
+  /** What is taken may have become less. */
+  forget(): void;
+}
+
+export function prepareSize(database: Database): Size {
+  // What is in use: pages that were freed are written again before the file grows.
   const statement = database.prepare<{ bytes: number }, []>(
     `SELECT (page_count - freelist_count) * page_size AS bytes
      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
   );
-  return () => statement.get()?.bytes ?? 0;
+  let asked = 0;
+  let added = 0;
+  let askAgain = 0;
+  return {
+    current() {
+      const now = performance.now();
+      if (now >= askAgain || added > asked * PART) {
+        asked = statement.get()?.bytes ?? 0;
+        added = 0;
+        askAgain = now + AGAIN_MS;
+      }
+      return asked + added;
+    },
+    add(characters) {
+      added += characters;
+    },
+    forget() {
+      askAgain = 0;
+    },
+  };
 }
