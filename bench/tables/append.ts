@@ -9,7 +9,7 @@ import {
 } from '../../packages/protocol/src/index.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 import { openaiAt, startParlance } from '../contestants/parlance.ts';
-import { postJson } from '../contestants/post-json.ts';
+import { Asker } from '../measure/asker.ts';
 import { percentile } from '../measure/percentile.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
@@ -110,17 +110,18 @@ async function throughStore(folder: string, measured: Measure) {
 async function overHttp(folder: string, measured: Measure) {
   const upstream = await startUpstream(1_000, 1_000);
   const server = await startParlance(folder, openaiAt(upstream.url));
-  const command = {
+  const command = JSON.stringify({
     type: 'input.submit',
     parts: [{ type: 'text', text: 'A message of ordinary length, as people write them to an agent.' }],
-  };
-  const send = (session: number) =>
-    postJson(`${server.http}/v1/sessions/session-${session}/commands`, command);
+  });
+  const asker = new Asker(new URL(server.http));
+  const send = (session: number) => asker.post(`/v1/sessions/session-${session}/commands`, command);
   try {
     for (let session = 0; session < SESSIONS; session++) await send(session);
     let next = 0;
     return await measured(() => send(next++ % SESSIONS));
   } finally {
+    asker.close();
     await server.stop();
     await upstream.stop();
   }
