@@ -6,6 +6,7 @@ import { AnswerCheck, tokenText } from './measure/answer-check.ts';
 import { nowMicros } from './measure/clock.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMicros, residentBytes, treeOf } from './measure/process-tree.ts';
+import { quietRounds } from './measure/quiet-rounds.ts';
 import { readOptions } from './options.ts';
 import { chart } from './report/chart.ts';
 import { goalsOf } from './report/goals.ts';
@@ -77,9 +78,41 @@ describe('a process tree', () => {
   });
 });
 
+describe('rounds', () => {
+  /** Plays rounds in which the host takes these parts of the time, and tells which of them count. */
+  const played = async (wanted: number, most: number, ...parts: number[]) => {
+    const now = { all: 0, stolen: 0 };
+    const given = await quietRounds(
+      wanted,
+      most,
+      async (round) => {
+        now.all += 1_000;
+        now.stolen += 1_000 * (parts[round - 1] ?? 0);
+        return round;
+      },
+      () => ({ ...now }),
+    );
+    return { ...given, stolen: Number(given.stolen.toFixed(3)) };
+  };
+  test('that are left alone are played as often as they are wanted', async () =>
+    expect(await played(2, 5, 0, 0.01, 0)).toEqual({ quietest: [1, 2], all: [1, 2], stolen: 0.5 }));
+  test('in which the host took the machine away are played again', async () =>
+    expect(await played(2, 5, 0.2, 0, 0.05, 0.005)).toEqual({
+      quietest: [2, 4],
+      all: [1, 2, 3, 4],
+      stolen: 0.25,
+    }));
+  test('are not played without end: the quietest count, and say how quiet they were', async () =>
+    expect(await played(2, 3, 0.2, 0.06, 0.1)).toEqual({ quietest: [2, 3], all: [1, 2, 3], stolen: 8 }));
+  test('are told apart on this machine', async () => {
+    const { stolen } = await quietRounds(1, 1, async () => null);
+    expect(stolen).toBeWithin(0, 100.001);
+  });
+});
+
 test('the floor carries two streams from end to end', async () => {
   const began = nowMicros();
-  const load = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, warmUps: 1 };
+  const load = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, mostRounds: 1, warmUps: 1 };
   const figures = await measureStreams(floor, load, () => undefined);
   expect(figures).toMatchObject({ missing: 0, misplaced: 0, inOrder: true });
   expect(figures.cpuPerToken).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
 import { clockSkew, sleep, timed } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
 import { watchTree } from '../measure/process-tree.ts';
+import { quietRounds } from '../measure/quiet-rounds.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
 import type { Progress } from './table.ts';
@@ -12,8 +13,9 @@ export type StreamLoad = {
   readonly streams: number;
   readonly tokens: number;
   readonly intervalMs: number;
-  /** measured */
+  /** that count; those in which the host took the machine away are played again */
   readonly rounds: number;
+  readonly mostRounds: number;
   /** come before them: an engine compiles what runs often, and until it has, that is most of what is measured */
   readonly warmUps: number;
 };
@@ -30,6 +32,8 @@ export type RoundFigures = {
   readonly inOrder: boolean;
   /** how long the answers took, against the time that the upstream needs for them */
   readonly stretch: number;
+  /** which part of the machine the host took meanwhile, in percent */
+  readonly stolen: number;
 };
 
 export type StreamFigures = RoundFigures & { readonly startMs: number; readonly clockSkew: number };
@@ -64,34 +68,34 @@ export async function measureRounds(
     progress(`warming up, ${round} of ${load.warmUps}`);
     await playRound(await openLanes(server.lane, load.streams), load, []);
   }
-  const delays: number[] = [];
-  const sums = { cpu: 0, peak: 0, received: 0, missing: 0, misplaced: 0, ms: 0 };
-  for (let round = 1; round <= load.rounds; round++) {
+  const { quietest, all, stolen } = await quietRounds(load.rounds, load.mostRounds, async (round) => {
     progress(`round ${round} of ${load.rounds}`);
+    const delays: number[] = [];
     const lanes = await openLanes(server.lane, load.streams);
     const used = watchTree(server.pid);
     const { ms, given: verdicts } = await timed(() => playRound(lanes, load, delays));
-    const { cpuMicros, peakBytes } = used();
-    sums.cpu += cpuMicros;
-    sums.peak = Math.max(sums.peak, peakBytes);
-    sums.ms += ms;
-    for (const { received, missing, misplaced } of verdicts) {
-      sums.received += received;
-      sums.missing += missing;
-      sums.misplaced += misplaced;
-    }
-  }
+    return { ...used(), ms, verdicts, delays };
+  });
+  const delays = quietest.flatMap((round) => round.delays);
+  const missing = sumOf(all, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.missing));
+  const misplaced = sumOf(all, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.misplaced));
+  const received = sumOf(quietest, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.received));
   return {
-    cpuPerToken: sums.cpu / sums.received,
+    cpuPerToken: sumOf(quietest, ({ cpuMicros }) => cpuMicros) / received,
     p50: percentile(delays, 0.5) / 1_000,
     p99: percentile(delays, 0.99) / 1_000,
-    megabytes: sums.peak / 1e6,
-    missing: sums.missing,
-    misplaced: sums.misplaced,
-    inOrder: sums.missing === 0 && sums.misplaced === 0,
-    stretch: sums.ms / (load.rounds * (load.tokens * load.intervalMs + spreadMs(load))),
+    megabytes: Math.max(...all.map(({ peakBytes }) => peakBytes)) / 1e6,
+    missing,
+    misplaced,
+    inOrder: missing === 0 && misplaced === 0,
+    stretch:
+      sumOf(quietest, ({ ms }) => ms) / (load.rounds * (load.tokens * load.intervalMs + spreadMs(load))),
+    stolen,
   };
 }
+
+const sumOf = <Item>(items: readonly Item[], figure: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + figure(item), 0);
 
 /** A few at a time: a thousand handshakes at once would measure the listen queue. */
 async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane[]> {
