@@ -35,7 +35,10 @@ export function askingOf(session: LiveSession, command: Decided, caller: Caller,
     domain,
     agent: roster.first(domain, chosen),
     answeredBy: answering(command, roster),
-    open: shownSoFar(session, now),
+    // Seldom needed, and as long as the answer.
+    get open() {
+      return shownSoFar(session, now);
+    },
     replaced,
     mostQueued,
     newId,

@@ -6,14 +6,18 @@ import { countTokens } from './tokens.ts';
 
 type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
 
+type WaitingInput = {
+  readonly input: InputId;
+  readonly parts: readonly Part[];
+  readonly seq: number;
+  readonly data?: JsonObject;
+};
+
 export type Context = {
   readonly entries: readonly Entry[];
   readonly tokens: number;
   /** inputs that no turn has taken up yet */
-  readonly waiting: ReadonlyMap<
-    InputId,
-    { readonly parts: readonly Part[]; readonly seq: number; readonly data?: JsonObject }
-  >;
+  readonly waiting: readonly WaitingInput[];
   /** where each turn in the context begins: its own number, and that of its input */
   readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
   /** entries before this belong to finished steps; those after it are void if the process dies now */
@@ -25,7 +29,7 @@ export type Context = {
 export const EMPTY: Context = {
   entries: [],
   tokens: 0,
-  waiting: new Map(),
+  waiting: [],
   turns: [],
   settled: 0,
   counted: null,
@@ -89,14 +93,12 @@ function wordsOf({ parts, call }: Fact<'input.accepted'>): readonly Part[] {
 export function evolveContext(context: Context, fact: Fact): Context {
   switch (fact.type) {
     case 'input.accepted': {
-      const waiting = new Map(context.waiting);
-      waiting.set(fact.input, { parts: wordsOf(fact), seq: fact.seq, data: fact.data });
-      return { ...context, waiting };
+      const { input, seq, data } = fact;
+      return { ...context, waiting: context.waiting.concat({ input, parts: wordsOf(fact), seq, data }) };
     }
     case 'turn.started': {
-      const input = context.waiting.get(fact.input);
-      const waiting = new Map(context.waiting);
-      waiting.delete(fact.input);
+      const input = context.waiting.find((waiting) => waiting.input === fact.input);
+      const waiting = context.waiting.filter((other) => other !== input);
       const turns = [...context.turns, { started: fact.seq, input: input?.seq ?? fact.seq, id: fact.input }];
       const begun = { ...context, waiting, turns };
       return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
@@ -225,7 +227,7 @@ export function cutContext(
   let keepFrom = Math.min(atLeastFrom, (context.turns.at(-1)?.started ?? 0) + 1);
   let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? keepFrom;
   // Inputs that still wait were accepted before this moment: a reader of the context needs them.
-  for (const { seq } of context.waiting.values()) readFrom = Math.min(readFrom, seq);
+  for (const { seq } of context.waiting) readFrom = Math.min(readFrom, seq);
   let left = budget;
   for (const turn of [...context.turns].reverse()) {
     if (turn.started >= atLeastFrom) continue;

@@ -263,7 +263,9 @@ export class LiveSession {
     );
     // What could not be read again would make the whole session unreadable: it is refused here.
     for (const fact of facts) parseFact(fact);
-    const next = facts.reduce(evolve, this.state);
+    const states: SessionState[] = [];
+    for (const fact of facts) states.push(evolve(states.at(-1) ?? before, fact));
+    const next = states.at(-1) ?? before;
     const checkpoint = checkpointOf(next) ?? this.#checkpoint;
     const stopped = this.#stop(facts);
     try {
@@ -273,16 +275,16 @@ export class LiveSession {
       throw thrown;
     }
     this.#checkpoint = checkpoint;
-    for (const fact of facts) {
-      this.#apply(fact);
+    for (const [index, fact] of facts.entries()) {
+      this.#apply(fact, states[index]);
       this.#tell(fact);
     }
     this.#report(facts, before);
     return facts;
   }
 
-  #apply(fact: Fact): void {
-    this.state = evolve(this.state, fact);
+  #apply(fact: Fact, state = evolve(this.state, fact)): void {
+    this.state = state;
     if (this.#context) this.#context = evolveContext(this.#context, fact);
     if (closesBlock(fact, this.open)) this.open = null;
     if (atRest(this.state)) {

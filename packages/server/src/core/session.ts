@@ -164,7 +164,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         said: state.said + 1,
         archived: false,
         title: state.title || titleOf(firstLine(fact.parts)),
-        queue: [...state.queue, { input, via, call, agent }],
+        queue: state.queue.concat({ input, via, call, agent }),
         keys: key === undefined ? state.keys : [...state.keys, { key, seq: fact.seq }].slice(-REMEMBERED),
       };
     }
