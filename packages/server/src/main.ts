@@ -1,7 +1,6 @@
 /** The composition root: the only file that names concrete adapters. */
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
 import { aboutOf } from './about.ts';
 import { openAccounts } from './auth/accounts.ts';
 import { admission } from './auth/admission.ts';
@@ -44,6 +43,7 @@ import type { Traces } from './telemetry/traces.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
+import { crossOrigin } from './transports/cross-origin.ts';
 import { eventStreams } from './transports/event-stream.ts';
 import { listen } from './transports/http.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
@@ -282,13 +282,7 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
 /** Everything that is answered over HTTP. */
 export function app(around: Surroundings, channels: OpenChannels, operations: Operations): Hono {
   const routes = new Hono();
-  routes.use(
-    cors({
-      origin: (origin) => origin,
-      credentials: false,
-      exposeHeaders: ['x-next-cursor', 'x-request-id'],
-    }),
-  );
+  routes.use(crossOrigin());
   for (const dialect of DIALECTS) dialect.routes?.(routes, around);
   channels.routes(routes, around);
   operationRoutes(routes, operations);

@@ -8,6 +8,8 @@ const MOST_TOLD = 1_000;
 /** Gives null where the request comes in, otherwise why not. The operator is told once of each origin that is refused. */
 export function admission(bound: Bound, log: Log): (request: Request) => string | null {
   const told = new Set<string>();
+  /** Most requests name the host that the one before them named. */
+  let last = { host: null as string | null, verdict: checkHost(null, bound) };
 
   function tell(origin: string, reason: string): void {
     if (told.has(origin) || told.size >= MOST_TOLD) return;
@@ -17,8 +19,8 @@ export function admission(bound: Bound, log: Log): (request: Request) => string 
 
   return (request) => {
     const host = request.headers.get('host');
-    const hostVerdict = checkHost(host, bound);
-    if (!hostVerdict.ok) return hostVerdict.reason;
+    if (host !== last.host) last = { host, verdict: checkHost(host, bound) };
+    if (!last.verdict.ok) return last.verdict.reason;
     const origin = request.headers.get('origin');
     const originVerdict = checkOrigin(origin, host, bound);
     if (originVerdict.ok) return null;

@@ -6,7 +6,9 @@ import type { Gate } from './ports/gate.ts';
 export function tokenOf(request: Request): string | null {
   const header = request.headers.get('authorization');
   const bearer = header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
-  return bearer ?? (new URL(request.url).searchParams.get('token') || null);
+  if (bearer !== undefined) return bearer;
+  const { url } = request;
+  return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
 }
 
 /** Null where there is no token and one is required. Throws `unauthenticated` for a bad one, in open mode too. */

@@ -34,6 +34,9 @@ const noPlace = ({ reason, status }: Refusal): Response =>
     { status, headers: { 'retry-after': String(SOCKET_RETRY_SECONDS) } },
   );
 
+/** Without the query, which may hold a token. An address without a usable Host is a path, and no URL. */
+const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
+
 export function listen(listening: Listening): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
 
@@ -78,8 +81,7 @@ export function listen(listening: Listening): Server<unknown> {
         {
           request: id,
           method,
-          // An address without a usable Host is a path, and no URL.
-          path: (URL.parse(url)?.pathname ?? url).slice(0, 200),
+          path: pathOf(url).slice(0, 200),
           status: response?.status ?? 101,
           ms: Math.round((performance.now() - began) * 1000) / 1000,
         },
