@@ -16,10 +16,10 @@ export class Asker {
   constructor(private readonly url: URL) {}
 
   /** Resolves when the answer is here whole; rejects where it is no success. */
-  async post(path: string, body: string): Promise<void> {
+  async ask(method: 'POST' | 'DELETE', path: string, body = ''): Promise<void> {
     const line = this.#idle.pop() ?? (await this.#connect());
     const length = Buffer.byteLength(body);
-    const request = `POST ${path} HTTP/1.1\r\nhost: ${this.url.host}\r\ncontent-type: application/json\r\ncontent-length: ${length}${HEAD_END}${body}`;
+    const request = `${method} ${path} HTTP/1.1\r\nhost: ${this.url.host}\r\ncontent-type: application/json\r\ncontent-length: ${length}${HEAD_END}${body}`;
     const answered = new Promise<void>((resolve, reject) => {
       line.data.waiting = { resolve, reject };
     });

@@ -36,22 +36,33 @@ export const append: Table = {
   async measure({ subject, size, quick }, progress) {
     using folder = temporaryFolder();
     const rounds = quick ? { wanted: 1, most: 1, ms: 1_500 } : { wanted: 4, most: 12, ms: 2_500 };
-    const measured = (send: Send) => measureSend(send, size, rounds, progress);
+    const measured: Measure = (send, begin) => measureSend(send, begin, size, rounds, progress);
     // Awaited here: the folder lives as long as this block.
     return await (subject === 'store' ? throughStore : overHttp)(folder.path, measured);
   },
 };
 
+/** Before each round. */
+type Begin = () => Promise<unknown>;
 type Length = { readonly wanted: number; readonly most: number; readonly ms: number };
 
-async function measureSend(send: Send, rate: number, { wanted, most, ms }: Length, progress: Progress) {
+async function measureSend(
+  send: Send,
+  begin: Begin,
+  rate: number,
+  { wanted, most, ms }: Length,
+  progress: Progress,
+) {
   progress('warming up');
+  await begin();
   await atRate(send, rate, ms);
-  const { quietest, stolen } = await quietRounds(wanted, most, (round) => {
+  const { quietest, stolen } = await quietRounds(wanted, most, async (round) => {
+    await begin();
     progress(`${rate} a second for ${ms / 1_000} s, ${round} of ${wanted}`);
-    return atRate(send, rate, ms);
+    return await atRate(send, rate, ms);
   });
   const times = quietest.flatMap((paced) => paced.times);
+  await begin();
   progress(`as many as it takes from ${WRITERS} writers`);
   const full = await atOnce(send, WRITERS, ms * 2);
   return {
@@ -64,7 +75,7 @@ async function measureSend(send: Send, rate: number, { wanted, most, ms }: Lengt
   };
 }
 
-type Measure = (send: Send) => ReturnType<typeof measureSend>;
+type Measure = (send: Send, begin: Begin) => ReturnType<typeof measureSend>;
 
 async function throughStore(folder: string, measured: Measure) {
   const store = openSqliteStore(join(folder, 'data'));
@@ -104,13 +115,16 @@ async function throughStore(folder: string, measured: Measure) {
     session.head++;
   };
   let next = 0;
-  const figures = await measured(() => {
-    const session = sessions[next++ % SESSIONS] as (typeof sessions)[number];
-    // One append of a session after another, as the server does it.
-    const done = session.tail.then(() => write(session));
-    session.tail = done;
-    return done;
-  });
+  const figures = await measured(
+    () => {
+      const session = sessions[next++ % SESSIONS] as (typeof sessions)[number];
+      // One append of a session after another, as the server does it.
+      const done = session.tail.then(() => write(session));
+      session.tail = done;
+      return done;
+    },
+    async () => undefined,
+  );
   await store.close();
   return figures;
 }
@@ -124,11 +138,20 @@ async function overHttp(folder: string, measured: Measure) {
     parts: [{ type: 'text', text: 'A message of ordinary length, as people write them to an agent.' }],
   });
   const asker = new Asker(new URL(server.http));
-  const send = (session: number) => asker.post(`/v1/sessions/session-${session}/commands`, command);
+  const ofSession = (session: number) => `/v1/sessions/session-${session}`;
+  const send = (session: number) => asker.ask('POST', `${ofSession(session)}/commands`, command);
+  /** With new sessions, so that what waits in line does not pile up from round to round. */
+  let begun = false;
+  const begin = async () => {
+    for (let session = 0; session < SESSIONS; session++) {
+      if (begun) await asker.ask('DELETE', ofSession(session));
+      await send(session);
+    }
+    begun = true;
+  };
   try {
-    for (let session = 0; session < SESSIONS; session++) await send(session);
     let next = 0;
-    return await measured(() => send(next++ % SESSIONS));
+    return await measured(() => send(next++ % SESSIONS), begin);
   } finally {
     asker.close();
     await server.stop();
