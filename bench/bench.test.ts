@@ -82,6 +82,7 @@ describe('rounds', () => {
   /** Plays rounds in which the host takes these parts of the time, and tells which of them count. */
   const played = async (wanted: number, most: number, ...parts: number[]) => {
     const now = { all: 0, stolen: 0 };
+    let pauses = 0;
     const given = await quietRounds(
       wanted,
       most,
@@ -90,20 +91,31 @@ describe('rounds', () => {
         now.stolen += 1_000 * (parts[round - 1] ?? 0);
         return round;
       },
-      () => ({ ...now }),
+      { processors: () => ({ ...now }), pause: async () => pauses++ },
     );
-    return { ...given, stolen: Number(given.stolen.toFixed(3)) };
+    return { ...given, stolen: Number(given.stolen.toFixed(3)), pauses };
   };
   test('that are left alone are played as often as they are wanted', async () =>
-    expect(await played(2, 5, 0, 0.01, 0)).toEqual({ quietest: [1, 2], all: [1, 2], stolen: 0.5 }));
-  test('in which the host took the machine away are played again', async () =>
+    expect(await played(2, 5, 0, 0.01, 0)).toEqual({
+      quietest: [1, 2],
+      all: [1, 2],
+      stolen: 0.5,
+      pauses: 0,
+    }));
+  test('in which the host took the machine away are played again, after a pause', async () =>
     expect(await played(2, 5, 0.2, 0, 0.05, 0.005)).toEqual({
       quietest: [2, 4],
       all: [1, 2, 3, 4],
       stolen: 0.25,
+      pauses: 2,
     }));
   test('are not played without end: the quietest count, and say how quiet they were', async () =>
-    expect(await played(2, 3, 0.2, 0.06, 0.1)).toEqual({ quietest: [2, 3], all: [1, 2, 3], stolen: 8 }));
+    expect(await played(2, 3, 0.2, 0.06, 0.1)).toEqual({
+      quietest: [2, 3],
+      all: [1, 2, 3],
+      stolen: 8,
+      pauses: 2,
+    }));
   test('are told apart on this machine', async () => {
     const { stolen } = await quietRounds(1, 1, async () => null);
     expect(stolen).toBeWithin(0, 100.001);

@@ -3,9 +3,12 @@
  * tells about its other guests. Such rounds are played again, for every contestant alike, and the quietest ones count.
  */
 import { readFileSync } from 'node:fs';
+import { sleep } from './clock.ts';
 
 /** A hundredth of the time of all processors. */
 const DISTURBED = 0.01;
+/** Other guests are busy for seconds: they are given some before the next round. */
+const PAUSE_MS = 3_000;
 
 type Played<Round> = { readonly round: Round; readonly stolen: number };
 
@@ -22,7 +25,7 @@ export async function quietRounds<Round>(
   wanted: number,
   most: number,
   play: (round: number) => Promise<Round>,
-  processors: () => Processors = readProcessors,
+  { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: Surroundings = {},
 ): Promise<Rounds<Round>> {
   const played: Played<Round>[] = [];
   const quiet = () => played.filter(({ stolen }) => stolen <= DISTURBED).length;
@@ -30,7 +33,9 @@ export async function quietRounds<Round>(
     const before = processors();
     const round = await play(played.length + 1);
     const after = processors();
-    played.push({ round, stolen: (after.stolen - before.stolen) / Math.max(1, after.all - before.all) });
+    const stolen = (after.stolen - before.stolen) / Math.max(1, after.all - before.all);
+    played.push({ round, stolen });
+    if (stolen > DISTURBED && played.length < most) await pause();
   }
   const quietest = played.toSorted((one, other) => one.stolen - other.stolen).slice(0, wanted);
   const share = quietest.reduce((sum, { stolen }) => sum + stolen, 0) / quietest.length;
@@ -41,7 +46,9 @@ export async function quietRounds<Round>(
   };
 }
 
-export type Processors = { readonly all: number; readonly stolen: number };
+type Surroundings = { readonly processors?: () => Processors; readonly pause?: () => Promise<unknown> };
+
+type Processors = { readonly all: number; readonly stolen: number };
 
 /** Ticks of all processors since the machine was started. */
 function readProcessors(): Processors {

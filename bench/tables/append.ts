@@ -35,7 +35,7 @@ export const append: Table = {
   jobs: () => ['store', 'native HTTP'].map((subject) => ({ subject, size: 1_000 })),
   async measure({ subject, size, quick }, progress) {
     using folder = temporaryFolder();
-    const rounds = quick ? { wanted: 1, most: 1, ms: 1_500 } : { wanted: 4, most: 12, ms: 2_500 };
+    const rounds = quick ? { wanted: 1, most: 1, ms: 1_500 } : { wanted: 4, most: 20, ms: 2_500 };
     const measured: Measure = (send, begin) => measureSend(send, begin, size, rounds, progress);
     // Awaited here: the folder lives as long as this block.
     return await (subject === 'store' ? throughStore : overHttp)(folder.path, measured);

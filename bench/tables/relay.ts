@@ -35,7 +35,7 @@ export const relay: Table = {
       tokens: job.quick ? 100 : 200,
       intervalMs: 10,
       rounds: job.quick ? 1 : 3,
-      mostRounds: job.quick ? 1 : contestant.slow ? 4 : 12,
+      mostRounds: job.quick ? 1 : contestant.slow ? 4 : 20,
       warmUps: job.quick || contestant.slow ? 1 : 4,
     };
     return measureStreams(contestant, load, progress);
