@@ -24,7 +24,15 @@ type Pushed = {
 };
 
 /** A side panel that listens to a session. */
-async function panel(sessionId: string, bearer = token): Promise<{ channel: Channel; pushed: Pushed[] }> {
+async function panel(
+  sessionId: string,
+  bearer = token,
+): Promise<{
+  channel: Channel;
+  pushed: Pushed[];
+  /** resolves when such an event was pushed: it comes on another connection than the answer to a call */
+  hears(wanted: (event: Pushed) => boolean): Promise<Pushed>;
+}> {
   const client = new Pusher('app-key', {
     cluster: 'none',
     wsHost: '127.0.0.1',
@@ -40,16 +48,29 @@ async function panel(sessionId: string, bearer = token): Promise<{ channel: Chan
   clients.push(client);
   const channel = client.subscribe(`private-session-${sessionId}`);
   const pushed: Pushed[] = [];
+  const listening = new Set<() => void>();
   for (const event of ['new_message', 'interact_response', 'plan_update', 'task_status']) {
-    channel.bind(event, (data: Pushed) => pushed.push(data));
+    channel.bind(event, (data: Pushed) => {
+      pushed.push(data);
+      for (const look of listening) look();
+    });
   }
+  const hears = (wanted: (event: Pushed) => boolean) =>
+    new Promise<Pushed>((resolve) => {
+      const look = () => {
+        const found = pushed.find(wanted);
+        if (found) resolve(found);
+      };
+      listening.add(look);
+      look();
+    });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   channel.bind('pusher:subscription_succeeded', () => resolve());
   channel.bind('pusher:subscription_error', (error: { status?: number }) =>
     reject(new Error(`refused: ${error.status}`)),
   );
   await promise;
-  return { channel, pushed };
+  return { channel, pushed, hears };
 }
 
 const messagesOf = async (sessionId: string) => {
@@ -59,14 +80,14 @@ const messagesOf = async (sessionId: string) => {
   return (await response.json()) as { messages: Record<string, unknown>[] };
 };
 
-test('a side panel hears every message as it is stored, and the end of each call before its answer', async () => {
+test('a side panel hears every message as it is stored, and the end of each call', async () => {
   const first = await post(server, token, {
     query: 'click the Submit button',
     url: form.url,
     dom: '<button id="4">Submit</button>',
   });
   const sessionId = String(first.data.sessionId);
-  const { pushed } = await panel(sessionId);
+  const { hears } = await panel(sessionId);
   const next = { taskId: first.data.taskId, sessionId, query: 'click the Submit button', url: form.url };
   const ended = await post(server, token, {
     ...next,
@@ -74,29 +95,27 @@ test('a side panel hears every message as it is stored, and the end of each call
     lastActionStatus: 'success',
   });
   expect(ended.data.action).toBe('finish()');
-  const response = pushed.find((event) => event.type === 'interact_response');
-  expect(response).toMatchObject({
+  expect(await hears((event) => event.type === 'interact_response')).toMatchObject({
     sessionId,
     data: { taskId: first.data.taskId, action: 'finish()', status: 'completed' },
   });
   const { messages } = await messagesOf(sessionId);
   expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2]);
-  const heard = pushed.filter((event) => event.type === 'new_message').map((event) => event.message);
-  expect(heard.at(-1)).toMatchObject({
-    role: 'assistant',
-    sequenceNumber: 2,
-    messageId: messages.at(-1)?.messageId,
-  });
+  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 2);
+  expect(last.message).toMatchObject({ role: 'assistant', messageId: messages.at(-1)?.messageId });
 });
 
 test('what other dialects say in the session is heard there, too, numbered without gaps', async () => {
   const { sessionId } = await browse(server, token, form, 'click the Submit button');
-  const { pushed } = await panel(sessionId);
+  const { pushed, hears } = await panel(sessionId);
   const other = await server.connect(`/broadcast?token=${token}`);
   other.send({ type: 'chat', message: 'echo from elsewhere', session_id: sessionId });
   await other.next((frame) => frame.type === 'agent_message' && frame.session_id === sessionId);
   const { messages } = await messagesOf(sessionId);
   expect(messages.map((message) => message.sequenceNumber)).toEqual(messages.map((_, index) => index));
+  await hears(
+    ({ type, message }) => type === 'new_message' && message.messageId === messages.at(-1)?.messageId,
+  );
   const heard = pushed
     .filter((event) => event.type === 'new_message')
     .map((event) => event.message.messageId);

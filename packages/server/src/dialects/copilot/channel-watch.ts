@@ -16,30 +16,41 @@ export type ChannelWatch = {
   stop(): void;
 };
 
+/** Whoever asks for it while the channel is still joining waits for that, too. */
+type Followed = { readonly socket: ChannelSocket; readonly joined: Promise<unknown> };
+
 export function watchChannels<State>(
   { engine, push, log }: { engine: Engine; push: Push; log: Log },
   audience: Audience<State>,
 ): ChannelWatch {
-  const followed = new Map<string, ChannelSocket>();
+  const followed = new Map<string, Followed>();
 
   async function follow(ref: SessionRef): Promise<void> {
     const key = sessionKey(ref);
-    if (followed.has(key)) return;
     // A channel is named by the id alone, so it belongs to whoever used the id first.
-    const holder = await engine.firstHolder(ref.id);
-    if ((holder && holder.owner !== ref.owner) || followed.has(key)) return;
+    const holder = followed.has(key) ? null : await engine.firstHolder(ref.id);
+    if (holder && holder.owner !== ref.owner) return;
+    await (followed.get(key) ?? begin(ref, key)).joined;
+  }
+
+  function begin(ref: SessionRef, key: string): Followed {
     const socket = new ChannelSocket(sessionChannel(ref.id), push);
-    followed.set(key, socket);
-    await audience.join(ref, socket);
-    for (const [oldest, { channel }] of followed) {
+    const joined = audience.join(ref, socket).catch((thrown) => {
+      letGo(key);
+      throw thrown;
+    });
+    const begun = { socket, joined };
+    followed.set(key, begun);
+    for (const [oldest, { socket }] of followed) {
       if (followed.size <= MOST_FOLLOWED) break;
-      log.debug({ channel }, 'a channel is no longer followed');
+      log.debug({ channel: socket.channel }, 'a channel is no longer followed');
       letGo(oldest);
     }
+    return begun;
   }
 
   function letGo(key: string): void {
-    const socket = followed.get(key);
+    const socket = followed.get(key)?.socket;
     if (!socket) return;
     followed.delete(key);
     socket.open = false;
@@ -59,7 +70,7 @@ export function watchChannels<State>(
       );
     },
     vacated(channel) {
-      for (const [key, socket] of followed) if (socket.channel === channel) letGo(key);
+      for (const [key, { socket }] of followed) if (socket.channel === channel) letGo(key);
     },
   });
 
