@@ -18,7 +18,7 @@ test('what fails in a test and what fails outside of one is found in what is pri
      afterAll(async () => { setTimeout(() => { throw new Error('too late') }, 0); await Bun.sleep(20); });
      test('is well', () => {});`,
   );
-  const { stderr } = Bun.spawnSync([process.execPath, 'test', '--parallel'], { cwd: folder, stderr: 'pipe' });
+  const { stderr } = Bun.spawnSync([process.execPath, 'test'], { cwd: folder, stderr: 'pipe' });
   rmSync(folder, { recursive: true });
   const printed = stderr.toString();
   for (const piece of [printed.length, 1, 7]) {
@@ -30,4 +30,30 @@ test('what fails in a test and what fails outside of one is found in what is pri
     expect(found[1]).toMatch(/^outside\.test\.ts:\n# Unhandled error between tests\n[\s\S]*error: too late/);
     expect(found.join()).not.toContain('is well [');
   }
+});
+
+test('files that are run at once and take turns in printing are told apart', () => {
+  const trouble = new Trouble();
+  trouble.take(`
+one.test.ts:
+(pass) is well [1ms]
+error: no good
+
+two.test.ts:
+(pass) is well [1ms]
+error: worse
+
+one.test.ts:
+(fail) is not [1ms]
+
+two.test.ts:
+(fail) is not, either [1ms]
+
+1 tests failed:
+(fail) is not [1ms]
+`);
+  expect(trouble.found).toEqual([
+    'one.test.ts:\nerror: no good\n\n(fail) is not [1ms]',
+    'two.test.ts:\nerror: worse\n\n(fail) is not, either [1ms]',
+  ]);
 });

@@ -15,7 +15,8 @@ const MOST_LINES = 60;
 export class Trouble {
   #rest = '';
   #file = '';
-  #since: string[] = [];
+  /** what was printed since the last result, by file: several are run at once, and take turns in printing */
+  readonly #since = new Map<string, string[]>();
   #rules = 0;
   #over = false;
   readonly #found: string[] = [];
@@ -37,21 +38,26 @@ export class Trouble {
     if (this.#over) return;
     if (FILE.test(line)) {
       this.#file = line;
-      this.#since = [];
       return;
     }
     if (line === OUTSIDE) {
-      this.#since = [];
+      this.#forget();
       this.#rules = 2;
     }
-    this.#since.push(line);
+    const since = this.#since.get(this.#file) ?? [];
+    since.push(line);
+    this.#since.set(this.#file, since.slice(-MOST_LINES));
     if (line.startsWith('(fail) ')) this.#keep();
-    else if (RESULT.test(line)) this.#since = [];
+    else if (RESULT.test(line)) this.#forget();
     else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep();
   }
 
+  #forget(): void {
+    this.#since.delete(this.#file);
+  }
+
   #keep(): void {
-    this.#found.push([this.#file, ...this.#since.slice(-MOST_LINES)].join('\n'));
-    this.#since = [];
+    this.#found.push([this.#file, ...(this.#since.get(this.#file) ?? [])].join('\n'));
+    this.#forget();
   }
 }
