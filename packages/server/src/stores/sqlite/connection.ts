@@ -62,6 +62,8 @@ export function openConnection(folder: string): Database {
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    // With the first read the log is there.
+    versionOf(database, path);
     return database;
   } catch (error) {
     database.close(true);

@@ -147,6 +147,25 @@ test('the store syncs its log, once for what is committed together, and acknowle
   await store.close();
 });
 
+test('a store that is closed while the disk is waited for ends what was asked for, and says that it is closed', async () => {
+  using scratch = scratchFolder();
+  const store = openSqliteStore(scratch.path);
+  const held = Promise.withResolvers<void>();
+  spied.mockImplementation(((file: number, done: (error: Error | null) => void) => {
+    void held.promise.then(() => realSync(file, done));
+  }) as typeof realSync);
+  const appended = begin(store, refOf('ada', 'a'));
+  await turn();
+  const read = store.load(refOf('ada', 'a'));
+  const closed = store.close();
+  held.resolve();
+  await expect(read).rejects.toThrow('the store is closed');
+  await Promise.all([appended, closed]);
+  const again = openSqliteStore(scratch.path);
+  expect((await again.load(refOf('ada', 'a')))?.head).toBe(1);
+  await again.close();
+});
+
 test('a store whose log failed says what is wrong, to readiness too, until it was opened anew', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);

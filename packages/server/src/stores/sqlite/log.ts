@@ -8,23 +8,19 @@ import { join } from 'node:path';
 import { DATABASE_FILE } from './connection.ts';
 
 export interface Log {
-  /** Resolves when all that was committed before the call is on the disk. To be called after a commit. */
+  /** Resolves when all that was committed before the call is on the disk. */
   sync(): Promise<void>;
   close(): void;
 }
 
+/** To be called when the database is open: the log is there until it is closed. */
 export function openLog(folder: string): Log {
-  /** SQLite makes the log with the first commit, and keeps it until the database is closed. */
-  let file: number | null = null;
+  const file = openSync(join(folder, `${DATABASE_FILE}-wal`), 'r+');
   return {
     sync: () =>
       new Promise((resolve, reject) => {
-        file ??= openSync(join(folder, `${DATABASE_FILE}-wal`), 'r+');
         fs.fdatasync(file, (error) => (error ? reject(error) : resolve()));
       }),
-    close() {
-      if (file !== null) closeSync(file);
-      file = null;
-    },
+    close: () => closeSync(file),
   };
 }

@@ -54,9 +54,12 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
 
 function opened(folder: string, unlock: () => void, onCommit: (appends: number) => void): Store {
   const database = openConnection(folder);
+  let log: Log | null = null;
   try {
-    return storeOn(database, openLog(folder), unlock, onCommit);
+    log = openLog(folder);
+    return storeOn(database, log, unlock, onCommit);
   } catch (error) {
+    log?.close();
     database.close(false);
     throw error;
   }
@@ -80,11 +83,13 @@ function storeOn(
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
   /** What can still be lost has not happened yet: a reader who saw it now would be told of it again. */
-  const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) =>
-    whileOpen(async (...given: Arguments) => {
+  const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
+    const readNow = whileOpen(read);
+    return async (...given: Arguments) => {
       for (let pending = appends.pending(); pending; pending = appends.pending()) await pending;
-      return read(...given);
-    });
+      return readNow(...given);
+    };
+  };
 
   const eventStore: EventStore = {
     append: whileOpen((expected, facts, record) => {
