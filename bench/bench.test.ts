@@ -103,10 +103,10 @@ describe('rounds', () => {
       pauses: 0,
     }));
   test('in which the host took the machine away are played again, after a pause', async () =>
-    expect(await played(2, 5, 0.2, 0, 0.05, 0.005)).toEqual({
+    expect(await played(2, 5, 0.2, 0, 0.005, 0.001)).toEqual({
       quietest: [2, 4],
       all: [1, 2, 3, 4],
-      stolen: 0.25,
+      stolen: 0.05,
       pauses: 2,
     }));
   test('are not played without end: the quietest count, and say how quiet they were', async () =>

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { sleep } from './clock.ts';
 
-/** A hundredth of the time of all processors. */
-const DISTURBED = 0.01;
+/** Of the time of all processors: well below the hundredth of delays that is looked at. */
+const DISTURBED = 0.0025;
 /** Other guests are busy for seconds: they are given some before the next round. */
 const PAUSE_MS = 3_000;
 
