@@ -96,10 +96,10 @@ describe('rounds', () => {
     return { ...given, stolen: Number(given.stolen.toFixed(3)), pauses };
   };
   test('that are left alone are played as often as they are wanted', async () =>
-    expect(await played(2, 5, 0, 0.01, 0)).toEqual({
+    expect(await played(2, 5, 0, 0.002, 0)).toEqual({
       quietest: [1, 2],
       all: [1, 2],
-      stolen: 0.5,
+      stolen: 0.1,
       pauses: 0,
     }));
   test('in which the host took the machine away are played again, after a pause', async () =>
