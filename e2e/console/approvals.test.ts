@@ -26,6 +26,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
   afterEach(() => expect(place.problems()).toEqual([]));
 
   test('the exact command is shown with why, and what always would allow; once runs it', async () => {
+    const watching = await place.server.connect('/broadcast?session=once');
     await say(place.server, 'once', 'run touch "a file.txt"');
     await goTo('/approvals');
     const card = cardOf(page, 'a file.txt');
@@ -49,10 +50,12 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await titled(page, 'Approvals · Parlance');
     await gone(card);
     await seen(page.getByText('Nothing waits for you'));
+    await watching.next('agent_message');
     expect(existsSync(fileOf('a file.txt'))).toBe(true);
   });
 
   test('keys answer the first card: e explains, n asks for the reason of a denial, which the agent is told', async () => {
+    const watching = await place.server.connect('/broadcast?session=denied');
     await say(place.server, 'denied', 'run touch denied.txt');
     await goTo('/approvals');
     const card = cardOf(page, 'denied.txt');
@@ -66,6 +69,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await page.keyboard.type('nay, ye');
     await page.keyboard.press('Enter');
     await seen(card.getByText('Denied by you: “nay, ye”'));
+    await watching.next('agent_message');
     const { events } = await getJson<{ events: Fact[] }>(
       `${place.server.http}/v1/sessions/denied/events?limit=100`,
     );

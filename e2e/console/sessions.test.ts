@@ -43,8 +43,10 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await say(place.server, 'other', 'hello there');
     await goTo('/');
     await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for someone', { exact: true }));
+    await seen(rowOf(page, 'hello there'));
     await page.getByRole('searchbox').fill('WAITING');
     await gone(rowOf(page, 'hello there'));
+    await gone(rowOf(page, 'hello from elsewhere'));
     expect(await page.locator('.session-row').count()).toBe(1);
     await page.getByRole('searchbox').fill('no such words');
     await seen(page.getByText('No session has “no such words” in its title.'));
