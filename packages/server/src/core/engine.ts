@@ -152,19 +152,12 @@ export class Engine {
     return this.#parts.root;
   }
 
-  /**
-   * Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on
-   * waiting. A session that cannot be read is logged and left alone: the others must not wait for it.
-   */
+  /** Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on waiting. */
   async recover(): Promise<number> {
     const unfinished = await Array.fromAsync(this.#directory.all({ status: ['running'] }));
-    for (const { ref } of unfinished) {
-      try {
-        await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
-      } catch (thrown) {
-        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
-      }
-    }
+    await this.#each(unfinished, ({ ref }) =>
+      this.#sessions.use(ref, async (session) => this.#queue.wake(session)),
+    );
     return unfinished.length;
   }
 
@@ -330,18 +323,14 @@ export class Engine {
     return this.#parts.store.list({ ...page, owner: ownerFor(principal) });
   }
 
-  /** What "always" has allowed in the sessions of one page of `list`; where a session cannot be read, the log says so. */
+  /** What "always" has allowed in the sessions of one page of `list`. */
   async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
     const { sessions, next } = await this.list(principal, page);
     const standing: GrantPage['standing'][number][] = [];
-    for (const record of sessions) {
-      try {
-        const grants = restedGrants(record) ?? (await this.now(record.ref)).grants;
-        if (grants.length > 0) standing.push({ record, grants });
-      } catch (thrown) {
-        this.#parts.log.error({ err: thrown, session: record.ref.id }, 'a session cannot be read');
-      }
-    }
+    await this.#each(sessions, async (record) => {
+      const grants = restedGrants(record) ?? (await this.now(record.ref)).grants;
+      if (grants.length > 0) standing.push({ record, grants });
+    });
     return { standing, next };
   }
 
@@ -351,18 +340,12 @@ export class Engine {
     return this.#parts.store.count({ ...filter, owner: ownerFor(principal) });
   }
 
-  /** Everything that waits for an answer this principal may give; of a session that cannot be read, the log says so. */
+  /** Everything that waits for an answer this principal may give. */
   async approvals(principal: Principal): Promise<Now[]> {
     requirePermission(principal, 'chat:read');
     const waiting: Now[] = [];
-    const owner = ownerFor(principal);
-    for await (const { ref } of this.#directory.all({ owner, status: ['waiting'] })) {
-      try {
-        waiting.push(await this.now(ref));
-      } catch (thrown) {
-        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
-      }
-    }
+    const asking = this.#directory.all({ owner: ownerFor(principal), status: ['waiting'] });
+    await this.#each(asking, async ({ ref }) => waiting.push(await this.now(ref)));
     return waiting;
   }
 
@@ -409,11 +392,21 @@ export class Engine {
   }
 
   async #eachWaiting(note: Tally['note']): Promise<void> {
-    for await (const { ref } of this.#directory.all({ status: ['waiting'] })) {
+    await this.#each(this.#directory.all({ status: ['waiting'] }), ({ ref }) =>
+      this.#sessions.use(ref, async (session) => note(ref, session.state)),
+    );
+  }
+
+  /** One after another. A session that cannot be read is logged and left alone: the others must not wait for it. */
+  async #each(
+    records: AsyncIterable<SessionRecord> | Iterable<SessionRecord>,
+    visit: (record: SessionRecord) => Promise<unknown>,
+  ): Promise<void> {
+    for await (const record of records) {
       try {
-        await this.#sessions.use(ref, async (session) => note(ref, session.state));
+        await visit(record);
       } catch (thrown) {
-        this.#parts.log.error({ err: thrown, session: ref.id }, 'a session cannot be read');
+        this.#parts.log.error({ err: thrown, session: record.ref.id }, 'a session cannot be read');
       }
     }
   }
