@@ -12,17 +12,21 @@ const PAGE = 200;
 
 const line = (value: SessionHeader | Fact): string => `${JSON.stringify(value)}\n`;
 
-/** Throws in the middle where the session ends before its record says: half of one must not pass for the whole. */
+/**
+ * Throws where the session ends before its record says, be it at the beginning or in the middle: half of one must not
+ * pass for the whole.
+ */
 export async function* exportedLines(
   { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,
   read: (after: number, limit: number) => Promise<readonly Fact[]>,
 ): AsyncGenerator<string, void> {
-  yield line({ format: SESSION_FORMAT, version: SESSION_FORMAT_VERSION, session: ref, facts: head });
+  let before = line({ format: SESSION_FORMAT, version: SESSION_FORMAT_VERSION, session: ref, facts: head });
   for (let after = 0; after < head; ) {
     const page = await read(after, Math.min(PAGE, head - after));
     const last = page.at(-1);
     if (!last) throw new Fault('not_found', 'The session ended while it was read.');
-    yield page.map(line).join('');
+    yield before + page.map(line).join('');
+    before = '';
     after = last.seq;
   }
 }

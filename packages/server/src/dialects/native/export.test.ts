@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fact, parseFact, SessionHeader } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
+import { exportAnswer } from './export.ts';
 
 let server: TestServer;
 const tokens = new Map<string, string>();
@@ -67,4 +69,13 @@ test('a session of someone else is not there, except for an admin; without a goo
   expect((await get('nobody', '/v1/sessions/private/export')).status).toBe(401);
   const [header] = await exported('ada', 'private');
   expect(header.session.owner as string).toBe('dev');
+});
+
+test('a session that is erased before its first page is read is said to be gone', async () => {
+  const { engine } = await setStage([]);
+  await engine.send(SESSION, { type: 'session.create' }, CALLER);
+  const record = await engine.record(SESSION);
+  if (!record) throw new Error('it was not made');
+  await engine.erase(SESSION, CALLER);
+  await expect(exportAnswer(engine, record)).rejects.toMatchObject({ code: 'not_found' });
 });

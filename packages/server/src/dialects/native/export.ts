@@ -2,16 +2,20 @@
 import type { Engine, SessionRecord } from '../../core/engine.ts';
 import { exportedLines } from '../../core/engine.ts';
 
-/** A client that was cut off sees fewer lines than the header says; what fails in the middle breaks the transfer. */
-export function exportAnswer(engine: Engine, record: SessionRecord): Response {
+/**
+ * Resolves when the first page is read, so that what is gone by then is refused in words. A client that was cut off sees
+ * fewer lines than the header says; what fails in the middle breaks the transfer.
+ */
+export async function exportAnswer(engine: Engine, record: SessionRecord): Promise<Response> {
   const { ref } = record;
   const encoder = new TextEncoder();
   const pages = exportedLines(record, (after, limit) => engine.facts(ref, after, limit));
+  let page = await pages.next();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { value, done } = await pages.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      if (page.done) return controller.close();
+      controller.enqueue(encoder.encode(page.value));
+      page = await pages.next();
     },
     async cancel() {
       await pages.return();
