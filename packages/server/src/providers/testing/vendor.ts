@@ -1,0 +1,85 @@
+/** A vendor on this machine with a wire of its own, for the tests of what all vendors have in common. */
+import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
+import { type HttpProviderOptions, httpProvider } from '../http-provider.ts';
+import { BROKEN_OFF, type Wire, type WireEvent } from '../wire.ts';
+
+export const KEY = 'sk-very-secret-0123456789abcdefghij';
+export const PROMPT: Prompt = { task: 'chat', instructions: 'Be brief.', items: [], tools: [] };
+
+/** A wire of words: each event is one, `END` ends. */
+export const words = (baseUrl: string): Wire<null> => ({
+  request: (_prompt, plain) => ({ url: baseUrl, headers: { authorization: KEY }, body: { plain } }),
+  start: () => null,
+  step: (state, { data }) => {
+    if (data === 'BUG') throw new TypeError('a bug');
+    const ended: WireEvent = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'done' };
+    return [state, [data === 'END' ? ended : { type: 'text', text: data }]];
+  },
+  finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
+  refused: (status, body) => ({
+    code: status === 429 ? 'provider_limited' : status >= 500 ? 'provider_unavailable' : 'provider_rejected',
+    message: `Refused (${status}).`,
+    retryable: status === 429 || status >= 500,
+    plainly: body === 'too fancy',
+  }),
+});
+
+export const OPTIONS: HttpProviderOptions = {
+  name: 'words',
+  model: 'words-1',
+  contextLimit: 1000,
+  idleMs: 5000,
+  retry: { attempts: 3, firstDelayMs: 2, longestDelayMs: 50, random: () => 1 },
+};
+
+/** What a test began, to be closed after it. */
+export const servers: { stop(force: boolean): Promise<void> }[] = [];
+
+/** Whoever is still connected. */
+export async function closeVendors(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => server.stop(true)));
+}
+
+type Respond = (request: Request, attempt: number) => Response | Promise<Response>;
+
+/** A vendor that answers each attempt as it is told. */
+export function vendor(respond: Respond) {
+  const bodies: unknown[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    development: false,
+    async fetch(request) {
+      bodies.push(await request.json());
+      return respond(request, bodies.length);
+    },
+    error: () => new Response(null, { status: 500 }),
+  });
+  servers.push(server);
+  return { url: `http://127.0.0.1:${server.port}/`, bodies };
+}
+
+export const sse = (...data: string[]): Response =>
+  new Response(data.map((one) => `data: ${one}\n\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+
+export async function ask(
+  url: string,
+  more: Partial<HttpProviderOptions> = {},
+  signal = new AbortController().signal,
+): Promise<ProviderEvent[]> {
+  const events: ProviderEvent[] = [];
+  const provider = httpProvider(words(url), { ...OPTIONS, ...more });
+  for await (const event of provider.stream(PROMPT, signal)) events.push(event);
+  return events;
+}
+
+export const types = (events: readonly ProviderEvent[]) => events.map(({ type }) => type);
+export const delays = (events: readonly ProviderEvent[]) =>
+  events.flatMap((event) => (event.type === 'retrying' ? [event.delayMs] : []));
+
+/** Says this, and then nothing more. */
+export const silentAfter = (said: string): ReadableStream<Uint8Array> =>
+  new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(said)) });
