@@ -7,7 +7,7 @@ import {
   delays,
   OPTIONS,
   PROMPT,
-  silentAfter,
+  silentVendor,
   sse,
   types,
   vendor,
@@ -134,11 +134,7 @@ describe('a stream', () => {
   });
 
   test('that falls silent is broken off, upstream too', async () => {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const { url } = vendor((request) => {
-      request.signal.addEventListener('abort', () => resolve());
-      return new Response(silentAfter('data: Hm\n\n'), { headers: { 'content-type': 'text/event-stream' } });
-    });
+    const { url, closed } = silentVendor('Hm');
     const events = await ask(url, { idleMs: 30, retry: { ...OPTIONS.retry, attempts: 1 } });
     expect(types(events)).toEqual(['text', 'failed']);
     expect(events.at(-1)).toMatchObject({ fault: { message: 'The model was silent for too long.' } });
@@ -175,13 +171,7 @@ describe('a stream', () => {
 
 describe('cancelling', () => {
   test('closes the socket to the vendor', async () => {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const { url } = vendor((request) => {
-      request.signal.addEventListener('abort', () => resolve());
-      return new Response(silentAfter('data: Well\n\n'), {
-        headers: { 'content-type': 'text/event-stream' },
-      });
-    });
+    const { url, closed } = silentVendor('Well');
     const cancel = new AbortController();
     const events: ProviderEvent[] = [];
     // No silence is too long: nothing but the cancelling can close it.
@@ -198,13 +188,7 @@ describe('cancelling', () => {
   });
 
   test('by leaving the loop closes the socket, too', async () => {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const { url } = vendor((request) => {
-      request.signal.addEventListener('abort', () => resolve());
-      return new Response(silentAfter('data: Well\n\n'), {
-        headers: { 'content-type': 'text/event-stream' },
-      });
-    });
+    const { url, closed } = silentVendor('Well');
     for await (const _event of httpProvider(words(url), OPTIONS).stream(
       PROMPT,
       new AbortController().signal,

@@ -80,6 +80,15 @@ export const types = (events: readonly ProviderEvent[]) => events.map(({ type })
 export const delays = (events: readonly ProviderEvent[]) =>
   events.flatMap((event) => (event.type === 'retrying' ? [event.delayMs] : []));
 
-/** Says this, and then nothing more. */
-export const silentAfter = (said: string): ReadableStream<Uint8Array> =>
-  new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(said)) });
+/** A vendor that says this word and then nothing more; `closed` resolves when it is no longer listened to. */
+export function silentVendor(word: string) {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const { url } = vendor((request) => {
+    request.signal.addEventListener('abort', () => resolve());
+    const body = new ReadableStream<string>({
+      start: (controller) => controller.enqueue(`data: ${word}\n\n`),
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  return { url, closed };
+}
