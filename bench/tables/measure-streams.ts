@@ -84,7 +84,7 @@ export async function measureRounds(
     cpuPerToken: sumOf(quietest, ({ cpuMicros }) => cpuMicros) / received,
     p50: percentile(delays, 0.5) / 1_000,
     p99: percentile(delays, 0.99) / 1_000,
-    megabytes: Math.max(...quietest.map(({ peakBytes }) => peakBytes)) / 1e6,
+    megabytes: Math.max(...all.map(({ peakBytes }) => peakBytes)) / 1e6,
     missing,
     misplaced,
     inOrder: missing === 0 && misplaced === 0,
