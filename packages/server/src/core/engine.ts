@@ -323,7 +323,7 @@ export class Engine {
     return this.#parts.store.list({ ...page, owner: ownerFor(principal) });
   }
 
-  /** What "always" has allowed in the sessions of one page of `list`. */
+  /** What "always" has allowed in the sessions of one page of `list`, but for those that cannot be read. */
   async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
     const { sessions, next } = await this.list(principal, page);
     const standing: GrantPage['standing'][number][] = [];
@@ -340,7 +340,7 @@ export class Engine {
     return this.#parts.store.count({ ...filter, owner: ownerFor(principal) });
   }
 
-  /** Everything that waits for an answer this principal may give. */
+  /** Everything that waits for an answer this principal may give, but for sessions that cannot be read. */
   async approvals(principal: Principal): Promise<Now[]> {
     requirePermission(principal, 'chat:read');
     const waiting: Now[] = [];
