@@ -42,6 +42,10 @@ export function judge(call: Judged): 'run' | 'ask' | 'deny' {
   return ask.grant !== undefined && grants.includes(ask.grant) ? 'run' : 'ask';
 }
 
+/** For a call that runs: a grant or a rule of the operator lets it, and not the mode or the tool itself. */
+export const isApproved = (call: Judged): boolean =>
+  call.ask !== null && judge({ ...call, mode: 'suggest' }) === 'run';
+
 /** `deny` and `ask` need one thing that fits; `allow` needs every one to fit. */
 function byRules({ tool, rules, subjects }: Judged): Rule['decision'] | null {
   const own = rules.filter((rule) => rule.tool === '*' || rule.tool === tool);

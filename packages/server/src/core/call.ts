@@ -8,7 +8,7 @@ import {
   textOf,
   textPart,
 } from '@parlance/protocol';
-import { approvalHash, judge, plainly } from './approvals.ts';
+import { approvalHash, isApproved, type Judged, judge, plainly } from './approvals.ts';
 import { unknownOutcome } from './decide.ts';
 import type { LiveSession } from './live-session.ts';
 import { cappedData, cappedParts } from './output.ts';
@@ -20,6 +20,8 @@ import { possibleCall } from './tool-input.ts';
 import { recordIn, type TurnTools } from './turn.ts';
 
 type Possible = ReturnType<typeof possibleCall>;
+/** `approved`: as `ToolContext` has it. */
+type Runnable = Possible & { readonly approved: boolean };
 
 /** Brings a call one step further: to its approval, or to its outcome. */
 export async function settleCall(
@@ -46,7 +48,7 @@ export async function settleCall(
     return failed(session, turn, call, faultOf(thrown, session, turn, call, tools).message);
   }
   if (call.phase === 'requested') {
-    const verdict = judge({
+    const judged: Judged = {
       tool: call.tool,
       mode: session.state.approvalMode ?? tools.roster.agent(turn.agent.id).approval ?? tools.approvalMode,
       rules: tools.rules ?? [],
@@ -56,11 +58,13 @@ export async function settleCall(
         : [JSON.stringify(call.input)],
       grants: session.state.grants,
       tainted: session.state.turn?.tainted ?? false,
-    });
+    };
+    const verdict = judge(judged);
     if (verdict === 'deny') return denied(session, turn, call);
     if (verdict === 'ask') return requestApproval(session, tools, turn, call, ask ?? plainAsk(call));
+    return run(session, tools, turn, call, { ...possible, approved: isApproved(judged) });
   }
-  await run(session, tools, turn, call, possible);
+  await run(session, tools, turn, call, { ...possible, approved: true });
 }
 
 /** For a call that only a rule wants asked. */
@@ -97,14 +101,15 @@ async function run(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  { tool, input }: Possible,
+  runnable: Runnable,
 ): Promise<void> {
+  const { tool, input, approved } = runnable;
   const signal = session.signal(turn.id);
-  if (tool.deferred) return defer(session, tools, turn, call, { tool, input }, signal);
+  if (tool.deferred) return defer(session, tools, turn, call, runnable, signal);
   await recordIn(session, turn.id, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
   if (signal.aborted || session.state.turn?.id !== turn.id) return;
   const started = tools.now();
-  const context = toolContext(session, tools, turn, call, signal);
+  const context = toolContext(session, tools, turn, call, { signal, approved });
   // A tool that does not listen must not hold the session up.
   const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
   const result = await Promise.race([outcome(tool, input, context, report), aborted(signal)]);
@@ -136,11 +141,12 @@ async function defer(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  { tool, input }: Possible,
+  { tool, input, approved }: Runnable,
   signal: AbortSignal,
 ): Promise<void> {
   const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
-  const result = await outcome(tool, input, toolContext(session, tools, turn, call, signal), report);
+  const context = toolContext(session, tools, turn, call, { signal, approved });
+  const result = await outcome(tool, input, context, report);
   if (signal.aborted) return;
   if (result.failed) return failed(session, turn, call, textOf(result.parts));
   await recordIn(session, turn.id, [
@@ -189,7 +195,7 @@ function toolContext(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  signal: AbortSignal,
+  { signal, approved }: Pick<ToolContext, 'signal' | 'approved'>,
 ): ToolContext {
   const { owner, id } = session.ref;
   const execution = stampedId('exec', tools.now(), tools.newId());
@@ -199,6 +205,7 @@ function toolContext(
     call: call.call,
     root: tools.root,
     signal,
+    approved,
     recent: session.recent,
     atClient: (request) =>
       tools.clients.dispatch({
@@ -218,7 +225,7 @@ async function lost(session: LiveSession, tools: TurnTools, turn: Turn, call: Op
   const tool = tools.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
   if (tool?.repeatable && parsed?.success) {
-    return run(session, tools, turn, call, { tool, input: parsed.data });
+    return run(session, tools, turn, call, { tool, input: parsed.data, approved: false });
   }
   await recordIn(session, turn.id, [
     unknownOutcome(call, turn.id, 'The server was restarted while this ran.'),

@@ -106,3 +106,46 @@ test('a session that cannot be read does not keep the approvals of others from b
 });
 
 const ignore = () => undefined;
+
+test('a tool learns whether anybody approved the call: a person, a grant or a rule, but not a mode', async () => {
+  const seen: boolean[] = [];
+  const probe = defineTool({
+    name: 'probe',
+    description: 'Notes whether it was approved.',
+    input: z.object({ silent: z.boolean().default(false) }),
+    asks: true,
+    subjects: () => ['probe'],
+    approval: ({ silent }) =>
+      silent ? null : { kind: 'command', command: ['probe'], description: 'Probes.', grant: 'probe' },
+    run: async (_input, { approved }) => {
+      seen.push(approved);
+      return { parts: [textPart('ok')] };
+    },
+  });
+  const probes = (call: string, silent = false) => calls('probe', { silent }, [], call);
+  const stage = await setStage(
+    [probes('call_1', true), says('1'), probes('call_2'), says('2'), probes('call_3'), says('3')],
+    { tools: [probe] },
+  );
+  await turn(stage, 'look only');
+  const asked = stage.happens('approval.requested');
+  const ended = stage.happens('turn.ended');
+  await say(stage.engine, 'ask me');
+  await asked;
+  await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'always' }, CALLER);
+  await ended;
+  await turn(stage, 'as granted');
+  expect(seen).toEqual([false, true, true]);
+
+  const automatic = await setStage([probes('call_1'), says('1')], {
+    tools: [probe],
+    parts: { approvalMode: 'full-auto' },
+  });
+  await turn(automatic, 'in full-auto');
+  const ruled = await setStage([probes('call_1'), says('1')], {
+    tools: [probe],
+    parts: { rules: [{ tool: 'probe', pattern: 'probe', decision: 'allow' }] },
+  });
+  await turn(ruled, 'as the operator allows');
+  expect(seen.slice(3)).toEqual([false, true]);
+});

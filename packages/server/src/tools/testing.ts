@@ -35,6 +35,7 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   call: CallId.parse('call'),
   root,
   signal: new AbortController().signal,
+  approved: false,
   recent: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
   ...changes,

@@ -11,6 +11,8 @@ export type ToolContext = {
   readonly root: string;
   /** aborted when the turn is cancelled; a tool ends soon after, and leaves nothing running */
   readonly signal: AbortSignal;
+  /** a person approved this call, by itself or by a standing grant, or a rule of the operator allows it */
+  readonly approved: boolean;
   /** the facts since the session was last at rest, the present one included */
   readonly recent: readonly Fact[];
   /** runs the call at a connected client; see `core/clients.ts` */
