@@ -20,8 +20,7 @@ import { possibleCall } from './tool-input.ts';
 import { recordIn, type TurnTools } from './turn.ts';
 
 type Possible = ReturnType<typeof possibleCall>;
-/** `approved`: as `ToolContext` has it. */
-type Runnable = Possible & { readonly approved: boolean };
+type Runnable = Possible & Pick<ToolContext, 'approved' | 'unasked'>;
 
 /** Brings a call one step further: to its approval, or to its outcome. */
 export async function settleCall(
@@ -62,9 +61,13 @@ export async function settleCall(
     const verdict = judge(judged);
     if (verdict === 'deny') return denied(session, turn, call);
     if (verdict === 'ask') return requestApproval(session, tools, turn, call, ask ?? plainAsk(call));
-    return run(session, tools, turn, call, { ...possible, approved: isApproved(judged) });
+    return run(session, tools, turn, call, {
+      ...possible,
+      approved: isApproved(judged),
+      unasked: ask === null,
+    });
   }
-  await run(session, tools, turn, call, { ...possible, approved: true });
+  await run(session, tools, turn, call, { ...possible, approved: true, unasked: false });
 }
 
 /** For a call that only a rule wants asked. */
@@ -103,13 +106,13 @@ async function run(
   call: OpenCall,
   runnable: Runnable,
 ): Promise<void> {
-  const { tool, input, approved } = runnable;
+  const { tool, input, approved, unasked } = runnable;
   const signal = session.signal(turn.id);
   if (tool.deferred) return defer(session, tools, turn, call, runnable, signal);
   await recordIn(session, turn.id, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
   if (signal.aborted || session.state.turn?.id !== turn.id) return;
   const started = tools.now();
-  const context = toolContext(session, tools, turn, call, { signal, approved });
+  const context = toolContext(session, tools, turn, call, { signal, approved, unasked });
   // A tool that does not listen must not hold the session up.
   const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
   const result = await Promise.race([outcome(tool, input, context, report), aborted(signal)]);
@@ -141,11 +144,11 @@ async function defer(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  { tool, input, approved }: Runnable,
+  { tool, input, approved, unasked }: Runnable,
   signal: AbortSignal,
 ): Promise<void> {
   const report = (thrown: unknown) => faultOf(thrown, session, turn, call, tools);
-  const context = toolContext(session, tools, turn, call, { signal, approved });
+  const context = toolContext(session, tools, turn, call, { signal, approved, unasked });
   const result = await outcome(tool, input, context, report);
   if (signal.aborted) return;
   if (result.failed) return failed(session, turn, call, textOf(result.parts));
@@ -195,7 +198,7 @@ function toolContext(
   tools: TurnTools,
   turn: Turn,
   call: OpenCall,
-  { signal, approved }: Pick<ToolContext, 'signal' | 'approved'>,
+  { signal, approved, unasked }: Pick<ToolContext, 'signal' | 'approved' | 'unasked'>,
 ): ToolContext {
   const { owner, id } = session.ref;
   const execution = stampedId('exec', tools.now(), tools.newId());
@@ -206,6 +209,7 @@ function toolContext(
     root: tools.root,
     signal,
     approved,
+    unasked,
     recent: session.recent,
     atClient: (request) =>
       tools.clients.dispatch({
@@ -225,7 +229,7 @@ async function lost(session: LiveSession, tools: TurnTools, turn: Turn, call: Op
   const tool = tools.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
   if (tool?.repeatable && parsed?.success) {
-    return run(session, tools, turn, call, { tool, input: parsed.data, approved: false });
+    return run(session, tools, turn, call, { tool, input: parsed.data, approved: false, unasked: false });
   }
   await recordIn(session, turn.id, [
     unknownOutcome(call, turn.id, 'The server was restarted while this ran.'),

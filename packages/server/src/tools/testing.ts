@@ -36,6 +36,7 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   root,
   signal: new AbortController().signal,
   approved: false,
+  unasked: false,
   recent: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
   ...changes,

@@ -13,6 +13,8 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   /** a person approved this call, by itself or by a standing grant, or a rule of the operator allows it */
   readonly approved: boolean;
+  /** it runs because `approval` returned null: the tool itself answers for it, whatever has changed since */
+  readonly unasked: boolean;
   /** the facts since the session was last at rest, the present one included */
   readonly recent: readonly Fact[];
   /** runs the call at a connected client; see `core/clients.ts` */

@@ -10,6 +10,8 @@ export type View = {
   readonly workdir: string;
   /** what the command finds empty */
   readonly hide: readonly string[];
+  /** folders of the server that the command may read, even below /tmp */
+  readonly show?: readonly string[];
 };
 
 export interface Sandbox {
@@ -33,7 +35,7 @@ export async function findSandbox(): Promise<Sandbox | null> {
 }
 
 const bubblewrap = (program: string): Sandbox => ({
-  async enter(argv, { root, workdir, hide }) {
+  async enter(argv, { root, workdir, hide, show = [] }) {
     const git = await gitMounts(root);
     return {
       argv: [
@@ -50,6 +52,7 @@ const bubblewrap = (program: string): Sandbox => ({
           '/run/current-system',
         ],
         ...['--bind', root, root, ...git.mounts, ...(await hidingMounts(hide))],
+        ...show.flatMap((path) => ['--ro-bind', path, path]),
         ...['--unshare-user-try', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
         ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
         ...['--chdir', workdir, '--', ...argv],
