@@ -133,6 +133,18 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.getByText('Allowed once by you.'));
   });
 
+  test('a patch that replaces an existing file is marked as such', async () => {
+    await Bun.write(fileOf('taken.txt'), 'old\n');
+    await say(place.server, 'replaces', 'create file taken.txt with new');
+    await goTo('/approvals');
+    const card = cardOf(page, 'taken.txt');
+    await seen(
+      card.getByRole('region', { name: 'Replaced taken.txt' }).getByText('replaces an existing file'),
+    );
+    await card.getByRole('button', { name: 'Allow once' }).click();
+    await seen(card.getByText('Allowed once by you.'));
+  });
+
   test('the keys are for the card that has the focus, where one has', async () => {
     await say(place.server, 'first', 'run touch first.txt');
     await say(place.server, 'second', 'run touch second.txt');

@@ -45,7 +45,9 @@ export const Ask = z.object({
   command: z.array(z.string()),
   /** the patch, where the call is one */
   patch: z.string().optional(),
-  /** one sentence */
+  /** existing files that the patch replaces as a whole */
+  replaces: z.array(z.string()).optional(),
+  /** in a sentence or two */
   description: z.string(),
   /** what "always" would grant; absent where a standing grant would be too wide */
   grant: z.string().optional(),

@@ -72,6 +72,7 @@ export const plainly = (ask: Ask): Ask => ({
   ...ask,
   command: ask.command.map(visible),
   ...(ask.patch === undefined ? {} : { patch: visible(ask.patch) }),
+  ...(ask.replaces === undefined ? {} : { replaces: ask.replaces.map(visibleLine) }),
   description: visibleLine(ask.description),
 });
 

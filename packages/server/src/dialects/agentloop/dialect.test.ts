@@ -194,6 +194,40 @@ describe('approvals', () => {
     expect(readFileSync(join(server.root, 'patched.txt'), 'utf8')).toBe('hello\n');
   });
 
+  test('a patch that replaces a file says so before it asks, also to a socket that comes later', async () => {
+    writeFileSync(join(server.root, 'there.txt'), 'old\n');
+    const client = await server.connect('/agentloop?session=replacing');
+    client.send(input('create file there.txt with hello'));
+    const warning = 'This patch replaces the existing file there.txt.';
+    const warns = (frame: AnyFrame) => JSON.stringify(payload(frame).content ?? '').includes(warning);
+    const asked = await client.until('approval_request');
+    expect(asked.slice(-2).map((frame) => [frame.type, warns(frame)])).toEqual([
+      ['response_item', true],
+      ['approval_request', false],
+    ]);
+    const later = await server.connect('/agentloop?session=replacing');
+    expect((await later.until('approval_request')).filter(warns)).toHaveLength(1);
+    expect(new Set(later.frames.map((frame) => frame.id)).size).toBe(later.frames.length);
+    client.send(review('yes'));
+    await client.next('agent_finished');
+    expect(readFileSync(join(server.root, 'there.txt'), 'utf8')).toBe('hello\n');
+  });
+
+  test('a patch with blanks around its markers moves a file onto another', async () => {
+    writeFileSync(join(server.root, 'from.txt'), 'one\n');
+    writeFileSync(join(server.root, 'onto.txt'), 'gone\n');
+    const patch =
+      ' *** Begin Patch \n  *** Update File: from.txt \n *** Move to: onto.txt\n @@ \n-one\n+two\n *** End Patch ';
+    const client = await server.connect('/agentloop');
+    client.send(input(`run this:\n\`\`\`\napply_patch <<'EOF'\n${patch}\nEOF\n\`\`\``));
+    expect(payload(await client.next('approval_request')).applyPatch).toEqual({ patch });
+    client.send(review('yes'));
+    const frames = await client.until('agent_finished');
+    expect(JSON.stringify(frames)).toContain('M onto.txt (was from.txt, replaced)');
+    expect(readFileSync(join(server.root, 'onto.txt'), 'utf8')).toBe('two\n');
+    expect(existsSync(join(server.root, 'from.txt'))).toBe(false);
+  });
+
   test('no-continue: the model is told why, and goes on', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch no.txt'));

@@ -222,7 +222,13 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'reasoning.ended':
       return [state, event.text === '' ? NONE : say(...items(id, [reasoningItem(event)]))];
     case 'approval.requested':
-      return [{ ...state, ask: event.ask }, say(approvalRequest(id, event.approval, event.ask))];
+      return [
+        { ...state, ask: event.ask },
+        say(
+          ...replacing(nthId(id, 1), nthId(id, 2), event.ask),
+          approvalRequest(id, event.approval, event.ask),
+        ),
+      ];
     case 'approval.explained': {
       const explained = items(id, [assistantItem(nthId(id, 2), event.text)]);
       if (!state.ask) return [state, say(...explained)];
@@ -293,8 +299,13 @@ function attach({ texts }: State, { turn, open: block, approval }: Now): Body[] 
   const bodies = [loading(turn, true)];
   bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, ended.text)));
   if (block?.kind === 'text') bodies.push(piece(nthId(turn, 1), block.block, block.text));
-  if (approval) bodies.push(approvalRequest(nthId(turn, 2), approval.approval, approval.ask));
-  return bodies;
+  if (!approval) return bodies;
+  const last = texts.length + 3;
+  return [
+    ...bodies,
+    ...replacing(nthId(turn, last), nthId(turn, last + 1), approval.ask),
+    approvalRequest(nthId(turn, 2), approval.approval, approval.ask),
+  ];
 }
 
 const say = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));
@@ -313,6 +324,15 @@ const approvalRequest = (id: string, requestId: string, { command, patch }: Ask)
   type: 'approval_request',
   payload: { command, ...(patch === undefined ? {} : { applyPatch: { patch } }), requestId },
 });
+
+/** Deployed clients show nothing of a patch but its text, which does not say that a file exists. */
+function replacing(id: string, itemId: string, { replaces = [] }: Ask): Body[] {
+  if (replaces.length === 0) return [];
+  const files = replaces.length === 1 ? 'file' : 'files';
+  return items(id, [
+    systemItem(itemId, `⚠️ This patch replaces the existing ${files} ${replaces.join(', ')}.`),
+  ]);
+}
 
 const finished = (event: Fact<'turn.ended' | 'turn.cancelled'>): Body[] => [
   loading(event.id, false),

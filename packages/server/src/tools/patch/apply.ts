@@ -16,19 +16,37 @@ export type Applied = {
   readonly failure?: string;
 };
 
-/** Throws a `Fault`, with nothing changed, where a path leaves the bounds. Paths are relative to `base`. */
-export async function applyPatch(
-  changes: readonly Change[],
-  bounds: Bounds,
-  base: string,
-  signal: AbortSignal,
-): Promise<Applied> {
+export type Applying = {
+  readonly bounds: Bounds;
+  /** paths are relative to it */
+  readonly base: string;
+  readonly signal: AbortSignal;
+  /** whether an existing file, as the patch names it, may be replaced */
+  readonly mayReplace: (path: string) => boolean;
+};
+
+/** Throws a `Fault`, with nothing changed, where a path leaves the bounds. */
+export async function applyPatch(changes: readonly Change[], applying: Applying): Promise<Applied> {
+  const { bounds, base, signal, mayReplace } = applying;
   for (const path of pathsOf(changes)) await confine(bounds, path, base);
   const done: string[] = [];
+  const find = (path: string) => confine(bounds, path, base);
+  const made = new Set<string>();
+  const replaces = async (path: string, place: Place) => {
+    if (!(await exists(place.path))) return false;
+    await mustBeFile(place.path);
+    if (!made.has(path) && !mayReplace(path))
+      throw new Fault(
+        'tool_failed',
+        `${path} exists by now, and the approval did not say that it is replaced`,
+      );
+    return true;
+  };
   for (const change of changes) {
     if (signal.aborted) return { done, failure: 'it was aborted' };
     try {
-      done.push(await applyChange(change, (path) => confine(bounds, path, base)));
+      done.push(await applyChange(change, find, replaces));
+      made.add(targetOf(change));
     } catch (thrown) {
       return { done, failure: `${change.path}: ${reasonOf(thrown)}` };
     }
@@ -36,13 +54,52 @@ export async function applyPatch(
   return { done };
 }
 
-async function applyChange(change: Change, find: (path: string) => Promise<Place>): Promise<string> {
+/** Whether every hunk finds its lines in the files as they are now. */
+export async function fits(changes: readonly Change[], bounds: Bounds, base: string): Promise<boolean> {
+  try {
+    for (const change of changes) {
+      if (change.kind !== 'update') continue;
+      const { path } = await confine(bounds, change.path, base);
+      await mustBeFile(path);
+      rewrite(await readText(path), change.hunks);
+    }
+    return true;
+  } catch (thrown) {
+    reasonOf(thrown);
+    return false;
+  }
+}
+
+/** Existing files that the patch replaces: by adding them, or by moving another onto them. */
+export async function replacedBy(
+  changes: readonly Change[],
+  bounds: Bounds,
+  base: string,
+): Promise<string[]> {
+  const replaced: string[] = [];
+  for (const change of changes) {
+    if (change.kind !== 'add' && !(change.kind === 'update' && change.moveTo !== undefined)) continue;
+    const target = await confine(bounds, targetOf(change), base);
+    const stays = change.kind === 'update' && (await confine(bounds, change.path, base)).path === target.path;
+    if (!stays && (await exists(target.path))) replaced.push(targetOf(change));
+  }
+  return replaced;
+}
+
+const targetOf = (change: Change): string =>
+  change.kind === 'update' ? (change.moveTo ?? change.path) : change.path;
+
+async function applyChange(
+  change: Change,
+  find: (path: string) => Promise<Place>,
+  replaces: (path: string, place: Place) => Promise<boolean>,
+): Promise<string> {
   const place = await find(change.path);
   switch (change.kind) {
     case 'add': {
-      if (await exists(place.path)) throw new Fault('tool_failed', 'the file exists already');
+      const replaced = await replaces(change.path, place);
       await writeWhole(place.path, change.lines.map((line) => `${line}\n`).join(''));
-      return `A ${change.path}`;
+      return replaced ? `A ${change.path} (replaced)` : `A ${change.path}`;
     }
     case 'delete': {
       await mustBeFile(place.path);
@@ -57,12 +114,10 @@ async function applyChange(change: Change, find: (path: string) => Promise<Place
         return `M ${change.path}`;
       }
       const target = await find(change.moveTo);
-      if (target.path !== place.path && (await exists(target.path))) {
-        throw new Fault('tool_failed', `${change.moveTo} exists already`);
-      }
+      const replaced = target.path !== place.path && (await replaces(change.moveTo, target));
       await writeWhole(target.path, content, await modeOf(place.path));
       if (target.path !== place.path) await unlink(place.entry);
-      return `M ${change.moveTo} (was ${change.path})`;
+      return `M ${change.moveTo} (was ${change.path}${replaced ? ', replaced' : ''})`;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Fault } from '@parlance/protocol';
-import { parsePatch, pathsOf } from './parse.ts';
+import { contextReading, parsePatch, pathsOf } from './parse.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
@@ -77,6 +77,40 @@ describe('a patch is read', () => {
   test('with CRLF and blanks around it', () => {
     const text = `\n ${patch('*** Add File: a', '+x').replaceAll('\n', '\r\n')} \r\n`;
     expect(parsePatch(text)).toEqual([{ kind: 'add', path: 'a', lines: ['x'] }]);
+  });
+
+  test('with blanks around every marker and hunk header', () => {
+    const lines = [
+      '*** Begin Patch',
+      '*** Update File: a.txt',
+      '*** Move to: b.txt',
+      '@@ class A',
+      '-one',
+      '+two',
+      '@@',
+      '-three',
+      '*** End of File',
+      '*** Add File: c.txt',
+      '+x',
+      '*** Delete File: d.txt',
+      '*** End Patch',
+    ];
+    const padded = lines.map((line) => (/^(\*\*\*|@@)/.test(line) ? `  ${line} \t` : line));
+    expect(parsePatch(padded.join('\n'))).toEqual(parsePatch(lines.join('\n')));
+    expect(contextReading(lines.join('\n'))).toBeNull();
+  });
+
+  test('a class variable behind a blank is context, not a hunk header', () => {
+    const [change] = parsePatch(patch('*** Update File: a.rb', '@@', ' @@count = 0', '-x'));
+    expect(change).toMatchObject({ hunks: [{ seek: [], lines: [{ text: '@@count = 0' }, { text: 'x' }] }] });
+  });
+
+  test('a file header behind a blank inside a hunk has two readings', () => {
+    const text = patch('*** Update File: a', '@@', '-x', ' *** Delete File: b');
+    expect(pathsOf(parsePatch(text))).toEqual(['a', 'b']);
+    expect(contextReading(text)).toMatchObject([
+      { path: 'a', hunks: [{ lines: [{ text: 'x' }, { kind: 'keep', text: '*** Delete File: b' }] }] },
+    ]);
   });
 
   test('an empty file can be added, and a file moved without a change', () => {

@@ -26,10 +26,39 @@ const END_OF_FILE = '*** End of File';
 /** The header of a unified diff: its numbers are a guess of the writer, so only the lines are looked for. */
 const UNIFIED_HEADER = /^@@ -\d+(,\d+)? \+\d+(,\d+)? @@/;
 
+const FILE_HEADER = /^\*\*\* (Add|Delete|Update) File:/;
+/** At the start of a line any `@@` counts. Behind blanks it must stand alone: ` @@count = 0` is a line of Ruby. */
+const HUNK_HEADER = /^@@|^\s+@@(\s|$)/;
+
 const KINDS: Record<string, Line['kind']> = { ' ': 'keep', '-': 'remove', '+': 'add' };
 
+/**
+ * Blanks around marker and header lines are ignored. A file header behind blanks inside a hunk may also be a line of
+ * context: it is read as a header, so that the result names every path that any reading names.
+ */
 export function parsePatch(patch: string): Change[] {
-  const reader = new Reader(patch.trim().split(/\r?\n/));
+  try {
+    return parseAs(patch, 'header').changes;
+  } catch (thrown) {
+    const other = contextReading(patch);
+    if (!other) throw thrown;
+    return other;
+  }
+}
+
+/** The patch with file headers behind blanks read as context; null where it has none, or cannot be read so. */
+export function contextReading(patch: string): Change[] | null {
+  try {
+    const { changes, ambiguous } = parseAs(patch, 'context');
+    return ambiguous ? changes : null;
+  } catch (thrown) {
+    if (thrown instanceof Fault) return null;
+    throw thrown;
+  }
+}
+
+function parseAs(patch: string, padded: 'header' | 'context'): { changes: Change[]; ambiguous: boolean } {
+  const reader = new Reader(patch.trim().split(/\r?\n/), padded);
   if (reader.next()?.trim() !== BEGIN) throw malformed(1, `it must begin with "${BEGIN}"`);
   const changes: Change[] = [];
   for (;;) {
@@ -41,7 +70,7 @@ export function parsePatch(patch: string): Change[] {
   }
   if (reader.peek() !== undefined) throw malformed(reader.line + 1, `nothing may follow "${END}"`);
   if (changes.length === 0) throw malformed(reader.line, 'it changes no file');
-  return changes;
+  return { changes, ambiguous: reader.ambiguous };
 }
 
 /** Every path that the patch names, in order. */
@@ -50,7 +79,9 @@ export const pathsOf = (changes: readonly Change[]): string[] =>
     change.kind === 'update' && change.moveTo !== undefined ? [change.path, change.moveTo] : [change.path],
   );
 
-function parseChange(header: string, reader: Reader): Change {
+function parseChange(line: string, reader: Reader): Change {
+  // A header without a path ends with the blank that trimming would take.
+  const header = `${line.trim()} `;
   const path = (prefix: string) => {
     const name = header.slice(prefix.length).trim();
     if (name === '') throw malformed(reader.line, 'a path is missing');
@@ -59,12 +90,12 @@ function parseChange(header: string, reader: Reader): Change {
   if (header.startsWith(ADD)) return { kind: 'add', path: path(ADD), lines: parseAdded(reader) };
   if (header.startsWith(DELETE)) return { kind: 'delete', path: path(DELETE) };
   if (header.startsWith(UPDATE)) return parseUpdate(path(UPDATE), reader);
-  throw malformed(reader.line, `${JSON.stringify(header)} is not the header of a file`);
+  throw malformed(reader.line, `${JSON.stringify(line)} is not the header of a file`);
 }
 
 function parseAdded(reader: Reader): string[] {
   const lines: string[] = [];
-  for (let line = reader.peek(); line !== undefined && !line.startsWith('***'); line = reader.peek()) {
+  for (let line = reader.peek(); line !== undefined && !isMarker(line); line = reader.peek()) {
     reader.next();
     if (line.startsWith('+')) lines.push(line.slice(1));
     else if (line.trim() !== '' || reader.peekText()?.startsWith('+')) {
@@ -75,16 +106,12 @@ function parseAdded(reader: Reader): string[] {
 }
 
 function parseUpdate(path: string, reader: Reader): Change {
-  const next = reader.peek();
-  const moveTo = next?.startsWith(MOVE) ? next.slice(MOVE.length).trim() : undefined;
+  const next = `${reader.peek()?.trim() ?? ''} `;
+  const moveTo = next.startsWith(MOVE) ? next.slice(MOVE.length).trim() : undefined;
   if (moveTo !== undefined) reader.next();
   if (moveTo === '') throw malformed(reader.line, 'a path is missing');
   const hunks: Hunk[] = [];
-  for (
-    let line = reader.peekText();
-    line !== undefined && !line.startsWith('***');
-    line = reader.peekText()
-  ) {
+  while (reader.peekText() !== undefined && !reader.atMarker()) {
     hunks.push(parseHunk(reader, hunks.length === 0));
   }
   if (hunks.length === 0 && moveTo === undefined) {
@@ -96,23 +123,24 @@ function parseUpdate(path: string, reader: Reader): Change {
 function parseHunk(reader: Reader, first: boolean): Hunk {
   const seek: string[] = [];
   let headed = false;
-  for (let line = reader.peek(); line?.startsWith('@@'); line = reader.peek()) {
+  for (let line = reader.peek(); line !== undefined && HUNK_HEADER.test(line); line = reader.peek()) {
     reader.next();
     headed = true;
-    const sought = UNIFIED_HEADER.test(line) ? '' : line.slice(2).replace(/^ /, '');
+    const header = line.trim();
+    const sought = UNIFIED_HEADER.test(header) ? '' : header.slice(2).replace(/^ /, '');
     if (sought.trim() !== '') seek.push(sought);
   }
   if (!headed && !first) throw malformed(reader.line + 1, 'a hunk must start with @@');
   const lines: Line[] = [];
   for (let line = reader.peek(); line !== undefined; line = reader.peek()) {
-    if (line.startsWith('@@') || line.startsWith('***')) break;
+    if (HUNK_HEADER.test(line) || (line.trim() !== '' && reader.atMarker())) break;
     reader.next();
     const kind = KINDS[line.charAt(0)];
     if (kind) lines.push({ kind, text: line.slice(1) });
     // An empty line is an empty line of the file whose blank was lost, unless it only sets off what follows.
     else if (line === '') {
-      const after = reader.peekText();
-      if (!after?.startsWith('***') || after.trim() === END_OF_FILE) lines.push({ kind: 'keep', text: '' });
+      const setsOff = reader.atMarker() && reader.peekText()?.trim() !== END_OF_FILE;
+      if (!setsOff) lines.push({ kind: 'keep', text: '' });
     } else throw malformed(reader.line, 'a line of a hunk must start with a blank, - or +');
   }
   const atEnd = reader.peek()?.trim() === END_OF_FILE;
@@ -121,12 +149,18 @@ function parseHunk(reader: Reader, first: boolean): Hunk {
   return { seek, lines, atEnd };
 }
 
+const isMarker = (line: string): boolean => line.trimStart().startsWith('***');
+
 class Reader {
   /** the number of the line that was read last, from 1 */
   line = 0;
+  /** a file header behind blanks was met inside a hunk */
+  ambiguous = false;
   readonly #lines: readonly string[];
-  constructor(lines: readonly string[]) {
+  readonly #padded: 'header' | 'context';
+  constructor(lines: readonly string[], padded: 'header' | 'context') {
     this.#lines = lines;
+    this.#padded = padded;
   }
   next(): string | undefined {
     return this.#lines[this.line++];
@@ -136,7 +170,26 @@ class Reader {
   }
   /** The next line that is not empty. */
   peekText(): string | undefined {
-    return this.#lines.slice(this.line).find((line) => line.trim() !== '');
+    return this.#textAt(this.line);
+  }
+  #textAt(from: number): string | undefined {
+    for (let at = from; at < this.#lines.length; at++) {
+      const line = this.#lines[at];
+      if (line?.trim()) return line;
+    }
+    return undefined;
+  }
+  /** Whether the next line that is not empty is a marker, as seen from inside a hunk, where a blank means context. */
+  atMarker(): boolean {
+    const line = this.peekText();
+    if (line === undefined || line.startsWith('***')) return line !== undefined;
+    const text = line.trim();
+    const after = this.#textAt(this.#lines.indexOf(line, this.line) + 1);
+    if (text === END) return after === undefined;
+    if (text === END_OF_FILE) return after === undefined || isMarker(after) || HUNK_HEADER.test(after);
+    if (!FILE_HEADER.test(text)) return false;
+    this.ambiguous = true;
+    return this.#padded === 'header';
   }
 }
 

@@ -72,11 +72,11 @@ test('stops at the first change that fails: what was applied before stays, and t
 });
 
 test.each([
-  ['adding a file that exists', ['*** Add File: a', '+x'], 'a: the file exists already'],
+  ['adding a file where a folder is', ['*** Add File: folder', '+x'], 'folder: it is not a file'],
   ['deleting a file that does not', ['*** Delete File: b'], 'b: there is no such file'],
   ['deleting a folder', ['*** Delete File: folder'], 'folder: it is not a file'],
   ['changing a file that is not there', ['*** Update File: b', '+x'], 'b: there is no such file'],
-  ['moving onto a file', ['*** Update File: a', '*** Move to: c', '+x'], 'a: c exists already'],
+  ['moving onto a folder', ['*** Update File: a', '*** Move to: folder', '+x'], 'a: it is not a file'],
   ['changing what is not text', ['*** Update File: binary', '+x'], 'binary: it is not text in UTF-8'],
   ['going through a file', ['*** Add File: a/b', '+x'], undefined],
 ])('%s fails', async (_, lines, reason) => {
@@ -164,6 +164,66 @@ test('approval shows the patch', async () => {
     description: 'A patch that adds a, deletes b.',
     grant: 'apply_patch',
   });
+});
+
+test('adding and moving onto existing files replaces them, and approval says so', async () => {
+  await using place = await workshop();
+  for (const name of ['a', 'b', 'c']) await place.write(name, `old ${name}\n`);
+  await chmod(join(place.root, 'a'), 0o755);
+  const text = patch('*** Add File: a', '+new', '*** Update File: b', '*** Move to: c', '-old b', '+moved');
+  expect(await approve(place, text)).toMatchObject({
+    kind: 'edit',
+    description: 'A patch that writes a, moves b to c. It replaces the existing files a, c.',
+    replaces: ['a', 'c'],
+  });
+  const result = await apply(place, text);
+  expect(result.data?.output).toBe('Applied:\nA a (replaced)\nM c (was b, replaced)');
+  expect(await place.read('a')).toBe('new\n');
+  expect(await place.read('c')).toBe('moved\n');
+  expect((await stat(join(place.root, 'a'))).mode & 0o777).toBe(0o755);
+  expect((await readdir(place.root)).sort()).toEqual(['a', 'c']);
+});
+
+test('a move onto itself and a file that the patch itself made replace nothing', async () => {
+  await using place = await workshop();
+  await place.write('a', 'x\n');
+  const text = patch(
+    '*** Update File: a',
+    '*** Move to: ./a',
+    '+y',
+    '*** Add File: b',
+    '+1',
+    '*** Add File: b',
+    '+2',
+  );
+  expect(await approve(place, text)).not.toHaveProperty('replaces');
+  const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
+  const result = await use(tool, { patch: text }, contextIn(place.root, { recent: [asked] }));
+  expect(result.failed).toBe(false);
+  expect(await place.read('b')).toBe('2\n');
+});
+
+test('an approved patch does not replace a file that appeared after the approval', async () => {
+  await using place = await workshop();
+  const text = patch('*** Add File: a', '+x');
+  const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
+  await place.write('a', 'precious\n');
+  const result = await use(tool, { patch: text }, contextIn(place.root, { recent: [asked] }));
+  expect(result.data?.output).toContain('a exists by now');
+  expect(await place.read('a')).toBe('precious\n');
+});
+
+test('a file header behind a blank is context where the file has that line', async () => {
+  await using place = await workshop();
+  const text = patch('*** Update File: guide', '@@', '-old', '+new', ' *** Delete File: a');
+  await place.write('a', 'x\n');
+  await place.write('guide', 'old\n*** Delete File: a\n');
+  expect((await approve(place, text))?.description).toBe('A patch that changes guide, deletes a.');
+  await apply(place, text);
+  expect(await place.read('guide')).toBe('new\n*** Delete File: a\n');
+  await place.write('guide', 'old\n');
+  await apply(place, text);
+  expect(await readdir(place.root)).toEqual(['guide']);
 });
 
 test('a text that is no patch is not asked about: it fails and changes nothing', async () => {

@@ -1,11 +1,11 @@
 /** Changes files by a patch. */
-import { type Ask, Fault, textPart } from '@parlance/protocol';
+import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
 import { z } from 'zod';
-import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
+import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { seconds } from '../duration.ts';
 import { type Bounds, confine, isConfiguration, type Place } from '../paths.ts';
-import { applyPatch } from './apply.ts';
-import { type Change, parsePatch, pathsOf } from './parse.ts';
+import { applyPatch, fits, replacedBy } from './apply.ts';
+import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 
 const Input = z.object({
   patch: z
@@ -24,10 +24,10 @@ export const applyPatchTool = (hide: readonly string[]): Tool =>
     asks: true,
     subjects: ({ patch }) => patchedPaths(patch),
     approval: ({ patch }, { root }) => askToPatch(patch, { root, hide }, root),
-    run: ({ patch }, { root, signal }) => runPatch(patch, { root, hide }, root, signal),
+    run: ({ patch }, context) =>
+      runPatch(patch, { bounds: { root: context.root, hide }, base: context.root }, context),
   });
 
-/** Null for a text that is no patch: running it changes nothing and tells the model why. */
 /** The files a patch touches; null where it is none. */
 export function patchedPaths(patch: string): string[] | null {
   try {
@@ -38,30 +38,37 @@ export function patchedPaths(patch: string): string[] | null {
   }
 }
 
+/** Null for a text that is no patch: running it changes nothing and tells the model why. */
 export async function askToPatch(patch: string, bounds: Bounds, base: string): Promise<Ask | null> {
   const changes = readable(patch);
   if (!changes) return null;
   const command = ['apply_patch', patch];
-  const description = describe(changes);
   const places = await findAll(pathsOf(changes), bounds, base);
   if (!places) {
-    return { kind: 'other', command, patch, description: `${description} A path leaves the working folder.` };
+    const description = `${describe(changes, [])} A path leaves the working folder.`;
+    return { kind: 'other', command, patch, description };
   }
+  const replaces = await replacedBy(changes, bounds, base);
+  const description = describe(changes, replaces);
+  const shown = { command, patch, ...(replaces.length === 0 ? {} : { replaces }) };
   // What git finds in its own folder it runs: such a patch is more than an edit.
   if (places.some((place) => isConfiguration(place.path) || isConfiguration(place.name))) {
-    return { kind: 'other', command, patch, description: `${description} This changes git's own folder.` };
+    return { kind: 'other', ...shown, description: `${description} This changes git's own folder.` };
   }
-  return { kind: 'edit', command, patch, description, grant: 'apply_patch' };
+  return { kind: 'edit', ...shown, description, grant: 'apply_patch' };
 }
 
 export async function runPatch(
   patch: string,
-  bounds: Bounds,
-  base: string,
-  signal: AbortSignal,
+  { bounds, base }: { readonly bounds: Bounds; readonly base: string },
+  context: Pick<ToolContext, 'signal' | 'recent' | 'call'>,
 ): Promise<ToolResult> {
   const started = performance.now();
-  const { done, failure } = await applyPatch(parsePatch(patch), bounds, base, signal);
+  const narrow = contextReading(patch);
+  const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
+  const { signal } = context;
+  const mayReplace = replaceable(context);
+  const { done, failure } = await applyPatch(changes, { bounds, base, signal, mayReplace });
   const output =
     failure === undefined
       ? `Applied:\n${done.join('\n')}`
@@ -72,6 +79,13 @@ export async function runPatch(
     data: { output, exit_code: failed ? 1 : 0, duration_seconds: seconds(performance.now() - started) },
     failed,
   };
+}
+
+/** An approved call replaces what its approval showed; one that nobody was asked about, any file. */
+function replaceable({ recent, call }: Pick<ToolContext, 'recent' | 'call'>): (path: string) => boolean {
+  const asked = recent.findLast((fact) => fact.type === 'approval.requested' && fact.call === call);
+  if (asked?.type !== 'approval.requested') return () => true;
+  return (path) => asked.ask.replaces?.includes(visibleLine(path)) ?? false;
 }
 
 function readable(patch: string): Change[] | null {
@@ -96,9 +110,27 @@ function noneFor(thrown: unknown): null {
   throw thrown;
 }
 
-function describe(changes: readonly Change[]): string {
-  const verbs = { add: 'adds', update: 'changes', delete: 'deletes' };
-  const said = changes.slice(0, 5).map((change) => `${verbs[change.kind]} ${change.path}`);
-  const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
-  return `A patch that ${said.join(', ')}${more}.`;
+function describe(changes: readonly Change[], replaces: readonly string[]): string {
+  const said = listed(changes.map((change) => changeWords(change, replaces)));
+  if (replaces.length === 0) return `A patch that ${said}.`;
+  const files = replaces.length === 1 ? 'file' : 'files';
+  return `A patch that ${said}. It replaces the existing ${files} ${listed(replaces)}.`;
+}
+
+const LISTED = 5;
+
+const listed = (words: readonly string[]): string =>
+  words.slice(0, LISTED).join(', ') + (words.length > LISTED ? ` and ${words.length - LISTED} more` : '');
+
+function changeWords(change: Change, replaces: readonly string[]): string {
+  switch (change.kind) {
+    case 'add':
+      return `${replaces.includes(change.path) ? 'writes' : 'adds'} ${change.path}`;
+    case 'delete':
+      return `deletes ${change.path}`;
+    case 'update':
+      return change.moveTo === undefined
+        ? `changes ${change.path}`
+        : `moves ${change.path} to ${change.moveTo}`;
+  }
 }

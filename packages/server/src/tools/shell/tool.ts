@@ -100,7 +100,7 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
   const bounds = { root: context.root, hide: options.hide };
   const { path: workdir } = await confine(bounds, input.workdir ?? '.');
   const patch = patchIn(input.command);
-  if (patch !== null) return runPatch(patch, bounds, workdir, context.signal);
+  if (patch !== null) return runPatch(patch, { bounds, base: workdir }, context);
   const isFolder = await stat(workdir).then(
     (found) => found.isDirectory(),
     () => false,

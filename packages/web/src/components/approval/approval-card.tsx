@@ -124,7 +124,7 @@ function Asked({ ask, explanations, explaining }: AskedProps) {
           <CopyButton text={command} label="Copy the command" />
         </div>
       ) : (
-        <PatchView patch={ask.patch} />
+        <PatchView patch={ask.patch} replaces={ask.replaces} />
       )}
       <Explained texts={explanations} waiting={explaining} />
     </>

@@ -66,6 +66,20 @@ test('each file of a patch is shown, with what happens to it', () => {
   ]);
 });
 
+test('blanks around markers and hunk headers change nothing', () => {
+  const lines = [
+    '*** Update File: a.txt',
+    '*** Move to: b.txt',
+    '@@ main',
+    '-a',
+    '@@',
+    '-b',
+    '*** Delete File: c',
+  ];
+  const padded = lines.map((line) => (/^[*@]/.test(line) ? `  ${line} ` : line));
+  expect(filesOf(patch(...padded))).toEqual(filesOf(patch(...lines)));
+});
+
 test('an empty line of a hunk is a line of the file', () => {
   const [file] = filesOf(patch('*** Update File: a.txt', ' one', '', ' three', '+four'));
   expect(file?.runs[0]).toEqual({ kind: 'keep', lines: ['one', '', 'three'] });

@@ -31,8 +31,9 @@ type Growing = Omit<PatchedFile, 'moveTo' | 'runs' | 'removed' | 'added'> & {
 };
 
 const FRAME = new Set(['*** Begin Patch', '*** End Patch']);
-const HEADER = /^\*\*\* (Add|Update|Delete) File: (.*)$/;
-const MOVE = /^\*\*\* Move to: (.*)$/;
+const HEADER = /^\s*\*\*\* (Add|Update|Delete) File: (.*)$/;
+const MOVE = /^\s*\*\*\* Move to: (.*)$/;
+const HUNK = /^@@|^\s+@@(\s|$)/;
 const WORD = /\w/;
 const CHANGES = { Add: 'add', Update: 'update', Delete: 'delete' } as const;
 
@@ -69,7 +70,7 @@ function runsOf(lines: readonly string[]): Run[] {
     [removed, added, kept] = [[], [], []];
   };
   for (const line of lines) {
-    const sign = line.charAt(0);
+    const sign = HUNK.test(line) ? '@' : line.charAt(0);
     const text = line.slice(1);
     // A line that is taken away after one was added belongs to the next change.
     if (sign === '-') {
@@ -83,7 +84,7 @@ function runsOf(lines: readonly string[]): Run[] {
       kept.push(text);
     } else {
       close();
-      const note = line.startsWith('@@') ? line.slice(2).trim() : line;
+      const note = sign === '@' ? line.trim().slice(2).trim() : line;
       runs.push({ kind: 'note', text: note });
     }
   }

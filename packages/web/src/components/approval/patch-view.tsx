@@ -13,27 +13,35 @@ const WORDS: Readonly<Record<PatchedFile['change'], string>> = {
   unknown: 'Not understood',
 };
 
-export function PatchView({ patch }: { patch: string }) {
+type PatchProps = {
+  readonly patch: string;
+  /** existing files that the patch replaces, as it names them */
+  readonly replaces?: readonly string[];
+};
+
+export function PatchView({ patch, replaces = [] }: PatchProps) {
   const files = useMemo(() => filesOf(patch), [patch]);
   return (
     <div className="patch">
       {files.map((file, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes, and may name a file twice
-        <FileView key={at} file={file} />
+        <FileView key={at} file={file} replaced={replaces.includes(file.moveTo ?? file.path)} />
       ))}
     </div>
   );
 }
 
-function FileView({ file }: { file: PatchedFile }) {
+function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) {
   const [whole, setWhole] = useState(false);
   const rows = file.runs.reduce((sum, run) => sum + heightOf(run), 0);
   const shown = whole ? file.runs : firstRows(file.runs, FIRST_ROWS);
+  const word = replaced && file.change === 'add' ? 'Replaced' : WORDS[file.change];
   return (
-    <section className="patch-file" aria-label={`${WORDS[file.change]} ${file.path}`}>
+    <section className="patch-file" aria-label={`${word} ${file.path}`}>
       <header className="patch-head">
-        <span>{WORDS[file.change]}</span>
+        <span>{word}</span>
         <code>{file.moveTo === null ? file.path : `${file.path} → ${file.moveTo}`}</code>
+        {replaced && <span className="patch-removed">replaces an existing file</span>}
         {file.added > 0 && <span className="patch-added">+{file.added}</span>}
         {file.removed > 0 && <span className="patch-removed">−{file.removed}</span>}
       </header>
