@@ -154,11 +154,14 @@ function rewinding(state: SessionState, { replaced, by }: Asking): FactBody {
   return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }
 
+/** The id of the call in a turn that a person asked for by name. */
+export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
+
 /** A turn for this input. A call that a person asked for by name is there from the start. */
 export function turnBegun(next: QueuedInput, turn: TurnId, agent: AgentRef): FactBody[] {
   const started: FactBody = { type: 'turn.started', turn, input: next.input, agent: next.agent ?? agent };
   if (!next.call) return [started];
-  return [started, { type: 'call.requested', turn, call: `call_${turn}` as CallId, ...next.call }];
+  return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
 }
 
 /** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */

@@ -46,6 +46,7 @@ export type { Agent, Domain, Roster } from './agents.ts';
 export { spokenAnswer } from './approvals.ts';
 export type { Caller } from './asking.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
+export { directCallId } from './decide.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
 export type { Account, Accounts } from './ports/accounts.ts';

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestClient } from '../../testing/client.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
+  answer,
   connectAs,
   errorOf,
   joinedChunks,
@@ -11,6 +13,7 @@ import {
   say,
   settled,
   started,
+  type Told,
   tokenOf,
   turn,
   typesOf,
@@ -308,7 +311,63 @@ describe('the id of a conversation', () => {
 });
 
 describe('/tool', () => {
-  test('a tool that needs no approval runs, and only its result is told', async () => {
+  /** The frame that ends a direct request, and the message of that id over REST. */
+  async function completed(client: TestClient, name: string): Promise<[Told, unknown]> {
+    const complete = await next(client, 'message_complete');
+    const path = `/v1/conversations/${complete.conversationId}/messages?token=${await tokenOf(server, name)}`;
+    const messages = (await (await fetch(server.http + path)).json()) as { id: string }[];
+    return [complete, messages.find(({ id }) => id === complete.payload.messageId)];
+  }
+
+  test('tool_executed is followed by message_complete with the result as content', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool echo {"value": "hello there"}');
+    const { payload } = await next(client, 'tool_executed');
+    expect(payload).toMatchObject({ result: { value: 'hello there' }, success: true });
+    const [complete, message] = await completed(client, 'uma');
+    expect(complete).toEqual({
+      type: 'message_complete',
+      conversationId,
+      payload: {
+        messageId: UUID,
+        content: 'hello there',
+        agentId: 'coder',
+        agentName: 'Coder',
+        metadata: { tokenCount: 0, durationMs: expect.any(Number) },
+      },
+    });
+    expect(message).toMatchObject({ role: 'assistant', content: 'hello there', agent_id: 'coder' });
+    expect(await settled(client)).toEqual([{ type: 'PONG' }]);
+  });
+
+  test.each([
+    ['approved', true, undefined, /ended\.txt/],
+    ['rejected', false, 'not today', /^not today$/],
+    ['rejected without a reason', false, undefined, /^Tool rejected$/],
+  ])('a request that was %s ends in message_complete too', async (_, approved, reason, content) => {
+    const client = await connectAs(server, 'dev');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool save_file {"path":"ended.txt","content":"hello"}');
+    const { requestId } = (await next(client, 'tool_approval_required')).payload;
+    answer(client, conversationId, requestId, approved, reason);
+    expect((await next(client, 'tool_executed')).payload).toMatchObject({ requestId, success: approved });
+    const [complete, message] = await completed(client, 'dev');
+    expect(complete.payload.content).toMatch(content);
+    expect(message).toMatchObject({ content: complete.payload.content });
+  });
+
+  test('a request that fails ends in message_complete with the reason', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool read_file {"path":"nowhere.txt"}');
+    const { errorMessage } = (await next(client, 'tool_executed')).payload;
+    const [complete, message] = await completed(client, 'uma');
+    expect(complete.payload.content).toBe(errorMessage);
+    expect(message).toMatchObject({ content: errorMessage });
+  });
+
+  test('a tool that needs no approval runs, and no agent speaks', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, '/tool echo {"value": {"a": [1, null]}}');
@@ -327,7 +386,7 @@ describe('/tool', () => {
       },
     ]);
     say(client, conversationId, 'count to 2');
-    expect(typesOf(await turn(client))[0]).toBe('agent_selected');
+    expect(typesOf(await turn(client)).slice(0, 2)).toEqual(['message_complete', 'agent_selected']);
   });
 
   test('save_file asks, and writes under the working directory once approved', async () => {

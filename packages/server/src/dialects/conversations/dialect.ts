@@ -10,7 +10,7 @@ import type { Audience } from '../audience.ts';
 import { defineDialect, reported, type Surroundings } from '../dialect.ts';
 import { retryField, retryWords } from '../retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
-import { projection, REJECTED, type State } from './projection.ts';
+import { projection, type State } from './projection.ts';
 import {
   ApproveTool,
   CancelStream,
@@ -21,6 +21,7 @@ import {
   StartConversation,
 } from './requests.ts';
 import { routes } from './routes.ts';
+import { REJECTED } from './tool-outcome.ts';
 import { ownUnderWay } from './under-way.ts';
 
 export const conversations = defineDialect<State>({

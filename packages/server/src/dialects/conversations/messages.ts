@@ -1,6 +1,7 @@
 /** The messages of a conversation, read from its facts. */
 import { type Fact, textOf } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../core/engine.ts';
+import { directCallId, type Engine, type SessionRecord } from '../../core/engine.ts';
+import { outcomeText, REJECTED } from './tool-outcome.ts';
 
 export type Message = {
   id: string;
@@ -35,11 +36,15 @@ export async function latestMessages(
   return messages.slice(-limit);
 }
 
-/** One message per input, and one per turn with text: its id and content are those of `message_complete`. */
+/**
+ * One message per input, and one per turn that has text or is a call that was asked for by name: its id and content
+ * are those of `message_complete`.
+ */
 export function messagesOf(facts: readonly Fact[]): Message[] {
   const messages: Message[] = [];
   const answers = new Map<string, Message>();
   let agent: string | null = null;
+  let denial = REJECTED;
   for (const fact of facts) {
     switch (fact.type) {
       case 'input.accepted':
@@ -58,12 +63,20 @@ export function messagesOf(facts: readonly Fact[]): Message[] {
         break;
       case 'text.ended': {
         const known = answers.get(fact.turn);
-        const message = known ?? answer(fact);
+        const message = known ?? answer(fact, fact.text);
         if (known) known.content += `\n\n${fact.text}`;
         else messages.push(message);
         message.agent_id = agent;
         if (fact.interrupted) message.metadata.interrupted = true;
         answers.set(fact.turn, message);
+        break;
+      }
+      case 'approval.answered':
+        denial = fact.reason || REJECTED;
+        break;
+      case 'tool.ended': {
+        if (fact.call !== directCallId(fact.turn) || fact.outcome === 'aborted') break;
+        messages.push({ ...answer(fact, outcomeText(fact, denial)), agent_id: agent });
         break;
       }
     }
@@ -81,11 +94,11 @@ const question = (fact: Fact<'input.accepted'>): Message => ({
   agent_id: null,
 });
 
-const answer = (fact: Fact<'text.ended'>): Message => ({
+const answer = (fact: Fact<'text.ended' | 'tool.ended'>, content: string): Message => ({
   id: fact.turn,
   conversation_id: fact.session,
   role: 'assistant',
-  content: fact.text,
+  content,
   created_at: new Date(fact.at).toISOString(),
   metadata: {},
   agent_id: null,

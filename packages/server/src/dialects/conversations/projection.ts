@@ -18,8 +18,7 @@ import {
   thought,
   toolExecuted,
 } from './bodies.ts';
-
-export const REJECTED = 'Tool rejected';
+import { outcomeText, REJECTED, resultOf } from './tool-outcome.ts';
 
 /** Chunks of one message. */
 const pieces: Pieces<Body> = {
@@ -105,8 +104,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     }
     case 'approval.answered':
       return [event.answer === 'deny' ? { ...state, denial: event.reason || REJECTED } : state, NONE];
-    case 'tool.ended':
-      return [state, toolEnded(state, event)];
+    case 'tool.ended': {
+      const content = outcomeText(event, state.denial);
+      return [state.direct ? { ...state, texts: [content] } : state, toolEnded(state, event)];
+    }
     case 'turn.ended':
       return [{ ...state, ...REST }, answered(state, event)];
     case 'turn.failed':
@@ -200,10 +201,9 @@ function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.chang
   return [state, [...told(stepEnd(before, at)), ...changed, ...told(stepStart(state, at))]];
 }
 
-/** A turn that was one call has no answer of its own; one that a denial ended may have none. */
+/** The answer of a turn that was one call is the outcome of the call. A turn that a denial ended may have no answer. */
 function answered(state: State, { type, at }: Fact<'turn.ended' | 'turn.cancelled'>): Frame<Body>[] {
-  if (state.direct) return [];
-  const ended = told(stepEnd(state, at));
+  const ended = state.direct ? [] : told(stepEnd(state, at));
   if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
   const content = state.texts.join(BETWEEN_BLOCKS);
   return [...told(messageComplete(state, state.message, content, measured(state.turnMeter, at))), ...ended];
@@ -214,17 +214,17 @@ const stepEnd = (state: State, at: number): Body => stepComplete(state, measured
 const firstChunk = (state: State, text: string): Body =>
   chunk(state, state.message, state.texts.length === 0 ? text : BETWEEN_BLOCKS + text);
 
-function toolEnded(state: State, { call, outcome, parts, data }: Fact<'tool.ended'>): Frame<Body>[] {
+function toolEnded(state: State, event: Fact<'tool.ended'>): Frame<Body>[] {
+  const { call, outcome } = event;
   const { tool = 'unknown', approval = null } = state.calls[call] ?? {};
-  const output = textOf(parts);
+  const output = textOf(event.parts);
   const success = outcome === 'ok';
-  const problem = outcome === 'denied' ? state.denial : output;
   const executed = toolExecuted(state, {
     requestId: approval ?? call,
     toolName: tool,
-    result: data ?? { output },
+    result: resultOf(event),
     success,
-    errorMessage: success ? null : problem,
+    errorMessage: success ? null : outcome === 'denied' ? state.denial : output,
   });
   const ran = outcome === 'failed' || outcome === 'unknown';
   return approval && ran

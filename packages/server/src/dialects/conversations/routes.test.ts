@@ -210,14 +210,16 @@ describe('conversations', () => {
     });
   });
 
-  test('a tool result is no message', async () => {
+  test('the result of a call that the model asked for is no message', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
-    say(client, id, '/tool echo {"value":"hi"}');
+    say(client, id, 'echo hi');
     await client.next('tool_executed');
+    const complete = (await client.next('message_complete')) as { payload?: Json };
     const { body } = await ask('dev', `/v1/conversations/${id}/messages`);
     expect((body as Json[]).map(({ role, content }) => [role, content])).toEqual([
-      ['user', '/tool echo {"value":"hi"}'],
+      ['user', 'echo hi'],
+      ['assistant', complete.payload?.content],
     ]);
   });
 
