@@ -1,5 +1,6 @@
 /** A browser without a browser: pages that answer to actions, driven by a client of the copilot contract. */
-import { parseAction } from '../packages/server/src/copilot/action/parse.ts';
+
+import { readAction } from '../packages/server/src/testing/deployed-client.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 
 export type PageState = {
@@ -29,7 +30,7 @@ export type Run = {
 
 const MOST_CALLS = 60;
 
-/** Calls until the task is over or a question is asked. Every action must be one the strict grammar takes. */
+/** Calls until the task is over or a question is asked. Every action must be one that deployed clients read. */
 export async function browse(
   server: TestServer,
   token: string,
@@ -58,7 +59,7 @@ export async function browse(
       if (action) actions.push(action);
       return { actions, last: body, bodies, state, sessionId: String(data.sessionId) };
     }
-    if (!parseAction(action)) throw new Error(`the client cannot read ${action}`);
+    readAction(action);
     actions.push(action);
     report = perform(site, action, actions.length, state);
   }
@@ -98,23 +99,22 @@ export function perform(site: Site, written: string, count: number, state: PageS
 }
 
 function carryOut(site: Site, written: string, state: PageState): void {
-  const action = parseAction(written);
-  switch (action?.name) {
+  const { name, args } = readAction(written);
+  const id = Number(args[0]);
+  switch (name) {
     case 'setValue':
-      state.values[action.id] = action.text;
-      break;
     case 'selectDropdown':
-      state.values[action.id] = action.value;
+      state.values[id] = String(args[1]);
       break;
     case 'check':
     case 'uncheck':
-      state.checked[action.id] = action.name === 'check';
+      state.checked[id] = name === 'check';
       break;
     case 'click':
-      site.click?.(action.id, state);
+      site.click?.(id, state);
       break;
     case 'navigate':
-      state.url = action.url;
+      state.url = String(args[0]);
       break;
     default:
       break;

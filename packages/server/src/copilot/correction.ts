@@ -1,7 +1,7 @@
 /** What to try instead when an action did not work. Everything proposed fits the page as it is now. */
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
-import { printAction } from './action/print.ts';
+import { printAction, sendAction } from './action/print.ts';
 import { elementOf, type Page, type PageElement } from './page/page.ts';
 import { isField, isTicked } from './page/roles.ts';
 import { folded } from './page/words.ts';
@@ -37,7 +37,7 @@ export function suggestCorrection(
 ): Correction | null {
   if (verification.success || action.name === 'finish' || action.name === 'fail') return null;
   const fitting = proposals(action, verification, after, before).find(
-    (proposal) => fitsPage(proposal.action, after) === null,
+    (proposal) => fitsPage(proposal.action, after) === null && sendAction(proposal.action) !== null,
   );
   const { strategy, reason, action: instead } = fitting ?? LOOK;
   return { strategy, reason, retryAction: printAction(instead) };
@@ -46,7 +46,7 @@ export function suggestCorrection(
 const LOOK: Proposal = {
   strategy: 'GATHER_INFORMATION',
   reason: 'What is needed is not in sight: look further down the page.',
-  action: { name: 'scroll', args: ['down'] },
+  action: { name: 'scroll', down: true },
 };
 
 function proposals(action: Action, verification: Verification, after: Page, before: Page | null): Proposal[] {

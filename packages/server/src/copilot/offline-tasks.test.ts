@@ -47,7 +47,7 @@ describe('a request becomes actions', () => {
       'type Ada Lovelace into the full name field, enter ada@example.org in the email box and then choose Small',
       ['setValue(1, "Ada Lovelace")', 'setValue(2, "ada@example.org")', 'click(4)'],
     ],
-    ['form', 'wait 3 seconds and scroll to the bottom', ['wait(3)', 'scroll("bottom")']],
+    ['form', 'wait 3 seconds and scroll to the bottom', ['wait(3)', 'scroll(true, 100)']],
     ['form', 'press Enter', ['press("Enter")']],
     ['form', 'go back', ['goBack()']],
     ['form', 'reload the page', ['navigate("https://example.org/form")']],

@@ -182,7 +182,7 @@ describe('a correction fits what went wrong', () => {
       'ALTERNATIVE_SELECTOR',
       'click(20)',
     ],
-    ['an element that is nowhere', 'click(99)', 'gone', form, form, 'GATHER_INFORMATION', 'scroll("down")'],
+    ['an element that is nowhere', 'click(99)', 'gone', form, form, 'GATHER_INFORMATION', 'scroll(true)'],
     [
       'a page that is slow',
       'click(10)',

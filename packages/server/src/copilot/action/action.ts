@@ -1,32 +1,32 @@
 /** The actions that clients carry out, as the contract's grammar lists them: each field is one argument, in this order. */
 
 const GRAMMAR = {
-  navigate: { url: 'string' },
-  search: { query: 'string' },
+  navigate: { url: 'url' },
+  search: { query: 'text' },
   goBack: {},
   goForward: {},
   wait: { seconds: 'amount' },
   click: { id: 'number' },
-  setValue: { id: 'number', text: 'string' },
-  findText: { text: 'string' },
+  setValue: { id: 'number', text: 'text' },
+  findText: { text: 'text' },
   hover: { id: 'number' },
   doubleClick: { id: 'number' },
   rightClick: { id: 'number' },
   dragAndDrop: { from: 'number', to: 'number' },
-  press: { key: 'string' },
-  type: { text: 'string' },
+  press: { key: 'exact' },
+  type: { text: 'text' },
   focus: { id: 'number' },
   blur: { id: 'number' },
   check: { id: 'number' },
   uncheck: { id: 'number' },
   dropdownOptions: { id: 'number' },
-  selectDropdown: { id: 'number', value: 'string' },
-  createTab: { url: 'string' },
+  selectDropdown: { id: 'number', value: 'exact' },
+  createTab: { url: 'url' },
   switch: { tabId: 'number' },
   close: { tabId: 'number' },
   getTabs: {},
   getText: { id: 'number' },
-  getAttribute: { id: 'number', attribute: 'string' },
+  getAttribute: { id: 'number', attribute: 'exact' },
   isVisible: { id: 'number' },
   isEnabled: { id: 'number' },
   screenshot: {},
@@ -34,16 +34,26 @@ const GRAMMAR = {
   dismissDialog: {},
   getCookies: {},
   getLocalStorage: {},
-  evaluate: { code: 'string' },
+  evaluate: { code: 'exact' },
   finish: {},
   fail: {},
 } as const satisfies Record<string, Record<string, Parameter>>;
 
-/** `number` is a whole number from 0 on, as elements and tabs have; an `amount` may have a fraction. */
-export type Parameter = 'string' | 'number' | 'amount';
+/** All its arguments may be left out, from the last one on. */
+const SCROLL = [
+  ['down', 'flag'],
+  ['pages', 'amount'],
+  ['index', 'number'],
+] as const;
+
+/**
+ * `number` is a whole number from 0 on, as elements and tabs have; an `amount` may have a fraction. Of the strings, `text` is
+ * for people to read, an `exact` one means something else if a character of it changes, and a `url` can be percent-encoded.
+ */
+export type Parameter = 'text' | 'exact' | 'url' | 'number' | 'amount' | 'flag';
 
 type Grammar = typeof GRAMMAR;
-type ValueOf<Kind> = Kind extends 'string' ? string : number;
+type ValueOf<Kind> = Kind extends 'text' | 'exact' | 'url' ? string : number;
 type Listed = {
   [Name in keyof Grammar]: { readonly name: Name } & {
     readonly [Field in keyof Grammar[Name]]: ValueOf<Grammar[Name][Field]>;
@@ -52,17 +62,43 @@ type Listed = {
 
 export type Argument = string | number | boolean;
 
-/** What `scroll` takes differs from client to client: up to four plain arguments. */
-export type Scroll = { readonly name: 'scroll'; readonly args: readonly Argument[] };
-export const MOST_SCROLL_ARGUMENTS = 4;
+/** Down by one page if nothing else is said; `index` is the element that is scrolled. */
+export type Scroll = {
+  readonly name: 'scroll';
+  readonly down?: boolean;
+  readonly pages?: number;
+  readonly index?: number;
+};
 
 export type Action = Listed | Scroll;
 export type ActionName = Action['name'];
 
 export const ACTION_NAMES = [...Object.keys(GRAMMAR), 'scroll'] as readonly ActionName[];
 
-/** The arguments of an action by name; null for names that are none, and for `scroll`. */
+/** The arguments of an action by name; null for names that are none. */
 export function parametersOf(name: string): readonly (readonly [field: string, kind: Parameter])[] | null {
+  if (name === 'scroll') return SCROLL;
   if (!Object.hasOwn(GRAMMAR, name)) return null;
   return Object.entries(GRAMMAR[name as keyof Grammar]);
+}
+
+/** How many arguments it takes at least. */
+export const leastArguments = (name: string): number =>
+  name === 'scroll' ? 0 : (parametersOf(name)?.length ?? 0);
+
+const KINDS: Readonly<Record<Parameter, string>> = {
+  text: '"text"',
+  exact: '"text"',
+  url: '"url"',
+  number: 'number',
+  amount: 'number',
+  flag: 'true or false',
+};
+
+/** How an action is written, for a model that got it wrong; null for names that are none. */
+export function usageOf(name: string): string | null {
+  const parameters = parametersOf(name);
+  if (!parameters) return null;
+  const optional = name === 'scroll' ? '?' : '';
+  return `${name}(${parameters.map(([field, kind]) => `${field}${optional}: ${KINDS[kind]}`).join(', ')})`;
 }

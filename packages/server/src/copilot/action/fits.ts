@@ -49,8 +49,9 @@ export function fitsPage(action: Action, page: Page): string | null {
       return action.key === '' ? 'No key is named.' : null;
     case 'wait':
       return action.seconds > LONGEST_WAIT ? `Nobody waits longer than ${LONGEST_WAIT} seconds.` : null;
-    case 'type':
     case 'scroll':
+      return action.index === undefined ? null : on(page, action.index, () => null);
+    case 'type':
     case 'goBack':
     case 'goForward':
     case 'switch':

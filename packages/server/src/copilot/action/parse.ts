@@ -1,68 +1,103 @@
 /**
- * Reads an action. Strict: exactly the names, the number and the kinds of arguments of the grammar, and nothing before or after
- * it; blanks are free around arguments only. Text in double quotes knows \" \\ \n \t and \uXXXX and holds no control characters.
+ * Reads an action as clients do: arguments are parted at commas outside of a string, and a string is the characters between two
+ * quotes of the same kind, as they are. Strict otherwise: exactly the names, the number and the kinds of arguments of the
+ * grammar, and nothing before or after it; blanks are free around arguments only.
  */
-import { type Action, type Argument, MOST_SCROLL_ARGUMENTS, parametersOf } from './action.ts';
+import { type Action, type Argument, leastArguments, type Parameter, parametersOf } from './action.ts';
 
 const HEAD = /^([a-zA-Z]{1,32})\(/;
-const TOKEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a string may not hold
-  /[ \t]*(?:("(?:[^"\\\u0000-\u001f\u007f]|\\["\\nt]|\\u[0-9a-fA-F]{4})*")|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/y;
+const PLAIN =
+  /[ \t]*(?:("[^"]*"|'[^']*'|`[^`]*`)|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/y;
+/** A backslash takes the character after it into the string. */
+const ESCAPED =
+  /[ \t]*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/sy;
 const LONGEST = 100_000;
 
-/** Null for everything that is not one action. */
-export function parseAction(text: string): Action | null {
+/** Null for everything that a client would not read as one action. */
+export const parseAction = (text: string): Action | null => actionIn(text, PLAIN, (inner) => inner);
+
+/**
+ * As `parseAction`, for what a model wrote: where a client could not read it, the strings are taken to be escaped, as
+ * models are used to (`"say \"hi\""`).
+ */
+export const parseWritten = (text: string): Action | null =>
+  parseAction(text) ?? actionIn(text, ESCAPED, unescaped);
+
+type Unquote = (inner: string) => string | null;
+
+function actionIn(text: string, token: RegExp, unquote: Unquote): Action | null {
   if (text.length > LONGEST) return null;
   const name = HEAD.exec(text)?.[1];
-  if (name === undefined) return null;
-  const args = argumentsIn(text, name.length + 1);
-  if (!args) return null;
-  if (name === 'scroll') return args.length <= MOST_SCROLL_ARGUMENTS ? { name, args } : null;
-  const parameters = parametersOf(name);
-  if (!parameters || parameters.length !== args.length) return null;
+  const parameters = name === undefined ? null : parametersOf(name);
+  if (name === undefined || !parameters) return null;
+  const args = argumentsIn(text, name.length + 1, token, unquote);
+  if (!args || args.length < leastArguments(name) || args.length > parameters.length) return null;
   const fields: Record<string, Argument> = {};
-  for (const [index, [field, kind]] of parameters.entries()) {
-    const value = args[index];
-    if (value === undefined || !fits(value, kind)) return null;
+  for (const [index, value] of args.entries()) {
+    const [field, kind] = parameters[index] ?? [];
+    if (field === undefined || kind === undefined || !fits(value, kind)) return null;
     fields[field] = value;
   }
   return { name, ...fields } as Action;
 }
 
-function fits(value: Argument, kind: 'string' | 'number' | 'amount'): boolean {
-  if (kind === 'string') return typeof value === 'string';
-  return typeof value === 'number' && value >= 0 && (kind === 'amount' || Number.isSafeInteger(value));
+function fits(value: Argument, kind: Parameter): boolean {
+  switch (kind) {
+    case 'text':
+    case 'exact':
+    case 'url':
+      return typeof value === 'string';
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'number':
+      return Number.isSafeInteger(value) && Number(value) >= 0;
+    case 'amount':
+      return typeof value === 'number' && value >= 0;
+  }
 }
 
-function argumentsIn(text: string, from: number): Argument[] | null {
+function argumentsIn(text: string, from: number, token: RegExp, unquote: Unquote): Argument[] | null {
   if (/^[ \t]*\)$/.test(text.slice(from))) return [];
   const args: Argument[] = [];
   let at = from;
   for (;;) {
-    TOKEN.lastIndex = at;
-    const match = TOKEN.exec(text);
-    if (!match) return null;
-    const value = valueFrom(match[1], match[2], match[3]);
+    token.lastIndex = at;
+    const match = token.exec(text);
+    const value = match && valueFrom(match, unquote);
     if (value === null) return null;
     args.push(value);
-    at = TOKEN.lastIndex;
+    at = token.lastIndex;
     const mark = text.charAt(at++);
     if (mark === ')') return at === text.length ? args : null;
     if (mark !== ',') return null;
   }
 }
 
-function valueFrom(quoted?: string, digits?: string, word?: string): Argument | null {
-  if (quoted !== undefined) return unescaped(quoted.slice(1, -1));
+function valueFrom([, quoted, digits, word]: RegExpExecArray, unquote: Unquote): Argument | null {
+  if (quoted !== undefined) return unquote(quoted.slice(1, -1));
   if (digits === undefined) return word === 'true';
   const value = Number(digits);
   // Only numbers that print as they were written: no minus zero, nothing that was rounded.
   return String(value) === digits ? value : null;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '\\': '\\',
+};
 
-const unescaped = (text: string): string =>
-  text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/g, (_, code?: string, mark?: string) =>
-    code === undefined ? (ESCAPES[mark ?? ''] ?? mark ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
-  );
+/** Null where it has an escape that is not known. */
+function unescaped(text: string): string | null {
+  let known = true;
+  const plain = text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code?: string, mark = '') => {
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    known &&= Object.hasOwn(ESCAPES, mark);
+    return ESCAPES[mark] ?? '';
+  });
+  return known ? plain : null;
+}

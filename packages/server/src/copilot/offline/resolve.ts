@@ -1,6 +1,7 @@
 /** An intent and a page make an action, or it is said what is missing for one. */
 import type { Action } from '../action/action.ts';
 import { fitsPage } from '../action/fits.ts';
+import { sendAction } from '../action/print.ts';
 import { findElements } from '../page/find.ts';
 import type { Page, PageElement } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
@@ -28,12 +29,15 @@ export type Next =
 
 const LEAST = 0.5;
 
-/** Never an action that does not fit the page. */
+/** Never an action that does not fit the page, or that a client would read as another one. */
 export function nextAction(intent: Intent, page: Page): Next {
   const next = resolve(intent, page);
-  const problem = 'action' in next ? fitsPage(next.action, page) : null;
+  const problem = 'action' in next ? (fitsPage(next.action, page) ?? unsendable(next.action)) : null;
   return problem === null ? next : { missing: problem };
 }
+
+const unsendable = (action: Action): string | null =>
+  sendAction(action) ? null : 'That has all three kinds of quotes, which the browser cannot be sent.';
 
 function resolve(intent: Intent, page: Page): Next {
   switch (intent.kind) {
@@ -106,7 +110,7 @@ function resolve(intent: Intent, page: Page): Next {
       return act({ name: 'press', key: intent.key }, `I press ${intent.key}.`);
     case 'scroll':
       return act(
-        { name: 'scroll', args: [intent.to] },
+        scrolling(intent.to),
         `I scroll ${intent.to === 'up' || intent.to === 'down' ? intent.to : `to the ${intent.to}`}.`,
       );
     case 'wait':
@@ -124,6 +128,15 @@ function resolve(intent: Intent, page: Page): Next {
     }
   }
 }
+
+/** There is no word for an end of the page: more pages than it has lead there. */
+const WHOLE_PAGE = 100;
+
+const scrolling = (to: 'up' | 'down' | 'top' | 'bottom'): Action => ({
+  name: 'scroll',
+  down: to === 'down' || to === 'bottom',
+  ...((to === 'top' || to === 'bottom') && { pages: WHOLE_PAGE }),
+});
 
 const act = (action: Action, thought: string): Next => ({ action, thought });
 

@@ -133,7 +133,23 @@ describe('GET /api/knowledge/resolve', () => {
     });
   });
 
-  test.each(['', '?url=', '?url=nowhere'])('%p lacks the url', async (query) => {
+  test.each([
+    ['shop.example', 'shop.example'],
+    ['www.shop.example', 'shop.example'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.1:8080', '127.0.0.1'],
+    ['localhost', 'localhost'],
+    ['localhost:3000', 'localhost'],
+    ['[::1]', '[::1]'],
+    ['shop.example/a?b=c', 'shop.example'],
+    ['about:blank', ''],
+  ])('takes %s', async (url, domain) => {
+    const { status, body } = await api.get('uma', `/api/knowledge/resolve?url=${encodeURIComponent(url)}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ allowed: true, domain, context: [], citations: [] });
+  });
+
+  test.each(['', '?url=', '?url=no%20where', '?url=https://'])('%p lacks the url', async (query) => {
     const { status, body } = await api.get('uma', `/api/knowledge/resolve${query}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'url' }] } });

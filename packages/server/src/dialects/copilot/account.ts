@@ -3,7 +3,7 @@ import { asFault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { Surroundings } from '../dialect.ts';
 import { checked, checkedBody, errorAnswer, errorBody, principalOf, shownToken } from './envelope.ts';
-import { rootDomain } from './root-domain.ts';
+import { addressOf, rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
 export function accountRoutes(app: Hono, around: Surroundings): void {
@@ -55,7 +55,7 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
   api.get('/knowledge/resolve', async (c) => {
     await caller(c);
     const { url } = checked(KnowledgeQuery, c.req.query());
-    const domain = rootDomain(url);
+    const domain = rootDomain(addressOf(url) ?? '');
     return c.json({ allowed: true, domain, hasOrgKnowledge: false, context: [], citations: [] });
   });
 

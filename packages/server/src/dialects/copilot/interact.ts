@@ -9,7 +9,7 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import { parseAction } from '../../copilot/action/parse.ts';
+import { sendWritten } from '../../copilot/action/print.ts';
 import { suggestCorrection } from '../../copilot/correction.ts';
 import type { ActionReport } from '../../copilot/evidence.ts';
 import { lastPage } from '../../copilot/last-page.ts';
@@ -133,7 +133,7 @@ async function reportOf(
   engine: Surroundings['engine'],
 ): Promise<{ failed: boolean; parts: Part[]; data: JsonObject }> {
   const before = lastPage(await engine.facts(ref, Math.max(0, (now.began ?? 1) - 2), PAGE));
-  const action = parseAction(typeof input.action === 'string' ? input.action : '');
+  const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
   const after = page ?? before ?? EMPTY_PAGE;
   const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
   const verification = action

@@ -3,7 +3,7 @@
  * counts, whatever dialect it was said in: so the number of a message is known without reading what came before it.
  */
 import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
-import { parseAction } from '../../copilot/action/parse.ts';
+import { sendWritten } from '../../copilot/action/print.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
@@ -141,12 +141,13 @@ type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' 
 function spoken(call: Requested | undefined): Spoken {
   switch (call?.tool) {
     case 'browser_act': {
-      const actionString = wordsAt(call.input, 'action');
-      const action = parseAction(actionString);
+      const written = wordsAt(call.input, 'action');
+      const sent = sendWritten(written);
+      const thought = wordsAt(call.input, 'thought');
       return {
-        content: wordsAt(call.input, 'thought'),
-        actionString,
-        ...(action && { actionPayload: { ...action } as JsonObject }),
+        content: sent?.note ? `${thought} ${sent.note}` : thought,
+        actionString: sent?.text ?? written,
+        ...(sent && { actionPayload: { ...sent.action } as JsonObject }),
         status: 'pending',
       };
     }

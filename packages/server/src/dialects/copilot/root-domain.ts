@@ -18,6 +18,12 @@ export function rootDomain(url: string): string {
   return labels.slice(-size).join('.');
 }
 
+/** A bare host such as `shop.example` or `127.0.0.1:8080` is an address, too; null for what is none. */
+export function addressOf(text: string): string | null {
+  const address = text.includes('://') ? URL.parse(text) : (URL.parse(`http://${text}`) ?? URL.parse(text));
+  return address?.href ?? null;
+}
+
 /** What a session is found by: where it is about. */
 export const siteLabels = (url: string): { url: string; domain: string } => ({
   url: url.slice(0, LONGEST_LABEL),

@@ -1,5 +1,6 @@
 /** What clients send to the endpoints of sessions and accounts. Unknown keys are tolerated. */
 import { z } from 'zod';
+import { addressOf } from './root-domain.ts';
 
 /** A parameter that is there but empty counts as absent. */
 const filled = <Schema extends z.ZodType>(schema: Schema) =>
@@ -65,6 +66,10 @@ export const Preferences = z.object({ theme: z.enum(['light', 'dark', 'system'])
 export type Preferences = z.infer<typeof Preferences>;
 
 export const KnowledgeQuery = z.object({
-  url: z.url().max(100_000),
+  url: z
+    .string()
+    .max(100_000)
+    .refine((text) => addressOf(text) !== null, 'must be a URL or a host name')
+    .describe('A URL, or a bare host name such as `shop.example`.'),
   query: z.string().max(10_000).optional(),
 });

@@ -1,5 +1,7 @@
 /** A task as clients of the copilot contract see it: read from the facts of its turn, and from nothing else. */
+
 import { type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import { sendWritten } from '../../copilot/action/print.ts';
 
 export type PlanStep = {
   readonly id: string;
@@ -158,15 +160,18 @@ function told(task: Reading): Task {
   const { taskId, waiting, ended, why, verification, correction, usage, actionCount, webSearches } = task;
   const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
   const acts = waiting?.tool === 'browser_act' ? waiting.input : null;
+  const sent = acts && sendWritten(text(acts.action));
   const status = statusOf(task, acts !== null, asks !== null);
   const thought = ended
     ? why || task.text
-    : text(acts?.thought ?? asks?.thought ?? asks?.question) || task.text;
+    : [text(acts?.thought ?? asks?.thought ?? asks?.question) || task.text, sent?.note]
+        .filter(Boolean)
+        .join(' ');
   return {
     taskId,
     status,
     thought: thought || (ended === 'failed' ? 'The task could not be done.' : 'Done.'),
-    action: ended === 'failed' ? 'fail()' : acts ? text(acts.action) : ended ? 'finish()' : 'wait(1)',
+    action: ended ? (ended === 'failed' ? 'fail()' : 'finish()') : (sent?.text ?? 'wait(1)'),
     plan: task.steps.length === 0 ? null : planOf(task),
     question: asks && {
       userQuestion: text(asks.question),

@@ -4,8 +4,10 @@
  */
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { usageOf } from '../../copilot/action/action.ts';
 import { fitsPage } from '../../copilot/action/fits.ts';
-import { parseAction } from '../../copilot/action/parse.ts';
+import { parseWritten } from '../../copilot/action/parse.ts';
+import { sendAction } from '../../copilot/action/print.ts';
 import { lastPage } from '../../copilot/last-page.ts';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { actsSoFar } from './recall.ts';
@@ -45,8 +47,13 @@ const plan = defineTool({
 
 const act = defineTool({
   name: 'browser_act',
-  description:
-    'Carries out one action in the browser, such as click(12), setValue(7, "tea"), navigate("https://example.com"), scroll("down"), wait(1). Numbers are those of the elements of the page. You are shown the page afterwards.',
+  description: [
+    'Carries out one action in the browser, such as click(12), setValue(7, "tea"), selectDropdown(9, "Blue"), navigate("https://example.com"), press("Enter"), scroll(true), scroll(false, 2), wait(1).',
+    'Numbers are those of the elements of the page. You are shown the page afterwards.',
+    'Text is entered exactly as it stands between the quotes, line breaks included, and nothing is unescaped: put it in a quote that does not occur in it, ", else \', else `.',
+    'scroll takes (down: true or false, pages: number, index: number of an element), each of which may be left out, and no words.',
+    'A list with options is operated with selectDropdown(number, "option"), never by clicking it.',
+  ].join(' '),
   input: z.object({
     thought: Thought,
     action: z.string().min(1).max(20_000),
@@ -57,8 +64,8 @@ const act = defineTool({
   deferred: true,
   approval: () => null,
   async run({ action: written }, { recent }) {
-    const action = parseAction(written);
-    if (!action) throw new Fault('tool_failed', `Not an action: ${written.slice(0, 200)}`);
+    const action = parseWritten(written);
+    if (!action) throw new Fault('tool_failed', unreadable(written));
     if (action.name === 'finish' || action.name === 'fail') {
       throw new Fault('tool_failed', 'End the task with browser_finish.');
     }
@@ -71,12 +78,19 @@ const act = defineTool({
         'Nothing has come of the last five actions: ask the user, or end the task as failed.',
       );
     }
+    const sent = sendAction(action);
+    if (!sent) throw new Fault('tool_failed', 'The text has all three kinds of quotes: use two at most.');
     const page = lastPage(recent);
-    const problem = page && fitsPage(action, page);
+    const problem = page && fitsPage(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
     return { parts: [] };
   },
 });
+
+function unreadable(written: string): string {
+  const usage = usageOf(/^\w{1,32}/.exec(written)?.[0] ?? '');
+  return `Not an action: ${written.slice(0, 200)}${usage === null ? '' : `. It is written ${usage}.`}`;
+}
 
 const verify = defineTool({
   name: 'browser_verify',
