@@ -1,6 +1,6 @@
 /** What `npm run build` makes is what ships: everything in it that is not loaded at once is loaded here. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -41,8 +41,9 @@ test('the server answers at every door, and what it loads later is there', async
       return new Response();
     },
   });
+  mkdirSync(join(folder, 'data'));
   writeFileSync(
-    join(folder, 'parlance.json'),
+    join(folder, 'data/config.json'),
     JSON.stringify({
       mcpServers: {
         everything: {

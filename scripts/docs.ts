@@ -14,9 +14,14 @@ const between = (text: string, table: string): string =>
 const MADE: Readonly<Record<string, (text: string) => string>> = {
   'docs/guides/configuration.md': () => `# Configuration
 
-Every setting has an environment variable, most have a flag, and all have a key in the config file: \`parlance.json\` in the current
-folder, or the file that \`--config\` names. A flag counts more than the environment, and that more than the file. A wrong value
-stops the start with one line that names it.
+Every setting has an environment variable, most have a flag, and all have a key in the config file: the JSON file that
+\`--config\` or \`PARLANCE_CONFIG\` names, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by default). A flag counts more than
+the environment, and that more than the file. A wrong value stops the start with one line that names it.
+
+Nothing is configured by the folder that tools work in: its files come from agents and from clones, and a configuration names programs to run. A
+\`parlance.json\` in the current folder or in the working directory is ignored, and the log says so; so are \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there.
+A default data folder that a git repository carries is refused; \`--data\` says that you trust it. The config file is hidden from tools and commands, wherever
+it is. Relative paths in it are taken from the current folder, those of MCP servers from the folder of the file.
 
 <!-- made by scripts/docs.ts -->
 ${settingsMarkdown().trim()}

@@ -1,5 +1,5 @@
 /** One run: clients of every dialect talk, the server is killed again and again, and what is left is checked. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { postJson } from '../server-process.ts';
@@ -103,7 +103,8 @@ function prepare(folder: string): void {
     chmodSync(path, 0o755);
   }
   const rules = [{ tool: 'shell', pattern: `${EFFECT} *`, decision: 'allow' }];
-  writeFileSync(join(folder, 'parlance.json'), JSON.stringify({ rules }));
+  mkdirSync(join(folder, 'data'));
+  writeFileSync(join(folder, 'data/config.json'), JSON.stringify({ rules }));
 }
 
 /** Every client ends what it has begun; one that does not is stuck, and that is a violation. */

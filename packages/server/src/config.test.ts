@@ -23,6 +23,13 @@ function folderWith(file: string | object, name = 'parlance.json'): string {
   return path;
 }
 
+function folderWithData(settings: object): string {
+  const path = join(folder, `case-${count++}`);
+  mkdirSync(join(path, '.parlance'), { recursive: true });
+  writeFileSync(join(path, '.parlance/config.json'), JSON.stringify(settings));
+  return path;
+}
+
 function errorOf(argv: string[], env: Record<string, string> = {}, cwd = folder): string {
   try {
     loadConfig(argv, env, cwd);
@@ -55,6 +62,8 @@ describe('defaults', () => {
       serperBaseUrl: undefined,
       instructions: undefined,
       cwd: folder,
+      configFile: null,
+      ignoredFiles: [],
       approval: 'suggest',
       contextStrategy: 'threshold',
       contextThreshold: 0.8,
@@ -103,7 +112,8 @@ describe('defaults', () => {
 });
 
 describe('sources', () => {
-  const cwd = folderWith({ port: 1111, logLevel: 'warn', doors: { agentloop: 8080 } });
+  const settings = { port: 1111, logLevel: 'warn', doors: { agentloop: 8080 } };
+  const cwd = folderWithData(settings);
 
   test('the file counts more than the default', () => {
     const config = loadConfig([], {}, cwd);
@@ -131,7 +141,66 @@ describe('sources', () => {
     const elsewhere = folderWith({ port: 4444 }, 'other.json');
     const env = { PARLANCE_CONFIG: join(elsewhere, 'other.json') };
     expect(loadConfig([], env, cwd).port).toBe(4444);
-    expect(loadConfig(['--config', 'parlance.json'], env, cwd).port).toBe(1111);
+    expect(loadConfig(['--config', '.parlance/config.json'], env, cwd).port).toBe(1111);
+  });
+
+  test('the file in the data folder is found in whatever data folder is named', () => {
+    expect(loadConfig([], {}, cwd).configFile).toBe(join(cwd, '.parlance/config.json'));
+    expect(loadConfig(['--data', join(cwd, '.parlance')], {}, folder).port).toBe(1111);
+    expect(loadConfig([], { PARLANCE_DATA: join(cwd, '.parlance') }, folder).port).toBe(1111);
+  });
+
+  test('the file in the data folder cannot name another data folder', () => {
+    const elsewhere = folderWithData({ data: '/srv/other' });
+    const file = join(elsewhere, '.parlance/config.json');
+    expect(errorOf([], {}, elsewhere)).toBe(`data in ${file} cannot name another data folder`);
+  });
+
+  test('a parlance.json in the current folder or the working directory is ignored, and said to be', () => {
+    const clone = folderWith({ port: 6666 });
+    const work = folderWith({ port: 7777 });
+    const config = loadConfig(['--cwd', work], {}, clone);
+    expect(config.port).toBe(3000);
+    expect(config.ignoredFiles).toEqual([join(clone, 'parlance.json'), join(work, 'parlance.json')]);
+    const named = loadConfig(['--cwd', work, '--config', 'parlance.json'], {}, clone);
+    expect([named.port, named.ignoredFiles]).toEqual([6666, [join(work, 'parlance.json')]]);
+  });
+
+  test('a data folder that a repository carries is refused unless it is named', () => {
+    const clone = folderWithData({ port: 6666 });
+    const git = (...args: string[]) => Bun.spawnSync(['git', ...args], { cwd: clone });
+    git('init', '-q');
+    expect(loadConfig([], {}, clone).port).toBe(6666);
+    git('add', '-f', '.parlance/config.json');
+    expect(errorOf([], {}, clone)).toBe(
+      `the data folder ${join(clone, '.parlance')} is part of a git repository and may come from somebody else: name it with --data if you trust it`,
+    );
+    expect(loadConfig(['--data', '.parlance'], {}, clone).port).toBe(6666);
+  });
+
+  test('MCP servers start beside the file that names them, and not in the current folder', () => {
+    const elsewhere = folderWith({ mcpServers: { a: { command: 'x' }, b: { command: 'x', cwd: 'sub' } } });
+    const { mcpServers } = loadConfig(['--config', join(elsewhere, 'parlance.json')], {}, folder);
+    expect(mcpServers).toMatchObject({ a: { cwd: elsewhere }, b: { cwd: join(elsewhere, 'sub') } });
+  });
+});
+
+describe('the working directory', () => {
+  const checkout = join(import.meta.dir, '../../..');
+
+  test('is the current folder, but a folder of its own in the checkout and anywhere below it', () => {
+    expect(loadConfig([], {}, folder).cwd).toBe(folder);
+    for (const cwd of [checkout, import.meta.dir])
+      expect(loadConfig(['--data', folder], {}, cwd).cwd).toBe(join(checkout, 'workspace'));
+  });
+
+  test('can be the checkout if it is named', () => {
+    expect(loadConfig(['--cwd', '.', '--data', folder], {}, checkout).cwd).toBe(checkout);
+  });
+
+  test('is ignored by git in the checkout', () => {
+    const { exitCode } = Bun.spawnSync(['git', 'check-ignore', '-q', 'workspace/x'], { cwd: checkout });
+    expect(exitCode).toBe(0);
   });
 
   test('the data folder is found while other settings are wrong', () => {
@@ -355,7 +424,7 @@ const files: [why: string, file: string | object, line: string][] = [
 
 describe('refuses a config file with', () => {
   for (const [why, file, line] of files)
-    test(why, () => expect(errorOf([], {}, folderWith(file))).toBe(line));
+    test(why, () => expect(errorOf(['--config', 'parlance.json'], {}, folderWith(file))).toBe(line));
 });
 
 describe('help', () => {

@@ -1,11 +1,13 @@
 /** What the operator decided: defaults < config file < environment < flags. */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { refuseTracked } from './config/data-folder.ts';
 import { ConfigError } from './config/error.ts';
 import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './config/model.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './config/settings.ts';
 import { type Environment, type Given, readSources, settingOf } from './config/sources.ts';
+import { isInstallation, WORKSPACE } from './installation.ts';
 
 export { ConfigError } from './config/error.ts';
 export { helpText, limitsMarkdown, settingsMarkdown } from './config/help.ts';
@@ -22,6 +24,12 @@ type Values = {
 
 /** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
 export type Config = Settled & {
+  /** where tools work. The default workspace need not exist yet */
+  readonly cwd: string;
+  /** the config file in use, absolute */
+  readonly configFile: string | null;
+  /** files that look like a configuration and lie where nothing is read from */
+  readonly ignoredFiles: readonly string[];
   readonly auth: 'open' | 'required';
   readonly model: ModelChoice;
   /** another model, as an agent names it; throws `ConfigError` where its key is missing */
@@ -29,8 +37,8 @@ export type Config = Settled & {
 };
 
 /** Settings that the configuration does not carry on: `auth` and `model` say what follows from them. */
-const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'database', 'redis']);
-type Settled = Omit<Values, 'auth' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
+const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd', 'database', 'redis']);
+type Settled = Omit<Values, 'auth' | 'cwd' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
 
 function parse(key: SettingKey, given: Given | undefined): unknown {
   const setting = settingOf(key);
@@ -69,24 +77,52 @@ function existingFolder(path: string, label: string): string {
   throw new ConfigError(`${label} must be an existing folder, not "${path}"`);
 }
 
-/** Throws `ConfigError`. Reads the config file and looks whether `cwd` exists; touches nothing else. */
+/** Without a setting, tools work in the current folder, but never in the server's own code. */
+function chooseWorkingDirectory(given: Given | undefined, chosen: string | undefined, cwd: string): string {
+  if (chosen !== undefined) return existingFolder(resolve(cwd, chosen), given?.label ?? 'cwd');
+  return isInstallation(existingFolder(realpathSync(cwd), 'the current folder')) ? WORKSPACE : cwd;
+}
+
+const CONFIG_FILE_OF_A_FOLDER = 'parlance.json';
+
+/** What lies in a folder that tools or a clone write to is never a configuration by itself. */
+const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
+  [...new Set(folders.map((folder) => join(folder, CONFIG_FILE_OF_A_FOLDER)))].filter(
+    (path) => path !== used && existsSync(path),
+  );
+
+/** Programs start beside the file that names them: in the current folder a clone could say what `npx` runs. */
+const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpServers'] =>
+  Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? server : { ...server, cwd: resolve(folder, server.cwd ?? '.') },
+    ]),
+  );
+
+/** Throws `ConfigError`. Reads the config file and looks at the folders that are named; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
-  const given = readSources(argv, env, cwd);
+  const { given, file } = readSources(argv, env, cwd);
   const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
   const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !SETTLED.has(key))) as Settled;
+  const workingDirectory = chooseWorkingDirectory(given.get('cwd'), values.cwd, cwd);
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
     model: chooseModel(values),
     modelNamed: (model) => chooseModel({ ...values, model, provider: undefined }),
     data: resolve(cwd, values.data),
-    cwd: existingFolder(resolve(cwd, values.cwd), given.get('cwd')?.label ?? 'cwd'),
+    cwd: workingDirectory,
+    mcpServers: file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers,
+    configFile: file,
+    ignoredFiles: ignoredIn([cwd, workingDirectory], file),
   };
   checkPorts(config);
+  if (!given.has('data')) refuseTracked(config.data);
   return Object.freeze(config);
 }
 
 /** The data folder alone, for commands that work on it without a server. The other settings may be wrong. */
 export function loadDataFolder(argv: readonly string[], env: Environment, cwd: string): string {
-  return resolve(cwd, String(parse('data', readSources(argv, env, cwd).get('data'))));
+  return resolve(cwd, String(parse('data', readSources(argv, env, cwd).given.get('data'))));
 }

@@ -1,4 +1,5 @@
 /** The composition root: the only file that names concrete adapters. */
+import { mkdirSync, realpathSync } from 'node:fs';
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { aboutOf } from './about.ts';
@@ -32,6 +33,7 @@ import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
 import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
+import { isInstallation } from './installation.ts';
 import { openProvider, providersByModel } from './model-provider.ts';
 import { metered } from './stores/rules/metered.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
@@ -61,6 +63,11 @@ export type RunningServer = {
 /** Serves when the promise resolves; what can be wrong with the configuration has been said by then. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const log = openLog(config.logLevel);
+  for (const file of config.ignoredFiles)
+    log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
+  mkdirSync(config.cwd, { recursive: true });
+  if (isInstallation(realpathSync(config.cwd)))
+    log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
   const metrics = openMetrics();
   const traces = await tracesOf(config, log);
   const store = openSqliteStore(config.data, { exclusive: true });

@@ -44,10 +44,10 @@ export const CONFIG_FILE = {
   env: ['PARLANCE_CONFIG'],
   flag: '--config',
   argument: 'PATH',
-  fallback: 'parlance.json',
-  fallbackText: 'parlance.json in the current folder, where there is one',
+  fallback: undefined,
+  fallbackText: 'config.json in the data folder, if there is one',
   schema: text,
-  description: 'a JSON file with any of these settings',
+  description: 'a JSON file with any of these settings; never taken from the folder that tools work in',
 } as const satisfies Setting;
 
 /** Has a place in the config file alone. */
@@ -290,8 +290,9 @@ export const SETTINGS = {
     env: ['WORKING_DIRECTORY'],
     flag: '--cwd',
     argument: 'FOLDER',
-    fallback: '.',
-    fallbackText: 'the current folder',
+    fallback: undefined,
+    fallbackText:
+      "the current folder; ./workspace, which is made, if that is Parlance's own checkout or installation",
     schema: text,
     description: 'where tools work',
   },

@@ -1,6 +1,6 @@
 /** Defaults, file, environment and flags, met per setting: the last of them that gives a value wins. */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { ConfigError } from './error.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
@@ -8,6 +8,8 @@ import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } fr
 /** `label` is how an error names the setting: by where its value came from. */
 export type Given = { readonly label: string; readonly raw: unknown };
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Flags = Map<SettingKey | 'config', Given>;
 
 const BY_FLAG = new Map<string, SettingKey | 'config'>([[CONFIG_FILE.flag, 'config']]);
 for (const key of SETTING_KEYS) {
@@ -19,8 +21,8 @@ export const settingOf = (key: SettingKey | 'config'): Setting =>
   key === 'config' ? CONFIG_FILE : SETTINGS[key];
 
 /** Takes `--flag value` and `--flag=value`. A flag that is not repeatable counts where it stands last. */
-function readFlags(argv: readonly string[]): Map<SettingKey | 'config', Given> {
-  const given = new Map<SettingKey | 'config', Given>();
+function readFlags(argv: readonly string[]): Flags {
+  const given: Flags = new Map();
   const words = argv.values();
   for (const word of words) {
     const equals = word.indexOf('=');
@@ -45,27 +47,49 @@ function readVariable(setting: Setting, env: Environment): Given | undefined {
 
 const isKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 
-function readText(path: string, name: string, asked: string | null): string | null {
+/** In the data folder; read if no other file is named. */
+export const DATA_CONFIG_FILE = 'config.json';
+
+type ConfigFile = {
+  readonly path: string;
+  /** as errors name it */
+  readonly name: string;
+  /** the flag or variable that names it; null for the one in the data folder */
+  readonly asked: string | null;
+};
+
+function findFile(flags: Flags, env: Environment, cwd: string): ConfigFile | null {
+  const asked = flags.get('config') ?? readVariable(CONFIG_FILE, env);
+  if (asked) {
+    const name = String(asked.raw);
+    return { path: resolve(cwd, name), name, asked: asked.label };
+  }
+  const data = flags.get('data') ?? readVariable(SETTINGS.data, env);
+  const path = join(resolve(cwd, String(data?.raw ?? SETTINGS.data.fallback)), DATA_CONFIG_FILE);
+  return existsSync(path) ? { path, name: path, asked: null } : null;
+}
+
+function readText({ path, name, asked }: ConfigFile): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    if (missing && asked === null) return null;
     throw new ConfigError(
-      missing ? `${asked} names ${name}, which does not exist` : `the config file ${name} cannot be read`,
+      missing && asked !== null
+        ? `${asked} names ${name}, which does not exist`
+        : `the config file ${name} cannot be read`,
       { cause },
     );
   }
 }
 
-function readFile(asked: Given | undefined, cwd: string): Map<SettingKey, Given> {
-  const name = String(asked?.raw ?? CONFIG_FILE.fallback);
-  const content = readText(resolve(cwd, name), name, asked?.label ?? null);
+function readFile(file: ConfigFile): Map<SettingKey, Given> {
   const given = new Map<SettingKey, Given>();
-  if (content === null) return given;
-  for (const [key, raw] of Object.entries(parseObject(content, name))) {
-    if (!isKey(key)) throw new ConfigError(`${name} has an unknown setting "${key}"`);
-    given.set(key, { label: `${key} in ${name}`, raw });
+  for (const [key, raw] of Object.entries(parseObject(readText(file), file.name))) {
+    if (!isKey(key)) throw new ConfigError(`${file.name} has an unknown setting "${key}"`);
+    if (key === 'data' && file.asked === null)
+      throw new ConfigError(`data in ${file.name} cannot name another data folder`);
+    given.set(key, { label: `${key} in ${file.name}`, raw });
   }
   return given;
 }
@@ -82,14 +106,21 @@ function parseObject(content: string, name: string): Record<string, unknown> {
   return value;
 }
 
-/** What was given for each setting; settings at their default are absent. */
-export function readSources(argv: readonly string[], env: Environment, cwd: string): Map<SettingKey, Given> {
+export type Sources = {
+  /** what was given for each setting; settings at their default are absent */
+  readonly given: ReadonlyMap<SettingKey, Given>;
+  /** the config file that was read, absolute */
+  readonly file: string | null;
+};
+
+export function readSources(argv: readonly string[], env: Environment, cwd: string): Sources {
   const flags = readFlags(argv);
-  const file = readFile(flags.get('config') ?? readVariable(CONFIG_FILE, env), cwd);
+  const file = findFile(flags, env, cwd);
+  const settings = file ? readFile(file) : null;
   const given = new Map<SettingKey, Given>();
   for (const key of SETTING_KEYS) {
-    const found = flags.get(key) ?? readVariable(SETTINGS[key], env) ?? file.get(key);
+    const found = flags.get(key) ?? readVariable(SETTINGS[key], env) ?? settings?.get(key);
     if (found !== undefined) given.set(key, found);
   }
-  return given;
+  return { given, file: file?.path ?? null };
 }

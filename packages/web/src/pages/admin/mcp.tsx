@@ -33,8 +33,8 @@ export function McpSection() {
         servers.length === 0 ? (
           <>
             <Empty title="No MCP server is configured">
-              Put them into <code>parlance.json</code> where the server is started, and start it again. Agents
-              can use their tools from then on.
+              Put them into <code>config.json</code> in the data folder of the server, and start it again.
+              Agents can use their tools from then on.
             </Empty>
             <CodeBlock code={EXAMPLE} language="json" />
           </>
