@@ -104,6 +104,7 @@ async function throughStore(folder: string, measured: Measure) {
       agent: 'coder',
       title: 'A session',
       status: 'idle',
+      approval: null,
       archived: false,
       labels: {},
       said: session.head + 1,

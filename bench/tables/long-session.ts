@@ -84,6 +84,7 @@ export async function writeSession(
     agent: AGENT.id,
     title: 'A long session',
     status: 'idle',
+    approval: null,
     archived: false,
     labels: {},
     said: Math.floor(facts / 5) * 2,

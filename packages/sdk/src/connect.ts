@@ -117,6 +117,22 @@ export function connect(options: ConnectOptions = {}): Parlance {
   }
 
   /** Sent once: who is told to wait before the next attempt is a person with a form. */
+  /** What a list has under `name` on all its pages. */
+  async function everyPage<Name extends string, Item>(
+    path: string,
+    name: Name,
+    signal: AbortSignal | undefined,
+  ): Promise<Item[]> {
+    type ListPage = Record<Name, Item[]> & { next: string | null };
+    const items: Item[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: ListPage = await wire.json({ path, query: { cursor, limit: 500 }, signal });
+      items.push(...page[name]);
+      cursor = page.next;
+    }
+    return items;
+  }
+
   async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
     const answer = await wire.once({ method: 'POST', path, body, signal });
     const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
@@ -136,24 +152,12 @@ export function connect(options: ConnectOptions = {}): Parlance {
     sessions: { list, all },
     activity: (options = {}) => activityEvents(wire, options, streaming),
     approvals: {
-      async list({ signal } = {}) {
-        const { approvals } = await wire.json<{ approvals: Approval[] }>({ path: '/v1/approvals', signal });
-        return approvals;
-      },
+      list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),
       answer: (id, body, { signal } = {}) =>
         wire.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
     },
     grants: {
-      async list({ signal } = {}) {
-        type Page = { grants: StandingGrant[]; next: string | null };
-        const grants: StandingGrant[] = [];
-        for (let cursor: string | null | undefined; cursor !== null; ) {
-          const page: Page = await wire.json({ path: '/v1/grants', query: { cursor, limit: 500 }, signal });
-          grants.push(...page.grants);
-          cursor = page.next;
-        }
-        return grants;
-      },
+      list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
     },
     admin: administration(wire),
     auth: {

@@ -15,14 +15,14 @@ export type Caller = {
   readonly key?: string;
 };
 
-type Around = Pick<Asking, 'mostQueued' | 'replaced' | 'newId'> & {
+type Around = Pick<Asking, 'mostQueued' | 'replaced' | 'approvalKnown' | 'newId'> & {
   readonly roster: Roster;
   readonly now: () => number;
 };
 
 /** Throws `not_found` where the command names an agent or a domain that is not there. */
 export function askingOf(session: LiveSession, command: Decided, caller: Caller, around: Around): Asking {
-  const { roster, now, mostQueued, replaced, newId } = around;
+  const { roster, now, mostQueued, replaced, approvalKnown, newId } = around;
   const placed = command.type === 'session.create' || command.type === 'input.submit';
   const chosen = placed || command.type === 'session.configure' ? command.agent : undefined;
   const domain = (placed && command.domain) || session.state.created?.domain || roster.defaultDomain;
@@ -40,6 +40,7 @@ export function askingOf(session: LiveSession, command: Decided, caller: Caller,
       return shownSoFar(session, now);
     },
     replaced,
+    approvalKnown,
     mostQueued,
     newId,
   };

@@ -33,6 +33,8 @@ export type Asking = {
   } | null;
   /** the input that is replaced, and the number of its fact; null where none is, or there is no such input */
   readonly replaced: { readonly input: InputId; readonly seq: number } | null;
+  /** the approval that is answered was requested in this session */
+  readonly approvalKnown: boolean;
   /** how many inputs may wait in the session */
   readonly mostQueued: number;
   readonly newId: () => string;
@@ -216,11 +218,7 @@ function answer(
 ): FactBody[] {
   const { turn } = state;
   const waiting = waitingCall(state);
-  if (
-    command.approval &&
-    command.approval !== waiting?.approval &&
-    !state.answered.includes(command.approval)
-  ) {
+  if (command.approval && command.approval !== waiting?.approval && !asking.approvalKnown) {
     throw new Fault('not_found', 'There is no such approval.');
   }
   if (!turn || !waiting || (command.approval && command.approval !== waiting.approval)) {

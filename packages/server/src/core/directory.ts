@@ -1,5 +1,5 @@
 /** Which sessions there are, and which of them a name means. */
-import { Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
+import { type ApprovalId, Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
 import type { EventStore, SessionRecord, SessionRef } from './ports/store.ts';
 
 export class Directory {
@@ -33,6 +33,11 @@ export class Directory {
     const records = parsed.success ? await this.store.findById(parsed.data) : [];
     const [first] = records.sort((left, right) => left.createdAt - right.createdAt);
     return first?.ref ?? null;
+  }
+
+  /** Whether the approval was requested in the session, be it open or answered. */
+  async hasApproval(ref: SessionRef, approval: ApprovalId): Promise<boolean> {
+    return (await this.store.lookup({ kind: 'approval', id: approval }, ref)) !== null;
   }
 
   /** Those that are archived, too. */

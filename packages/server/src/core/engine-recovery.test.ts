@@ -152,7 +152,9 @@ describe('after the process was killed', () => {
       [says('Done.'), says('Nothing more.')],
     );
     expect(await stage.engine.recover()).toBe(0);
-    const [waiting] = await stage.engine.approvals(LOCAL);
+    const {
+      waiting: [waiting],
+    } = await stage.engine.approvals(LOCAL, { limit: 10 });
     expect(waiting?.approval?.approval).toBe(approval as ApprovalId);
     await stage.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
     await stage.engine.rested(SESSION);

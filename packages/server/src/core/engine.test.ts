@@ -212,15 +212,17 @@ describe('rights', () => {
     const where = ref('asks', 'uma');
     await submit(engine, where, 'Run it', uma);
     await engine.rested(where);
-    const [waiting] = await engine.approvals(uma.principal);
+    const {
+      waiting: [waiting],
+    } = await engine.approvals(uma.principal, { limit: 10 });
     const approval = waiting?.approval?.approval as ApprovalId;
     for (const answer of ['once', 'always', 'deny'] as const)
       await expect(engine.answer(approval, { answer }, uma)).rejects.toMatchObject({ code: 'forbidden' });
     await expect(engine.answer(approval, { answer: 'once' }, dev)).rejects.toMatchObject({
       code: 'not_found',
     });
-    expect(await engine.approvals(dev.principal)).toEqual([]);
-    expect(await engine.approvals(ada.principal)).toHaveLength(1);
+    expect((await engine.approvals(dev.principal, { limit: 10 })).waiting).toEqual([]);
+    expect((await engine.approvals(ada.principal, { limit: 10 })).waiting).toHaveLength(1);
     await engine.answer(approval, { answer: 'once' }, ada);
     await engine.rested(where);
     expect((await engine.record(where))?.status).toBe('idle');

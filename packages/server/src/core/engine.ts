@@ -11,7 +11,6 @@ import {
   type JsonObject,
   type PrincipalId,
 } from '@parlance/protocol';
-import { Answered } from './answered.ts';
 import { askingOf, type Caller, checkConfiguration, replacedBy } from './asking.ts';
 import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
@@ -24,6 +23,7 @@ import { type Meter, NO_METER } from './ports/meter.ts';
 import type { ToolSpec } from './ports/provider.ts';
 import type {
   EventStore,
+  LookupKey,
   SessionFilter,
   SessionPage,
   SessionQuery,
@@ -33,7 +33,7 @@ import type {
 import { NO_TRACER, type Tracer } from './ports/tracer.ts';
 import { toolSpec } from './prompt.ts';
 import { explain, summarise } from './questions.ts';
-import { authorise, maySee, requirePermission } from './rights.ts';
+import { authorise, requirePermission } from './rights.ts';
 import { RunQueue } from './run-queue.ts';
 import { waitingCall } from './session.ts';
 import { SessionCache } from './session-cache.ts';
@@ -56,6 +56,7 @@ export type { Log } from './ports/log.ts';
 export type { PreferenceStore } from './ports/preferences.ts';
 export type { ToolSpec } from './ports/provider.ts';
 export {
+  type LookupKey,
   type SessionFilter,
   type SessionPage,
   type SessionRecord,
@@ -78,6 +79,8 @@ export type GrantPage = {
   readonly next: string | null;
 };
 
+export type ApprovalPage = { readonly waiting: readonly Now[]; readonly next: string | null };
+
 export type Watch = Glance & { stop(): void };
 
 export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
@@ -97,7 +100,6 @@ export type EngineParts = Omit<TurnTools, 'clients' | 'meter' | 'tracer'> & {
 
 /** One that nobody uses is read again in a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
-const ANSWERS_REMEMBERED = 1_000;
 
 /** Whose sessions a list has: absent for everyone's. */
 const ownerFor = (principal: Principal): PrincipalId | undefined =>
@@ -112,7 +114,6 @@ export class Engine {
   readonly #limits: EngineLimits;
   readonly #capacity: Capacity;
   readonly #sessions: SessionCache;
-  readonly #answered = new Answered(ANSWERS_REMEMBERED);
 
   constructor(parts: EngineParts) {
     this.clients = parts.clients ?? new ClientDesk();
@@ -122,7 +123,8 @@ export class Engine {
     this.#tools = { ...parts, clients: this.clients, meter, tracer };
     this.#directory = new Directory(parts.store);
     const firstAgent = parts.roster.first(parts.roster.defaultDomain);
-    const { happened } = new Tally(this.#tools, (note) => this.#eachWaiting(note));
+    const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;
+    const { happened } = new Tally(this.#tools, () => parts.store.count(awaitingApproval));
     this.#sessions = new SessionCache(
       { ...parts, happened },
       firstAgent,
@@ -222,14 +224,18 @@ export class Engine {
   async #carryOut(session: LiveSession, command: Command, caller: Caller): Promise<Fact[]> {
     if (command.type === 'approval.explain') return explain(session, this.#tools, command.approval);
     if (command.type === 'context.compact') return this.#compact(session);
-    const asked = waitingCall(session.state)?.approval;
     const replaced = await replacedBy(session, command);
+    const approvalKnown = await this.#knowsApproval(session, command);
     const mostQueued = this.#limits.inputsQueued;
-    const facts = await session.transact((state) =>
-      decide(state, command, askingOf(session, command, caller, { ...this.#parts, mostQueued, replaced })),
-    );
-    if (asked && waitingCall(session.state)?.approval !== asked) this.#answered.remember(asked, session.ref);
-    return facts;
+    const around = { ...this.#parts, mostQueued, replaced, approvalKnown };
+    return session.transact((state) => decide(state, command, askingOf(session, command, caller, around)));
+  }
+
+  /** Whether the approval that the command answers was ever requested in the session. */
+  async #knowsApproval(session: LiveSession, command: Command): Promise<boolean> {
+    if (command.type !== 'approval.answer' || !command.approval) return false;
+    if (waitingCall(session.state)?.approval === command.approval) return true;
+    return this.#directory.hasApproval(session.ref, command.approval);
   }
 
   /**
@@ -341,13 +347,22 @@ export class Engine {
     return this.#parts.store.count({ ...filter, owner: ownerFor(principal) });
   }
 
-  /** Everything that waits for an answer this principal may give, but for sessions that cannot be read. */
-  async approvals(principal: Principal): Promise<Now[]> {
-    requirePermission(principal, 'chat:read');
+  /** One page of the sessions with an approval that this principal may answer, but for those that cannot be read. */
+  async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
+    const filter = { awaitingApproval: true, archived: 'included' } as const;
+    const { sessions, next } = await this.list(principal, { ...page, ...filter });
     const waiting: Now[] = [];
-    const asking = this.#directory.all({ owner: ownerFor(principal), status: ['waiting'] });
-    await this.#each(asking, async ({ ref }) => waiting.push(await this.now(ref)));
-    return waiting;
+    await this.#each(sessions, async ({ ref }) => waiting.push(await this.now(ref)));
+    return { waiting, next };
+  }
+
+  /**
+   * The session in which the approval was requested or the turn was started, be it open or over. Null for what is
+   * unknown or not the principal's; an admin finds everyone's.
+   */
+  async lookup(principal: Principal, key: LookupKey): Promise<SessionRef | null> {
+    const record = await this.#parts.store.lookup(key, { owner: ownerFor(principal) });
+    return record?.ref ?? null;
   }
 
   /** Answers an approval by its id alone, whatever session it is in. */
@@ -356,11 +371,8 @@ export class Engine {
     answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
     caller: Caller,
   ): Promise<Receipt> {
-    const waiting = (await this.approvals(caller.principal)).find(
-      (now) => now.approval?.approval === approval,
-    );
-    const ref = waiting?.ref ?? this.#answered.place(approval);
-    if (!ref || !maySee(ref, caller.principal)) throw new Fault('not_found', 'There is no such approval.');
+    const ref = await this.lookup(caller.principal, { kind: 'approval', id: approval });
+    if (!ref) throw new Fault('not_found', 'There is no such approval.');
     return this.send(ref, { ...answer, type: 'approval.answer', approval }, caller);
   }
 
@@ -390,12 +402,6 @@ export class Engine {
   /** No new turns; resolves when the running moves are done, or after `graceMs`. What is left resumes at the next start. */
   async drain(graceMs: number): Promise<boolean> {
     return this.#queue.drain(graceMs);
-  }
-
-  async #eachWaiting(note: Tally['note']): Promise<void> {
-    await this.#each(this.#directory.all({ status: ['waiting'] }), ({ ref }) =>
-      this.#sessions.use(ref, async (session) => note(ref, session.state)),
-    );
   }
 
   /** One after another. A session that cannot be read is logged and left alone: the others must not wait for it. */

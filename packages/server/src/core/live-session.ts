@@ -36,13 +36,8 @@ export type Sources = {
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;
-  /** told of facts that are durable, and of the state before and after them */
-  readonly happened?: (
-    ref: SessionRef,
-    facts: readonly Fact[],
-    before: SessionState,
-    after: SessionState,
-  ) => void;
+  /** told of facts that are durable, and of the state before them */
+  readonly happened?: (ref: SessionRef, facts: readonly Fact[], before: SessionState) => void;
 };
 
 const PAGE = 500;
@@ -234,8 +229,6 @@ export class LiveSession {
       this.#tell(fact);
     }
     if (this.state.seq === seq) return false;
-    // Whoever wrote them has counted them; what waits for a person is known here all the same.
-    this.#report([], this.state);
     if (!this.driving) this.#takeUp();
     return true;
   }
@@ -296,7 +289,7 @@ export class LiveSession {
   /** What is counted wrongly must not keep anyone from going on. */
   #report(facts: readonly Fact[], before: SessionState): void {
     try {
-      this.sources.happened?.(this.ref, facts, before, this.state);
+      this.sources.happened?.(this.ref, facts, before);
     } catch (thrown) {
       this.sources.log.error({ err: thrown, session: this.ref.id }, 'facts could not be counted');
     }

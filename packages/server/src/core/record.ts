@@ -1,6 +1,6 @@
 /** What is kept beside the facts of a session, as its state tells. */
 import type { SessionRecord, SessionRef } from './ports/store.ts';
-import { atRest, type SessionState, STATE_VERSION, statusOf } from './session.ts';
+import { atRest, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session.ts';
 
 /** Null where the session is not at rest: the one before it stays. */
 export const checkpointOf = (state: SessionState): SessionRecord['checkpoint'] =>
@@ -17,6 +17,7 @@ export const recordOf = (
   agent: state.agent.id,
   title: state.title,
   status: statusOf(state),
+  approval: waitingCall(state)?.approval ?? null,
   archived: state.archived,
   labels: state.labels,
   said: state.said,

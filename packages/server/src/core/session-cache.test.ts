@@ -55,7 +55,9 @@ test('a session with a pending approval may be dropped: it is there again when i
     await submit(engine, index, 'Hi');
     await engine.rested(ref(index));
   }
-  const [waiting] = await engine.approvals(LOCAL);
+  const {
+    waiting: [waiting],
+  } = await engine.approvals(LOCAL, { limit: 10 });
   await engine.answer(waiting?.approval?.approval as ApprovalId, { answer: 'once' }, CALLER);
   await engine.rested(ref(0));
   const types = (await engine.facts(ref(0), 0, 100)).map(({ type }) => type);

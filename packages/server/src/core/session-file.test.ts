@@ -80,7 +80,9 @@ describe('what was exported', () => {
     await imported(store, await fileOf(facts.slice(0, asked + 1)));
     const stage = await setStage([says('All tests pass.')], { store });
     const ended = stage.happens('turn.ended');
-    const [waiting] = await stage.engine.approvals(LOCAL);
+    const {
+      waiting: [waiting],
+    } = await stage.engine.approvals(LOCAL, { limit: 10 });
     await stage.engine.answer(waiting?.approval?.approval ?? ('' as never), { answer: 'once' }, CALLER);
     await ended;
     expect((await store.load(SESSION))?.status).toBe('idle');

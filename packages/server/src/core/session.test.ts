@@ -31,6 +31,7 @@ const asking = (more: Partial<Asking> = {}): Asking => ({
   answeredBy: undefined,
   open: null,
   replaced: null,
+  approvalKnown: false,
   mostQueued: Number.POSITIVE_INFINITY,
   newId,
   ...more,
@@ -137,9 +138,9 @@ const TABLE: [string, Decided, Row][] = [
   ],
 ];
 
-const outcomeOf = (state: SessionState, command: Decided): string[] | string => {
+const outcomeOf = (state: SessionState, command: Decided, more: Partial<Asking> = {}): string[] | string => {
   try {
-    return types(decide(state, command, asking()));
+    return types(decide(state, command, asking(more)));
   } catch (thrown) {
     if (thrown instanceof Fault) return thrown.code;
     throw thrown;
@@ -247,10 +248,12 @@ describe('approvals', () => {
     exit: false,
     ...more,
   });
-  const codeOf = (state: SessionState, more: object) => outcomeOf(state, answer(more));
+  const codeOf = (state: SessionState, more: object, approvalKnown = false) =>
+    outcomeOf(state, answer(more), { approvalKnown });
 
   test('a late answer is told apart from one to an approval that never was', () => {
-    expect(codeOf(allowed, { approval: APPROVAL })).toBe('no_approval');
+    expect(codeOf(allowed, { approval: APPROVAL }, true)).toBe('no_approval');
+    expect(codeOf(waiting, { approval: 'earlier' }, true)).toBe('no_approval');
     expect(codeOf(allowed, { approval: 'never' })).toBe('not_found');
     expect(codeOf(waiting, { approval: 'never' })).toBe('not_found');
     expect(codeOf(unborn, { approval: APPROVAL })).toBe('not_found');
@@ -258,9 +261,9 @@ describe('approvals', () => {
 
   test('an approval that ended with its turn, unanswered, counts as answered', () => {
     const cancelled = give(waiting, { type: 'turn.cancel' });
-    expect(codeOf(cancelled, { approval: APPROVAL })).toBe('no_approval');
+    expect(codeOf(cancelled, { approval: APPROVAL }, true)).toBe('no_approval');
     const superseded = give(waiting, submit('Instead', 'supersede'));
-    expect(codeOf(superseded, { approval: APPROVAL })).toBe('no_approval');
+    expect(codeOf(superseded, { approval: APPROVAL }, true)).toBe('no_approval');
   });
 
   test('an answer that cites another hash is refused, the right one is taken', () => {

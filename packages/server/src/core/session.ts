@@ -83,8 +83,6 @@ export type SessionState = {
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
   /** what "always" has allowed in this session */
   readonly grants: readonly string[];
-  /** approvals that have their answer, the latest last, so that a late answer is told apart from an unknown one */
-  readonly answered: readonly ApprovalId[];
   /** idempotency keys of inputs, the latest last */
   readonly keys: readonly { readonly key: string; readonly seq: number }[];
   /** where they are other than the server's */
@@ -116,7 +114,6 @@ export const initialState = (agent: AgentRef): SessionState => ({
   said: 0,
   finished: [],
   grants: [],
-  answered: [],
   keys: [],
   model: null,
   approvalMode: null,
@@ -212,10 +209,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'waiting', approval, ask, hash }));
     }
     case 'approval.answered': {
-      const remembered = { ...state, answered: [...state.answered, fact.approval].slice(-REMEMBERED) };
-      const granted = fact.grant
-        ? { ...remembered, grants: [...new Set([...state.grants, fact.grant])] }
-        : remembered;
+      const granted = fact.grant ? { ...state, grants: [...new Set([...state.grants, fact.grant])] } : state;
       return withCall(granted, fact.call, (call) => ({ ...base(call), phase: 'allowed' }));
     }
     case 'grant.revoked':
@@ -228,14 +222,8 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         phase: 'deferred',
       }));
     case 'tool.ended': {
-      // An approval that ends with its call, unanswered, counts as answered.
-      const waiting = state.turn?.calls.find((call) => call.call === fact.call && call.phase === 'waiting');
-      const answered =
-        waiting?.phase === 'waiting'
-          ? [...state.answered, waiting.approval].slice(-REMEMBERED)
-          : state.answered;
       const said = fact.final || fact.said !== undefined ? state.said + 1 : state.said;
-      return inTurn({ ...state, answered, said }, (turn) => ({
+      return inTurn({ ...state, said }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,
         gaveUp: fact.final === true && fact.outcome !== 'ok',

@@ -1,50 +1,25 @@
 /** What is counted of sessions. It follows from their facts alone, so that nothing is counted that did not happen. */
 import type { Fact } from '@parlance/protocol';
 import type { Observers } from './model-call.ts';
-import { type SessionRef, sessionKey } from './ports/store.ts';
-import { type SessionState, waitingCall } from './session.ts';
+import type { SessionRef } from './ports/store.ts';
+import type { SessionState } from './session.ts';
 
 export class Tally {
-  /** sessions in which a call waits for a person */
-  readonly #waiting = new Set<string>();
-  #seeded: Promise<void> | null = null;
-
   constructor(
     private readonly observers: Observers,
-    /** calls `note` for each session that waits since before this process began */
-    private readonly seed: (note: Tally['note']) => Promise<void>,
+    /** how many sessions have a call that waits for a person */
+    approvalsWaiting: () => Promise<number>,
   ) {
-    observers.meter.gauge('approvals_waiting', () => this.#approvalsWaiting());
+    observers.meter.gauge('approvals_waiting', approvalsWaiting);
   }
 
-  /** The facts are durable, and have made `after` of `before`. */
-  readonly happened = (
-    ref: SessionRef,
-    facts: readonly Fact[],
-    before: SessionState,
-    after: SessionState,
-  ): void => {
+  /** The facts are durable; `before` is the state in which they were decided. */
+  readonly happened = (ref: SessionRef, facts: readonly Fact[], before: SessionState): void => {
     for (const fact of facts) {
       this.#count(fact, before);
       this.observers.tracer.happened(ref, fact, before);
     }
-    this.note(ref, after);
   };
-
-  readonly note = (ref: SessionRef, state: SessionState): void => {
-    if (waitingCall(state)) this.#waiting.add(sessionKey(ref));
-    else if (this.#waiting.size > 0) this.#waiting.delete(sessionKey(ref));
-  };
-
-  /** Those of earlier days are looked up when someone first asks, so that no start waits for it. */
-  async #approvalsWaiting(): Promise<number> {
-    this.#seeded ??= this.seed(this.note);
-    await this.#seeded.catch((thrown) => {
-      this.#seeded = null;
-      throw thrown;
-    });
-    return this.#waiting.size;
-  }
 
   #count(fact: Fact, { turn }: SessionState): void {
     const { meter } = this.observers;

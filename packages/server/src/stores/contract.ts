@@ -5,6 +5,7 @@ import { contentContract } from './contract/content.ts';
 import { durabilityContract } from './contract/durability.ts';
 import { erasingContract } from './contract/erasing.ts';
 import { listingContract } from './contract/listing.ts';
+import { lookupContract } from './contract/lookup.ts';
 import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
@@ -16,6 +17,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('appending', () => appendingContract(implementation));
     describe('reading', () => readingContract(implementation));
     describe('listing', () => listingContract(implementation));
+    describe('looking up', () => lookupContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));

@@ -1,10 +1,18 @@
 /** Keeps everything in this process, for tests and for servers that may forget. */
-import { type Fact, type JsonObject, type PrincipalId, parseFact, type SessionId } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  type Fact,
+  type JsonObject,
+  type PrincipalId,
+  parseFact,
+  type SessionId,
+} from '@parlance/protocol';
 import type { PreferenceStore } from '../core/ports/preferences.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import {
   AppendConflict,
   type EventStore,
+  type LookupKey,
   type SessionFilter,
   type SessionQuery,
   type SessionRecord,
@@ -15,12 +23,19 @@ import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { Followers } from './rules/followers.ts';
 import { joined, type Store } from './rules/joined.ts';
 import { rowLimit } from './rules/limit.ts';
+import { lookupKeysOf, storableKey } from './rules/lookup-keys.ts';
 import { checkNumbering } from './rules/numbering.ts';
 import { openness } from './rules/openness.ts';
 import { storable, storableLabels, storableRef } from './rules/text.ts';
 
 /** Facts are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
-type Session = { readonly row: number; record: SessionRecord; readonly facts: string[] };
+type Session = {
+  readonly row: number;
+  record: SessionRecord;
+  readonly facts: string[];
+  /** what it is found by, as in `holders` */
+  readonly keys: Set<string>;
+};
 
 export function openMemoryStore(): Store {
   const { whileOpen, close } = openness();
@@ -35,6 +50,7 @@ export function openMemoryStore(): Store {
     read: whileOpen(sessions.read),
     load: whileOpen(sessions.load),
     findById: whileOpen(sessions.findById),
+    lookup: whileOpen(sessions.lookup),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
     writable: whileOpen(() => undefined),
@@ -68,18 +84,43 @@ export function openMemoryStore(): Store {
 
 function memorySessions() {
   const sessions = new Map<string, Session>();
+  const awaitingApproval = new Set<Session>();
+  const holders = new Map<string, Set<Session>>();
   let rows = 0;
   let bytes = 0;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
-  const select = (wanted: (record: SessionRecord) => boolean) =>
-    [...sessions.values()].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
+  const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
+  const select = (wanted: (record: SessionRecord) => boolean, among: Iterable<Session> = sessions.values()) =>
+    [...among].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
+  const filtered = (filter: SessionFilter) =>
+    select(
+      (record) => matches(filter, record),
+      filter.awaitingApproval ? awaitingApproval : sessions.values(),
+    );
+
+  function index(session: Session, facts: readonly Fact[]): void {
+    if (session.record.approval === null) awaitingApproval.delete(session);
+    else awaitingApproval.add(session);
+    for (const key of lookupKeysOf(facts).map(holderKey)) {
+      session.keys.add(key);
+      holders.set(key, (holders.get(key) ?? new Set()).add(session));
+    }
+  }
+
+  function removeFromIndex(session: Session): void {
+    awaitingApproval.delete(session);
+    for (const key of session.keys) {
+      holders.get(key)?.delete(session);
+      if (holders.get(key)?.size === 0) holders.delete(key);
+    }
+  }
 
   return {
     append(expected: number, facts: readonly Fact[], record: SessionRecord): void {
       checkNumbering(expected, facts, record);
       const bodies = facts.map((fact) => JSON.stringify(fact));
       const key = keyOf(record.ref);
-      const session = sessions.get(key) ?? { row: ++rows, record, facts: [] };
+      const session = sessions.get(key) ?? { row: ++rows, record, facts: [], keys: new Set<string>() };
       if (session.facts.length !== expected) {
         throw new AppendConflict(record.ref, expected, session.facts.length);
       }
@@ -87,6 +128,7 @@ function memorySessions() {
       session.facts.push(...bodies);
       for (const body of bodies) bytes += Buffer.byteLength(body);
       sessions.set(key, session);
+      index(session, facts);
     },
 
     read(ref: SessionRef, after: number, limit: number): Fact[] {
@@ -100,10 +142,17 @@ function memorySessions() {
     findById: (id: SessionId) =>
       select((record) => record.ref.id === storable(id)).map((session) => session.record),
 
+    lookup(key: LookupKey, within: Partial<SessionRef> = {}): SessionRecord | null {
+      const held = holders.get(holderKey(key)) ?? [];
+      const found = select(({ ref }) => isWithin(ref, within), held);
+      const { id } = storableKey(key);
+      return (found.find(({ record }) => record.approval === id) ?? found[0])?.record ?? null;
+    },
+
     list(query: SessionQuery) {
       const limit = rowLimit(query.limit);
       const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
-      const found = select((record) => matches(query, record))
+      const found = filtered(query)
         .filter((session) => after === null || comesAfter(after, session))
         .slice(rowLimit(query.offset ?? 0));
       const page = found.slice(0, limit);
@@ -117,11 +166,15 @@ function memorySessions() {
       };
     },
 
-    count: (filter: SessionFilter) => select((record) => matches(filter, record)).length,
+    count: (filter: SessionFilter) => filtered(filter).length,
 
     size: () => bytes,
 
-    erase: (ref: SessionRef) => sessions.delete(keyOf(ref)),
+    erase(ref: SessionRef): boolean {
+      const session = sessions.get(keyOf(ref));
+      if (session) removeFromIndex(session);
+      return sessions.delete(keyOf(ref));
+    },
   };
 }
 
@@ -164,6 +217,7 @@ const storableRecord = (record: SessionRecord): SessionRecord => ({
   domain: storable(record.domain),
   agent: storable(record.agent),
   title: storable(record.title),
+  approval: record.approval && (storable(record.approval) as ApprovalId),
   labels: storableLabels(record.labels),
   checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },
 });
@@ -173,6 +227,9 @@ const lastChangedFirst = (one: Session, other: Session): number =>
 
 const comesAfter = (position: Position, { record, row }: Session): boolean =>
   record.updatedAt < position.updatedAt || (record.updatedAt === position.updatedAt && row < position.row);
+
+const isWithin = (ref: SessionRef, { owner, id }: Partial<SessionRef>): boolean =>
+  (owner === undefined || ref.owner === storable(owner)) && (id === undefined || ref.id === storable(id));
 
 const matches = (
   { owner, domain, status, archived, label, title }: SessionFilter,

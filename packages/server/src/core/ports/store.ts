@@ -1,5 +1,5 @@
 /** Where facts live. `stores/contract.ts` tests every promise made here. */
-import type { Fact, PrincipalId, SessionId } from '@parlance/protocol';
+import type { ApprovalId, Fact, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 
 /** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
 export type SessionRef = { readonly owner: PrincipalId; readonly id: SessionId };
@@ -16,6 +16,8 @@ export type SessionRecord = {
   readonly agent: string;
   readonly title: string;
   readonly status: SessionStatus;
+  /** the approval that waits for an answer */
+  readonly approval: ApprovalId | null;
   readonly archived: boolean;
   /** what clients have set beside the session, to find it by */
   readonly labels: Readonly<Record<string, string>>;
@@ -39,6 +41,8 @@ export type SessionFilter = {
   /** part of the title; case does not matter, where letters are of ASCII */
   readonly title?: string;
   readonly label?: { readonly name: string; readonly value: string };
+  /** only sessions in which an approval waits for an answer */
+  readonly awaitingApproval?: true;
 };
 
 export type SessionQuery = SessionFilter & {
@@ -48,6 +52,11 @@ export type SessionQuery = SessionFilter & {
   /** what `next` of the page before said */
   readonly cursor?: string;
 };
+
+/** What a session is found by besides its own id: what was requested or started in it, be it open or over. */
+export type LookupKey =
+  | { readonly kind: 'approval'; readonly id: ApprovalId }
+  | { readonly kind: 'turn'; readonly id: TurnId };
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
@@ -63,6 +72,12 @@ export interface EventStore {
   load(ref: SessionRef): Promise<SessionRecord | null>;
   /** Every owner's session of that id, the one that changed last first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
+  /**
+   * The session whose facts requested this approval or started this turn, of this owner and id where they are given.
+   * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
+   * Takes the same time however many sessions there are.
+   */
+  lookup(key: LookupKey, within?: Partial<SessionRef>): Promise<SessionRecord | null>;
   /** The one that changed last first; pages do not overlap while nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;

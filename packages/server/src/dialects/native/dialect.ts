@@ -33,7 +33,7 @@ import { encode, follow } from './event-stream.ts';
 import { exportAnswer } from './export.ts';
 import { passFrames } from './frames.ts';
 import { body, checked } from './requests.ts';
-import { Answer, EventsQuery, SessionsQuery } from './schemas.ts';
+import { Answer, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
 
@@ -144,10 +144,10 @@ function routes(app: Hono, around: Surroundings): void {
   });
 
   api.get('/v1/approvals', async (c) => {
-    const waiting = await engine.approvals(await principalOf(gate, c.req.raw));
-    return c.json({
-      approvals: waiting.flatMap((now) => (now.approval ? [approvalView(now, now.approval)] : [])),
-    });
+    const principal = await principalOf(gate, c.req.raw);
+    const { waiting, next } = await engine.approvals(principal, checked(PageQuery, c.req.query()));
+    const approvals = waiting.flatMap((now) => (now.approval ? [approvalView(now, now.approval)] : []));
+    return c.json({ approvals, next });
   });
 
   api.post('/v1/approvals/:id', async (c) => {

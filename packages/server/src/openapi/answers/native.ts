@@ -157,6 +157,7 @@ export const ApprovalList = named(
   'ApprovalList',
   z.object({
     approvals: z.array(z.object({ id: ApprovalId, session: SessionId, owner: z.string(), ...pending })),
+    next: z.string().nullable().describe('the cursor of the next page'),
   }),
 );
 export const ApprovalReceipt = named(

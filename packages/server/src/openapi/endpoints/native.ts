@@ -1,6 +1,6 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
-import { Answer, EventsQuery, SessionsQuery } from '../../dialects/native/schemas.ts';
+import { Answer, EventsQuery, PageQuery, SessionsQuery } from '../../dialects/native/schemas.ts';
 import {
   About,
   ApprovalList,
@@ -148,9 +148,10 @@ export const native: Section = {
     {
       method: 'get',
       path: '/v1/approvals',
-      summary: 'Everything that waits for an answer of the caller',
+      summary: 'What waits for an answer of the caller, the session that changed last first',
       security: 'caller',
-      answers: { 200: { description: 'What waits', schema: ApprovalList }, ...errors(401, 403) },
+      query: PageQuery,
+      answers: { 200: { description: 'One page', schema: ApprovalList }, ...errors(400, 401, 403) },
     },
     {
       method: 'post',

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { TurnId } from '@parlance/protocol';
 import { type Implementation, withStore } from './place.ts';
 import { begin, outcomeOf, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
 
@@ -21,6 +22,7 @@ export function durabilityContract(implementation: Implementation): void {
         store.read(ref, 0, 1),
         store.load(ref),
         store.findById(ref.id),
+        store.lookup({ kind: 'turn', id: TurnId.parse('turn') }),
         store.list({ limit: 1 }),
         store.count({}),
         store.writable(),

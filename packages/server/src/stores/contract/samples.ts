@@ -33,6 +33,7 @@ export const recordOf = (
   agent: 'assistant',
   title: `session ${ref.id}`,
   status: 'idle',
+  approval: null,
   archived: false,
   labels: {},
   said: 0,

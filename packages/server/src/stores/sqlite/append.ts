@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { Fact } from '@parlance/protocol';
-import { AppendConflict, type SessionRecord } from '../../core/ports/store.ts';
+import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/store.ts';
+import { lookupKeysOf } from '../rules/lookup-keys.ts';
 import { checkNumbering } from '../rules/numbering.ts';
 import { storable, storableLabels, storableRef } from '../rules/text.ts';
 
@@ -9,13 +10,15 @@ export type Append = {
   readonly expected: number;
   /** JSON of the facts, in order */
   readonly bodies: readonly string[];
+  readonly keys: readonly LookupKey[];
   readonly record: SessionRecord;
 };
 
 /** Throws where it can never be written. */
 export function makeAppend(expected: number, facts: readonly Fact[], record: SessionRecord): Append {
   checkNumbering(expected, facts, record);
-  return { expected, bodies: facts.map((fact) => JSON.stringify(fact)), record };
+  const bodies = facts.map((fact) => JSON.stringify(fact));
+  return { expected, bodies, keys: lookupKeysOf(facts), record };
 }
 
 /** To be called inside a transaction. Throws `AppendConflict` before it has written anything. */
@@ -24,18 +27,19 @@ export function prepareAppend(database: Database): (append: Append) => void {
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
   );
   const insertSession = database.prepare(`
-    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, archived, labels, said, created_at, updated_at,
-      head)
-    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $archived, $labels, $said, $createdAt, $updatedAt,
-      $head)`);
+    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, approval, archived, labels, said, created_at,
+      updated_at, head)
+    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $approval, $archived, $labels, $said, $createdAt,
+      $updatedAt, $head)`);
   const updateSession = database.prepare(`
     UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, status = $status,
-      archived = $archived, labels = $labels, said = $said, created_at = $createdAt, updated_at = $updatedAt, head = $head
+      approval = $approval, archived = $archived, labels = $labels, said = $said, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
   const insertFact = database.prepare('INSERT INTO facts (session, seq, body) VALUES (?, ?, ?)');
+  const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
 
-  return ({ expected, bodies, record }) => {
+  return ({ expected, bodies, keys, record }) => {
     const ref = storableRef(record.ref);
     const found = find.get(ref.owner, ref.id);
     const actual = found?.head ?? 0;
@@ -47,6 +51,7 @@ export function prepareAppend(database: Database): (append: Append) => void {
     bodies.forEach((body, index) => {
       insertFact.run(row, expected + 1 + index, body);
     });
+    for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);
   };
 }
@@ -71,6 +76,7 @@ const sessionValues = (record: SessionRecord) => ({
   agent: storable(record.agent),
   title: storable(record.title),
   status: record.status,
+  approval: record.approval && storable(record.approval),
   archived: Number(record.archived),
   labels: JSON.stringify(storableLabels(record.labels)),
   said: record.said,

@@ -5,7 +5,8 @@ import { storable } from '../rules/text.ts';
 export type Values = Record<string, string | number>;
 export type Conditions = { readonly conditions: string[]; readonly values: Values };
 
-export function conditionsOf({ owner, domain, status, archived, label, title }: SessionFilter): Conditions {
+export function conditionsOf(filter: SessionFilter): Conditions {
+  const { owner, domain, status, archived, label, title, awaitingApproval } = filter;
   const conditions: string[] = [];
   const values: Values = {};
   if (owner !== undefined) {
@@ -32,6 +33,8 @@ export function conditionsOf({ owner, domain, status, archived, label, title }: 
     conditions.push('instr(lower(title), lower($title)) > 0');
     values.title = storable(title);
   }
+  // Written as the partial indexes have it, so that they are used.
+  if (awaitingApproval) conditions.push('approval IS NOT NULL');
   return { conditions, values };
 }
 

@@ -6,9 +6,12 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
   const find = database.prepare<{ row: number }, [string, string]>(
     'SELECT row FROM sessions WHERE owner = ? AND id = ?',
   );
-  const steps = ['facts WHERE session', 'checkpoints WHERE session', 'sessions WHERE row'].map((rows) =>
-    database.prepare(`DELETE FROM ${rows} = ?`),
-  );
+  const steps = [
+    'facts WHERE session',
+    'checkpoints WHERE session',
+    'lookups WHERE session',
+    'sessions WHERE row',
+  ].map((rows) => database.prepare(`DELETE FROM ${rows} = ?`));
   return database.transaction((ref: SessionRef): boolean => {
     const { owner, id } = storableRef(ref);
     const found = find.get(owner, id);

@@ -5,29 +5,39 @@ import { rowLimit } from '../rules/limit.ts';
 import { conditionsOf, type Values, whereOf } from './conditions.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
-/** Each combination of filters is a statement of its own, made when it is first asked for: so each finds its index. */
+/**
+ * Each combination of filters is a statement of its own, made when it is first asked for: so each finds its index.
+ * Each status is a SELECT of its own, which the index gives in order, and SQLite merges them.
+ */
 export function prepareList(database: Database): (query: SessionQuery) => SessionPage {
   const statements = new Map<string, Statement<unknown, [Values]>>();
 
-  function statementFor(where: string): Statement<unknown, [Values]> {
-    const known = statements.get(where);
+  function statementFor(branches: readonly string[]): Statement<unknown, [Values]> {
+    const selected = branches.map((where) => `${SELECT_RECORD} ${where}`).join(' UNION ALL ');
+    const known = statements.get(selected);
     if (known) return known;
     const made = database.prepare<unknown, [Values]>(
-      `${SELECT_RECORD} ${where} ORDER BY updated_at DESC, row DESC LIMIT $limit OFFSET $offset`,
+      `${selected} ORDER BY updated_at DESC, row DESC LIMIT $limit OFFSET $offset`,
     );
-    statements.set(where, made);
+    statements.set(selected, made);
     return made;
   }
 
-  return (query) => {
+  return ({ status, ...query }) => {
     const limit = rowLimit(query.limit);
     const { conditions, values } = conditionsOf(query);
     if (query.cursor !== undefined) {
       conditions.push('(updated_at, row) < ($updatedAt, $row)');
       Object.assign(values, decodeCursor(query.cursor));
     }
+    const statuses = status && [...new Set(status)];
+    if (statuses?.length === 0) return { sessions: [], next: null };
+    const branches = statuses?.map((_, index) => whereOf([...conditions, `status = $status${index}`]));
+    statuses?.forEach((one, index) => {
+      values[`status${index}`] = one;
+    });
     // one more than is wanted tells whether there is a next page
-    const found = statementFor(whereOf(conditions))
+    const found = statementFor(branches ?? [whereOf(conditions)])
       .all({ ...values, limit: limit + 1, offset: rowLimit(query.offset ?? 0) })
       .map(parseRecord);
     const page = found.slice(0, limit);

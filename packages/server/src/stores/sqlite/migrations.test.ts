@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ApprovalId, TurnId } from '@parlance/protocol';
 import { begin, idsOf, refOf, textFact } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
@@ -79,17 +80,22 @@ test('a database that is up to date is opened without a write', async () => {
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
 
-/** A database as the first release left it: two sessions, with these facts. */
-function firstRelease(path: string, sessions: Record<string, object[]>): void {
+/** A database as an older release left it, with these sessions and their facts. */
+function olderRelease(
+  path: string,
+  version: number,
+  sessions: Record<string, object[]>,
+  status = 'idle',
+): void {
   using database = new Database(path, { create: true, strict: true });
-  database.run(MIGRATIONS[0] ?? '');
+  for (const step of MIGRATIONS.slice(0, version)) database.run(step);
   database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
-  database.run('PRAGMA user_version = 1');
+  database.run(`PRAGMA user_version = ${version}`);
   for (const [id, facts] of Object.entries(sessions)) {
     const { lastInsertRowid: row } = database
       .prepare(`INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
-        VALUES ('ada', ?, 'native', 'default', 'assistant', 'Kept', 'idle', 1, ?, ?)`)
-      .run(id, facts.length, facts.length);
+        VALUES ('ada', ?, 'native', 'default', 'assistant', 'Kept', ?, 1, ?, ?)`)
+      .run(id, status, facts.length, facts.length);
     facts.forEach((fact, index) => {
       const body = JSON.stringify({ session: id, id: `fact-${index}`, at: 1, seq: index + 1, ...fact });
       database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(row, index + 1, body);
@@ -103,7 +109,7 @@ test('a database of the first release is upgraded where it is, and its sessions 
   const input = { type: 'input.accepted', input: 'i', parts: [], dialect: 'native' };
   const label = (labels: Record<string, string>) => ({ type: 'session.labelled', labels });
   const ended = { type: 'tool.ended', turn, call: 'c', outcome: 'ok', parts: [], durationMs: 0 };
-  firstRelease(join(scratch.path, 'parlance.db'), {
+  olderRelease(join(scratch.path, 'parlance.db'), 1, {
     spoken: [
       input,
       { type: 'text.ended', turn, block: 'b', text: 'Half \ud83d of a "pair".' },
@@ -133,6 +139,54 @@ test('a database of the first release is upgraded where it is, and its sessions 
   expect((await store.read(spoken, 0, 20)).length).toBe(9);
   await store.append(9, [textFact(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
   await store.preferences.put(spoken.owner, { theme: 'dark' });
+  await store.close();
+});
+
+test('sessions of an older release are found by their approvals and turns, and those that wait are listed', async () => {
+  using scratch = scratchFolder();
+  const path = join(scratch.path, 'parlance.db');
+  const turn = { type: 'turn.started', turn: 'turn-1', input: 'i', agent: { id: 'a', name: 'A' } };
+  const asked = (call: string) => ({
+    type: 'approval.requested',
+    turn: 'turn-1',
+    call,
+    approval: `asks-${call}`,
+  });
+  const answered = (call: string) => ({ type: 'approval.answered', call, approval: `asks-${call}` });
+  const ended = (call: string) => ({ type: 'tool.ended', turn: 'turn-1', call, outcome: 'ok' });
+  const sessions = {
+    waits: [turn, asked('a'), answered('a'), ended('a'), asked('b')],
+    closed: [asked('c'), { type: 'tool.ended', call: 'c', outcome: 'aborted' }],
+    deferred: [asked('d'), answered('d'), { type: 'call.deferred', call: 'd' }],
+    quoted: [{ type: 'text.ended', text: 'It says "type":"approval.requested" and "turn.started".' }],
+    damaged: [asked('e'), { type: 'text.ended', text: 'will be damaged' }],
+  };
+  olderRelease(path, 3, sessions, 'waiting');
+  {
+    using database = new Database(path);
+    database.run(
+      `UPDATE facts SET body = '{"type":"approval.requested", "turn.started"' WHERE body LIKE '%will be damaged%'`,
+    );
+  }
+  const store = openSqliteStore(scratch.path);
+  const sessionOf = async (id: string) =>
+    String((await store.lookup({ kind: 'approval', id: ApprovalId.parse(id) }))?.ref.id ?? null);
+  expect(await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((call) => sessionOf(`asks-${call}`)))).toEqual([
+    'waits',
+    'waits',
+    'closed',
+    'deferred',
+    'damaged',
+    'null',
+  ]);
+  expect(await store.lookup({ kind: 'turn', id: TurnId.parse('turn-1') })).toMatchObject({
+    ref: refOf('ada', 'waits'),
+    approval: 'asks-b',
+  });
+  const { sessions: waiting } = await store.list({ awaitingApproval: true, limit: 10 });
+  expect(idsOf(waiting)).toEqual(['waits', 'damaged']);
+  expect(await store.erase(refOf('ada', 'waits'))).toBe(true);
+  expect(await sessionOf('asks-b')).toBe('null');
   await store.close();
 });
 

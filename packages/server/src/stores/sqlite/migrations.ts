@@ -93,6 +93,47 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX revocations_by_end ON revocations (until);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN approval TEXT;
+  CREATE INDEX sessions_by_owner_and_status ON sessions (owner, status, updated_at DESC, row DESC);
+  CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
+  CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)
+    WHERE approval IS NOT NULL;
+
+  CREATE TABLE lookups (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    PRIMARY KEY (kind, id, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX lookups_by_session ON lookups (session);
+
+  -- instr() first: most bodies need no parser. CASE, because one damaged fact must not keep the others from moving.
+  INSERT OR IGNORE INTO lookups (kind, id, session)
+    SELECT 'approval', body ->> '$.approval', session FROM facts
+    WHERE instr(body, '"approval.requested"') > 0
+      AND CASE WHEN json_valid(body) THEN body ->> '$.type' = 'approval.requested' END;
+  INSERT OR IGNORE INTO lookups (kind, id, session)
+    SELECT 'turn', body ->> '$.turn', session FROM facts
+    WHERE instr(body, '"turn.started"') > 0
+      AND CASE WHEN json_valid(body) THEN body ->> '$.type' = 'turn.started' END;
+
+  -- what was asked last, unless the call has been allowed, denied or closed since
+  UPDATE sessions SET approval = (
+    SELECT asked.body ->> '$.approval' FROM facts AS asked
+    WHERE asked.session = sessions.row
+      AND CASE WHEN json_valid(asked.body) THEN asked.body ->> '$.type' = 'approval.requested' END
+      AND NOT EXISTS (
+        SELECT 1 FROM facts AS later
+        WHERE later.session = asked.session AND later.seq > asked.seq
+          AND CASE WHEN json_valid(later.body) THEN
+            later.body ->> '$.type' IN ('approval.answered', 'tool.ended')
+            AND later.body ->> '$.call' = asked.body ->> '$.call'
+          END
+      )
+    ORDER BY asked.seq DESC LIMIT 1
+  ) WHERE status = 'waiting';
+  `,
 ];
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */

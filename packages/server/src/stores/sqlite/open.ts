@@ -17,6 +17,7 @@ import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
 import { type Log, openLog } from './log.ts';
+import { prepareLookup } from './lookup.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
@@ -101,6 +102,7 @@ function storeOn(
     read: whenDurable(prepareRead(database)),
     load: whenDurable(prepareLoad(database)),
     findById: whenDurable(prepareFindById(database)),
+    lookup: whenDurable(prepareLookup(database)),
     list: whenDurable(prepareList(database)),
     count: whenDurable(prepareCount(database)),
     writable: whileOpen(() => {

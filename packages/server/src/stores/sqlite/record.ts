@@ -1,12 +1,12 @@
 /** A session's row and its record. */
-import { PrincipalId, SessionId } from '@parlance/protocol';
+import { ApprovalId, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRecord } from '../../core/ports/store.ts';
 
 /** To be selected by everyone who wants a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, status, archived, labels, said, created_at,
-    updated_at, head,
+  SELECT row, owner, id, dialect, domain, agent, title, status, approval, archived, labels, said,
+    created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -19,6 +19,7 @@ const Row = z.object({
   agent: z.string(),
   title: z.string(),
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
+  approval: ApprovalId.nullable(),
   archived: z.number(),
   labels: z.string(),
   said: z.number(),

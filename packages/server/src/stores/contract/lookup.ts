@@ -1,0 +1,143 @@
+import { expect, test } from 'bun:test';
+import { ApprovalId, CallId, type Fact, InputId, PrincipalId, TurnId } from '@parlance/protocol';
+import type { EventStore, LookupKey, SessionRecord, SessionRef } from '../../core/ports/store.ts';
+import { type Implementation, withStore } from './place.ts';
+import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+
+const ADA = PrincipalId.parse('ada');
+const BOB = PrincipalId.parse('bob');
+const approvalKey = (id: string): LookupKey => ({ kind: 'approval', id: ApprovalId.parse(id) });
+const turnKey = (id: string): LookupKey => ({ kind: 'turn', id: TurnId.parse(id) });
+
+const base = (ref: SessionRef, seq: number) => ({ session: ref.id, id: `fact-${seq}`, at: seq, seq });
+
+const requestFact = (ref: SessionRef, seq: number, approval: string): Fact => ({
+  ...base(ref, seq),
+  type: 'approval.requested',
+  turn: TurnId.parse('turn'),
+  call: CallId.parse('call'),
+  approval: ApprovalId.parse(approval),
+  ask: { kind: 'other', command: ['ls'], description: 'Lists files.' },
+  hash: 'hash',
+});
+
+const turnFact = (ref: SessionRef, seq: number, turn: string): Fact => ({
+  ...base(ref, seq),
+  type: 'turn.started',
+  turn: TurnId.parse(turn),
+  input: InputId.parse('input'),
+  agent: { id: 'assistant', name: 'Assistant' },
+});
+
+/** Begins a session that waits for this approval. */
+const ask = (
+  store: EventStore,
+  ref: SessionRef,
+  approval: string,
+  changes: Partial<SessionRecord> = {},
+): Promise<void> =>
+  store.append(
+    0,
+    [requestFact(ref, 1, approval)],
+    recordOf(ref, 1, { status: 'waiting', approval: ApprovalId.parse(approval), ...changes }),
+  );
+
+export function lookupContract(implementation: Implementation): void {
+  const idFor = async (store: EventStore, key: LookupKey, owner?: PrincipalId): Promise<string | null> =>
+    (await store.lookup(key, { owner }))?.ref.id ?? null;
+
+  test('a session is found by an approval requested in it, while it waits and after it was answered', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'asks');
+      await begin(store, refOf('ada', 'other'));
+      await ask(store, ref, 'one');
+      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: 'one' });
+      await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
+      await store.append(2, [requestFact(ref, 3, 'two')], recordOf(ref, 3));
+      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: null, head: 3 });
+      expect(await idFor(store, approvalKey('two'))).toBe(ref.id);
+      expect(await idFor(store, approvalKey('three'))).toBeNull();
+    }));
+
+  test('a session is found by each turn started in it, and a turn is no approval', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'works');
+      await store.append(0, [turnFact(ref, 1, 'first'), turnFact(ref, 2, 'second')], recordOf(ref, 2));
+      expect(await idFor(store, turnKey('first'))).toBe(ref.id);
+      expect(await idFor(store, turnKey('second'), ADA)).toBe(ref.id);
+      expect(await idFor(store, approvalKey('first'))).toBeNull();
+      expect(await idFor(store, turnKey('turn'))).toBeNull();
+    }));
+
+  test("an owner finds only what is theirs, and ids that databases cannot hold do not find each other's", () =>
+    withStore(implementation, async (store) => {
+      await ask(store, refOf('ada', 'hers'), 'one', { updatedAt: 1 });
+      await ask(store, refOf('bob', 'his'), 'two', { updatedAt: 2 });
+      await ask(store, refOf('ada', 'odd'), 'od\0d \ud83d', { updatedAt: 3 });
+      expect(await idFor(store, approvalKey('one'), ADA)).toBe('hers');
+      expect(await idFor(store, approvalKey('two'), ADA)).toBeNull();
+      expect(await idFor(store, approvalKey('two'), BOB)).toBe('his');
+      expect(await idFor(store, approvalKey('od\0d \ud83d'), ADA)).toBe('odd');
+      expect(await idFor(store, approvalKey('od'), ADA)).toBeNull();
+    }));
+
+  test('of several copies the one in which it still waits is found, then the one that changed last', () =>
+    withStore(implementation, async (store) => {
+      await ask(store, refOf('ada', 'old'), 'one', { updatedAt: 1, status: 'idle', approval: null });
+      await ask(store, refOf('ada', 'new'), 'one', { updatedAt: 3, status: 'idle', approval: null });
+      expect(await idFor(store, approvalKey('one'))).toBe('new');
+      await ask(store, refOf('ada', 'waits'), 'one', { updatedAt: 2 });
+      expect(await idFor(store, approvalKey('one'))).toBe('waits');
+      expect(await idFor(store, approvalKey('one'), BOB)).toBeNull();
+      expect(await store.lookup(approvalKey('one'), refOf('ada', 'old'))).toMatchObject({ updatedAt: 1 });
+      expect(await store.lookup(approvalKey('one'), refOf('ada', 'none'))).toBeNull();
+    }));
+
+  test('an erased session is not found any more, and one of the same name does not inherit its past', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'asks');
+      await ask(store, ref, 'one');
+      await ask(store, refOf('bob', 'copy'), 'one', { updatedAt: 1 });
+      await store.erase(ref);
+      expect(await idFor(store, approvalKey('one'))).toBe('copy');
+      expect(await store.count({ awaitingApproval: true })).toBe(1);
+      await begin(store, ref);
+      expect(await idFor(store, approvalKey('one'), ADA)).toBeNull();
+    }));
+
+  test('an append that is refused is not found', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'asks');
+      await begin(store, ref);
+      await expect(ask(store, ref, 'one')).rejects.toMatchObject({ name: 'AppendConflict' });
+      expect(await idFor(store, approvalKey('one'))).toBeNull();
+      expect(await store.count({ awaitingApproval: true })).toBe(0);
+    }));
+
+  test('sessions that wait for an approval are listed and counted by themselves, page by page', () =>
+    withStore(implementation, async (store) => {
+      for (let index = 0; index < 5; index++) {
+        await begin(store, refOf('ada', `idle${index}`), { updatedAt: index });
+        await begin(store, refOf('ada', `deferred${index}`), { updatedAt: index, status: 'waiting' });
+        await ask(store, refOf('ada', `asks${index}`), `a${index}`, { updatedAt: index });
+        await ask(store, refOf('bob', `asks${index}`), `b${index}`, {
+          updatedAt: index,
+          archived: index === 0,
+        });
+      }
+      const filter = { owner: ADA, awaitingApproval: true } as const;
+      const first = await store.list({ ...filter, limit: 3 });
+      expect(idsOf(first.sessions)).toEqual(['asks4', 'asks3', 'asks2']);
+      expect(first.sessions.map(({ approval }) => String(approval))).toEqual(['a4', 'a3', 'a2']);
+      const second = await store.list({ ...filter, limit: 3, cursor: first.next ?? '' });
+      expect(idsOf(second.sessions)).toEqual(['asks1', 'asks0']);
+      expect(second.next).toBeNull();
+      expect(await store.count(filter)).toBe(5);
+      expect(await store.count({ awaitingApproval: true })).toBe(9);
+      expect(await store.count({ awaitingApproval: true, archived: 'included' })).toBe(10);
+      const answered = refOf('ada', 'asks4');
+      await store.append(1, textFacts(answered, 1, 1), recordOf(answered, 2));
+      expect(idsOf((await store.list({ ...filter, limit: 1 })).sessions)).toEqual(['asks3']);
+      expect(await store.count(filter)).toBe(4);
+    }));
+}

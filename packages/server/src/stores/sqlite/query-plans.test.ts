@@ -1,0 +1,94 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
+import type { SessionFilter } from '../../core/ports/store.ts';
+import { prepareCount } from './count.ts';
+import { prepareList } from './list.ts';
+import { prepareLookup } from './lookup.ts';
+import { migrate } from './migrations.ts';
+
+const owner = PrincipalId.parse('ada');
+
+/** The plans of the statements that `work` runs; they depend on the schema alone, not on what is stored. */
+function plansOf(database: Database, work: (recorded: Database) => void): string[] {
+  const statements = new Set<string>();
+  const recorded = new Proxy(database, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        if (name === 'prepare' || name === 'query') statements.add(String(given[0]));
+        return value.apply(target, given);
+      };
+    },
+  });
+  work(recorded);
+  return [...statements].flatMap((sql) => {
+    using explained = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
+    return explained.all().map(({ detail }) => detail);
+  });
+}
+
+describe('no row is read that is not wanted, however many sessions there are', () => {
+  let database: Database;
+  beforeAll(() => {
+    database = new Database(':memory:', { strict: true });
+    migrate(database, ':memory:');
+  });
+  afterAll(() => database.close());
+
+  const listPlan = (filter: SessionFilter, cursor?: string) =>
+    plansOf(database, (recorded) => prepareList(recorded)({ ...filter, limit: 50, cursor }));
+  const cursor = Buffer.from('1:1').toString('base64url');
+
+  const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
+    'approvals of an owner': {
+      filter: { owner, awaitingApproval: true, archived: 'included' },
+      index: 'sessions_awaiting_approval_by_owner (owner=?',
+    },
+    'running and waiting sessions of an owner': {
+      filter: { owner, status: ['running', 'waiting'], archived: 'included' },
+      index: 'sessions_by_owner_and_status (owner=? AND status=?',
+    },
+    'running sessions of everyone': {
+      filter: { status: ['running'], archived: 'included' },
+      index: 'sessions_by_status (status=?',
+    },
+  };
+  for (const [name, { filter, index }] of Object.entries(LISTS)) {
+    test(`${name} are searched by an index and come in its order`, () => {
+      for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
+        const read = plan.filter((step) => step.includes('sessions'));
+        expect(read.length).toBeGreaterThan(0);
+        for (const step of read) expect(step).toStartWith(`SEARCH sessions USING INDEX ${index}`);
+        expect(plan.join('\n')).not.toContain('TEMP B-TREE');
+      }
+    });
+  }
+
+  test('approvals of everyone are an index of their own, read in its order', () => {
+    const filter = { awaitingApproval: true, archived: 'included' } as const;
+    for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
+      expect(plan.find((step) => step.includes('sessions'))).toMatch(
+        /^(SCAN|SEARCH) sessions USING INDEX sessions_awaiting_approval\b/,
+      );
+      expect(plan.join('\n')).not.toContain('TEMP B-TREE');
+    }
+    const counted = plansOf(database, (recorded) => prepareCount(recorded)(filter));
+    expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
+  });
+
+  test('an approval and a turn are looked up by their key', () => {
+    const plan = plansOf(database, (recorded) => {
+      const lookup = prepareLookup(recorded);
+      lookup({ kind: 'approval', id: ApprovalId.parse('one') }, { owner });
+      lookup({ kind: 'turn', id: TurnId.parse('one') });
+    });
+    const read = plan.filter((step) => /^(SCAN|SEARCH)/.test(step));
+    expect(read).toEqual([
+      'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH lookups USING PRIMARY KEY (kind=? AND id=?)',
+      'SEARCH checkpoints USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN',
+    ]);
+  });
+});
