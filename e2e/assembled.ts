@@ -1,6 +1,7 @@
 /** What a client has on its screen after it came back, by the rules of its contract; and what it should have. */
 import { type Fact, textOf } from '../packages/protocol/src/index.ts';
 import type { AnyFrame } from '../packages/server/src/testing/client.ts';
+import { isQuestion } from './drivers.ts';
 
 type Item = { id: string; role?: string; content?: { text: string }[] };
 type Chunk = { messageId: string; chunk: string };
@@ -36,7 +37,9 @@ const chunk = (frame: AnyFrame): Piece | null => {
 };
 
 const every = (sockets: readonly (readonly AnyFrame[])[], type: string, field: string): string[] =>
-  sockets.flat().flatMap((frame) => (frame.type === type ? [String(frame[field])] : []));
+  sockets
+    .flat()
+    .flatMap((frame) => (frame.type === type && !isQuestion(frame) ? [String(frame[field])] : []));
 
 /** The texts of a turn, as a client has them that was connected by these sockets, one after another. */
 export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly AnyFrame[])[]) => string[]>> = {

@@ -17,6 +17,10 @@ export type Driver = {
 
 type Open = (server: TestServer, session: string, token: string) => Promise<Driver>;
 
+/** A message that asks for an approval: the turn goes on after it. */
+export const isQuestion = ({ message, content }: AnyFrame): boolean =>
+  String(message ?? content).endsWith(' Allow it? Answer yes or no.');
+
 const payload = (frame: AnyFrame) => (frame.payload ?? {}) as Record<string, unknown>;
 const errorCode = (frame: AnyFrame) => (frame.type === 'error' ? payload(frame).code : undefined);
 
@@ -27,7 +31,8 @@ const broadcast: Open = async (server, session, token) => {
   return {
     client,
     say,
-    answer: async () => String((await client.next(own('agent_message'))).message),
+    answer: async () =>
+      String((await client.next((frame) => own('agent_message')(frame) && !isQuestion(frame))).message),
     asked: () => client.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: ')),
     approve: () => say('yes'),
     deny: () => say('no'),
@@ -89,7 +94,8 @@ const extension: Open = async (server, session, token) => {
   return {
     client,
     say,
-    answer: async () => String((await client.next('agent_response')).content),
+    answer: async () =>
+      String((await client.next((frame) => frame.type === 'agent_response' && !isQuestion(frame))).content),
     asked: () => client.next((frame) => String(frame.message).startsWith('Waiting for approval: ')),
     approve: () => say('yes'),
     deny: () => say('no'),

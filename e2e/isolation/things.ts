@@ -1,6 +1,7 @@
 /** What one principal has that another must not reach: real things, made over the wires, and their ids. */
-import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
+import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { isQuestion } from '../drivers.ts';
 
 /** A principal at the door: with a token, or `local`. */
 export type Person = { readonly name: string; readonly token: string | null };
@@ -82,15 +83,14 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
 
   const chat = await connected(server, owner, '/broadcast');
   const say = (message: string) => chat.send({ type: 'chat', message, session_id: session });
-  const isAsked = (frame: AnyFrame) => String(frame.reasoning).startsWith('Waiting for approval: ');
   say(`echo ${word}`);
   await chat.next('agent_message');
   say(`run touch ${word}.txt`);
-  await chat.next(isAsked);
+  await chat.next(isQuestion);
   await asked(server, owner, 'POST', `/v1/approvals/${(await waiting())?.id}`, { answer: 'always' });
   await chat.next('agent_message');
   say(`run mkdir ${word}`);
-  await chat.next(isAsked);
+  await chat.next(isQuestion);
   const approval = await waiting();
   if (!approval) throw new Error('no approval waits');
   const { grants } = await json<{ grants: string[] }>(server, owner, `/v1/sessions/${session}/grants`);

@@ -51,6 +51,7 @@ describe('a chat', () => {
       type: 'tool_result',
       tool_name: 'echo',
       result: 'weather',
+      tool_result: 'weather',
       success: true,
       session_id: 'weather',
     });
@@ -143,13 +144,21 @@ describe('a chat', () => {
 });
 
 describe('approvals', () => {
-  test('a turn that waits says so; yes lets it run, and is echoed', async () => {
+  const isQuestion = (frame: AnyFrame) =>
+    frame.type === 'agent_message' && String(frame.message).endsWith(' Allow it? Answer yes or no.');
+
+  test('a turn that waits says so, also as a message; yes lets it run, and is echoed', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-yes.txt', 'b-yes'));
     const waiting = await client.next((frame) =>
       String(frame.reasoning).startsWith('Waiting for approval: '),
     );
     expect(waiting).toMatchObject({ type: 'agent_thinking', session_id: 'b-yes' });
+    expect(await client.next('agent_message')).toEqual({
+      type: 'agent_message',
+      message: expect.stringMatching(/^Runs touch b-yes.txt[^.]*\. Allow it\? Answer yes or no\.$/),
+      session_id: 'b-yes',
+    });
     const frames = await turn(client, ' Yes ', 'b-yes');
     expect(frames.map((frame) => frame.type)).toEqual([
       'user_message',
@@ -163,16 +172,33 @@ describe('approvals', () => {
   test('no keeps it from running', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-no.txt', 'b-no'));
-    await client.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: '));
+    await client.next(isQuestion);
     const frames = await turn(client, 'n', 'b-no');
     expect(frames.find((frame) => frame.type === 'tool_result')).toMatchObject({ success: false });
     expect(existsSync(join(server.root, 'b-no.txt'))).toBe(false);
+  });
+
+  test('of replies at the same time the first is the answer, and the others are messages', async () => {
+    const clients = await Promise.all(Array.from({ length: 4 }, () => server.connect('/ws')));
+    const [first] = clients;
+    if (!first) throw new Error('there are four');
+    first.send(chat('run touch b-once.txt', 'b-once'));
+    await first.next((frame) => of('b-once')(frame) && isQuestion(frame));
+    for (const client of clients) client.send(chat('yes', 'b-once'));
+    const frames: AnyFrame[] = [];
+    for (const _ of clients)
+      frames.push(...(await first.until((frame) => of('b-once')(frame) && frame.type === 'agent_message')));
+    const said = frames.filter(of('b-once')).map((frame) => frame.type);
+    expect(said.filter((type) => type === 'user_message')).toHaveLength(4);
+    expect(said.filter((type) => type === 'tool_call')).toHaveLength(1);
+    expect(clients.flatMap((client) => client.frames.filter((frame) => frame.type === 'error'))).toEqual([]);
   });
 
   test('anything else waits its turn, and what is waited for is said again', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-later.txt', 'b-later'));
     await client.next((frame) => String(frame.reasoning).startsWith('Waiting'));
+    await client.next(isQuestion);
     client.send(chat('echo queued', 'b-later'));
     await client.next((frame) => String(frame.reasoning).startsWith('Waiting'));
     await turn(client, 'deny', 'b-later');
@@ -183,11 +209,12 @@ describe('approvals', () => {
   test('attaching to a session that waits shows it at once', async () => {
     const first = await server.connect('/ws');
     first.send(chat('run touch b-attach.txt', 'b-attach'));
-    await first.next((frame) => String(frame.reasoning).startsWith('Waiting'));
+    await first.next(isQuestion);
     const second = await server.connect('/ws?session=b-attach');
     const shown = await second.next('agent_thinking');
     expect(shown.reasoning).toStartWith('Waiting for approval: ');
     await turn(second, 'deny', 'b-attach');
+    expect(second.frames.filter(isQuestion)).toEqual([]);
   });
 });
 

@@ -1,14 +1,16 @@
 /**
  * `broadcast`: simple chat pages and REPLs. Every socket of a principal hears all of that principal's sessions. The
- * contract has no frames for streaming, approval, cancel or ping: text goes out whole, a waiting approval is told as
- * `agent_thinking` and answered by a chat that is just yes or no, and a cancelled turn ends in an `error`.
+ * contract has no frames for streaming, approval, cancel or ping: text goes out whole, and a cancelled turn ends in an
+ * `error`. A waiting approval goes out as `agent_thinking` and, when it is raised, also as an `agent_message`, because
+ * some pages render nothing else; a chat that is just yes or no answers it.
  */
-import { Fault, type FaultCode, isObject, type SessionEvent, textOf, textPart } from '@parlance/protocol';
+import { Fault, type FaultCode, isObject, type SessionEvent, textOf } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { type Connection, type Now, principalOf, type Socket, spokenAnswer } from '../../core/engine.ts';
-import { waitingWords } from '../approval-words.ts';
+import { type Connection, type Now, principalOf, type Socket } from '../../core/engine.ts';
+import { questionWords, waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
+import { sendChat } from '../chat-input.ts';
 import {
   defineDialect,
   type Frame,
@@ -49,18 +51,8 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const ref = await engine.resolve(principal, name || anonymous);
     if (ref.owner !== principal.id) await audience.join(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
-    const answer = spokenAnswer(message);
-    const waiting = (await engine.now(ref)).approval !== null;
-    if (waiting && answer) {
-      await engine.send(ref, { type: 'approval.answer', answer, said: message }, caller);
-    } else {
-      await engine.send(
-        ref,
-        { type: 'input.submit', parts: [textPart(message)], named: name !== '' },
-        caller,
-      );
-      if (waiting) await audience.show(ref, socket);
-    }
+    const queued = await sendChat(engine, { ref, text: message, named: name !== '' }, caller);
+    if (queued) await audience.show(ref, socket);
     // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
     await engine.rested(ref);
   }
@@ -121,7 +113,15 @@ type Body =
   | { type: 'user_message' | 'agent_message'; message: string; session_id?: string }
   | { type: 'agent_thinking'; reasoning: string; session_id?: string }
   | { type: 'tool_call'; tool_name: string; tool_args: string; session_id?: string }
-  | { type: 'tool_result'; tool_name: string; result: string; success: boolean; session_id?: string }
+  | {
+      type: 'tool_result';
+      tool_name: string;
+      result: string;
+      /** the same text: some pages read this field */
+      tool_result: string;
+      success: boolean;
+      session_id?: string;
+    }
   | { type: 'error'; error: string; retry_after?: number; session_id?: string };
 
 type State = {
@@ -165,7 +165,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
     case 'approval.requested':
-      return [state, say(thinking(waitingWords(event.ask)))];
+      return [
+        state,
+        say(thinking(waitingWords(event.ask)), { type: 'agent_message', message: questionWords(event.ask) }),
+      ];
     case 'approval.explained':
       return [state, say(thinking(event.text))];
     case 'approval.answered':
@@ -178,7 +181,8 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const call = firstSeen(before.calls, event);
       const result = textOf(event.parts);
       const tool_name = state.calls[event.call]?.tool ?? 'unknown';
-      const ended: Body = { type: 'tool_result', tool_name, result, success: event.outcome === 'ok' };
+      const success = event.outcome === 'ok';
+      const ended: Body = { type: 'tool_result', tool_name, result, tool_result: result, success };
       return [{ ...state, result }, call ? say(toolCall(call), ended) : say(ended)];
     }
     case 'agent.changed':

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
+  isAnswer,
+  isQuestion,
   isStatus,
   isWaiting,
   MESSAGE_ID,
@@ -225,6 +227,13 @@ describe('approval by words', () => {
       message: expect.stringMatching(/^Waiting for approval: .*touch agreed.* \(answer yes or no\)$/),
       sessionId,
     });
+    expect(await client.next('agent_response')).toEqual({
+      ...head,
+      type: 'agent_response',
+      content: expect.stringMatching(/^Runs touch agreed[^.]*\. Allow it\? Answer yes or no\.$/),
+      sessionId,
+      toolsUsed: [],
+    });
     say(client, ' Yes ', sessionId);
     const frames = await client.until('agent_response');
     expect(statuses(frames)).toEqual(['using_tool', 'analyzing', 'complete', undefined]);
@@ -239,11 +248,28 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'agreed'))).toBe(true);
   });
 
+  test('a popup that shows thinking, complete, error and responses alone can see and answer it', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    /** what such a popup shows until its input is enabled again */
+    const shown = async (content: string) => {
+      say(client, content, sessionId);
+      const frames = await client.until(
+        (frame) => ['agent_response', 'error'].includes(frame.type) || isStatus('complete')(frame),
+      );
+      return frames.filter((frame) => frame.type !== 'agent_status').map((frame) => frame.content);
+    };
+    expect(await shown('run touch popup')).toEqual([expect.stringContaining('Runs touch popup')]);
+    await shown('yes');
+    expect((await client.next('agent_response')).toolsUsed).toHaveLength(1);
+    expect(existsSync(join(server.root, 'popup'))).toBe(true);
+  });
+
   test('no does not run it, and it does not count as used', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch refused', sessionId);
-    await client.next(isWaiting);
+    await client.next(isQuestion);
     say(client, 'no', sessionId);
     const frames = await client.until('agent_response');
     expect(frames[0]).toMatchObject({ status: 'analyzing', message: 'shell was not allowed to run.' });
@@ -256,12 +282,16 @@ describe('approval by words', () => {
     const sessionId = newSession();
     say(client, 'run touch later', sessionId);
     const first = await client.next(isWaiting);
+    const asked = await client.next(isQuestion);
     say(client, 'count to 3', sessionId);
     const second = await client.next(isWaiting);
     expect(second.message).toBe(first.message as string);
     expect(second.id).not.toBe(first.id);
+    const again = await client.next(isQuestion);
+    expect(again.content).toBe(asked.content as string);
+    expect(again.id).not.toBe(asked.id);
     say(client, 'deny', sessionId);
-    await client.next('agent_response');
+    await client.next(isAnswer);
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
@@ -270,12 +300,34 @@ describe('approval by words', () => {
     const sessionId = newSession();
     say(client, 'run touch shared', sessionId);
     const asked = await client.next(isWaiting);
+    const question = await client.next(isQuestion);
     const other = await server.connect(`/extension?session=${sessionId}`);
     expect(await other.next('agent_status')).toEqual({ ...asked, ...head });
+    expect(await other.next('agent_response')).toEqual({ ...question, ...head });
     other.send(registration());
+    await other.next(isQuestion);
     say(other, 'y');
-    const [here, there] = await Promise.all([client.next('agent_response'), other.next('agent_response')]);
+    const [here, there] = await Promise.all([client.next(isAnswer), other.next(isAnswer)]);
     expect(here).toEqual(there);
+  });
+
+  test('of replies at the same time the first is the answer, and the others are messages', async () => {
+    const sessionId = newSession();
+    const clients = await Promise.all(Array.from({ length: 4 }, () => registered(server)));
+    const [first] = clients;
+    if (!first) throw new Error('there are four');
+    say(first, 'run touch once', sessionId);
+    await first.next(isQuestion);
+    for (const client of clients) say(client, 'yes', sessionId);
+    for (const _ of clients) await first.next(isAnswer);
+    for (const client of clients) {
+      expect((await soFar(client)).filter((frame) => frame.type === 'error')).toEqual([]);
+      expect(client.frames.filter((frame) => frame.type === 'error')).toEqual([]);
+    }
+    const stored = await fetch(`${server.http}/v1/sessions/${sessionId}/events?after=0`);
+    const types = [...(await stored.text()).matchAll(/"type":"(approval\.answered|input\.accepted)"/g)];
+    expect(types.filter(([, type]) => type === 'approval.answered')).toHaveLength(1);
+    expect(types.filter(([, type]) => type === 'input.accepted')).toHaveLength(4);
   });
 
   test('a user who may not approve is told so, and the call goes on waiting', async () => {

@@ -1,10 +1,12 @@
 /**
  * `extension`: browser extensions and C clients. A socket sees the sessions that it chats in, clears, or was opened
  * with; after registration it may also be asked to run tools. The contract has no frames for streaming, approval or
- * cancel: text goes out whole, a waiting approval is told as `agent_status` using_tool and answered by a chat that is
- * just yes or no, and a cancelled turn ends in an `error`. What other people say in a session is not shown.
+ * cancel: text goes out whole, and a cancelled turn ends in an `error`. A waiting approval goes out as `agent_status`
+ * using_tool and, for popups that render only responses, as an `agent_response` that is the question; a chat that is
+ * just yes or no answers it. What other people say in a session is not shown.
  */
 import {
+  type Ask,
   Fault,
   type FaultCode,
   isFact,
@@ -13,12 +15,12 @@ import {
   type SessionEvent,
   SessionId,
   textOf,
-  textPart,
 } from '@parlance/protocol';
-import { type Connection, type Now, type Socket, spokenAnswer } from '../../core/engine.ts';
-import { waitingWords } from '../approval-words.ts';
+import type { Connection, Now, Socket } from '../../core/engine.ts';
+import { questionWords, waitingWords } from '../approval-words.ts';
 import type { Audience } from '../audience.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
+import { sendChat } from '../chat-input.ts';
 import {
   defineDialect,
   type Frame,
@@ -149,14 +151,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
     await audience.join(ref, socket);
-    const answer = spokenAnswer(content);
-    const waiting = (await engine.now(ref)).approval !== null;
-    if (waiting && answer) {
-      await engine.send(ref, { type: 'approval.answer', answer, said: content.trim() }, as);
-    } else {
-      await engine.send(ref, { type: 'input.submit', parts: [textPart(content)] }, as);
-      if (waiting) await audience.show(ref, socket);
-    }
+    if (await sendChat(engine, { ref, text: content }, as)) await audience.show(ref, socket);
   }
 
   async function clear(frame: object): Promise<void> {
@@ -288,7 +283,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? tell('thinking', state.text) : NONE];
     case 'approval.requested':
-      return [state, tell('using_tool', waitingWords(event.ask), toolOf(event.call))];
+      return [state, say(...question(sessionId, event.ask, toolOf(event.call)))];
     case 'approval.explained':
       return [state, tell('using_tool', event.text)];
     case 'tool.started': {
@@ -347,11 +342,17 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
 function attach({ at }: State, { approval, turn, ref, seq }: Now): Body[] {
   if (!turn) return [];
   const shown = approval
-    ? statusContent(ref.id, 'using_tool', waitingWords(approval.ask), approval.tool)
-    : statusContent(ref.id, 'thinking');
+    ? question(ref.id, approval.ask, approval.tool)
+    : [statusContent(ref.id, 'thinking')];
   // A reminder is a message of its own: it has another id each time that something has happened since.
-  return [stamped(shown, at, nthId(turn, seq))];
+  return shown.map((content, n) => stamped(content, at, nthId(turn, 2 * seq + n)));
 }
+
+/** A response as well: popups render no `using_tool`, and keep their input disabled until a response comes. */
+const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
+  statusContent(sessionId, 'using_tool', waitingWords(ask), tool),
+  { type: 'agent_response', content: questionWords(ask), sessionId, toolsUsed: [] },
+];
 
 // Faults
 

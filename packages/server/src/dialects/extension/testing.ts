@@ -69,3 +69,8 @@ export const isStatus = (status: string) => (frame: AnyFrame) =>
 
 export const isWaiting = (frame: AnyFrame) =>
   isStatus('using_tool')(frame) && String(frame.message).startsWith('Waiting for approval: ');
+
+export const isQuestion = (frame: AnyFrame) =>
+  frame.type === 'agent_response' && String(frame.content).endsWith(' Allow it? Answer yes or no.');
+
+export const isAnswer = (frame: AnyFrame) => frame.type === 'agent_response' && !isQuestion(frame);
