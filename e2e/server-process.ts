@@ -19,6 +19,9 @@ export type ServerProcess = AsyncDisposable & {
   logged(words: string): Promise<void>;
 };
 
+/** A server by its address. */
+export type Where = { readonly http: string };
+
 const LISTENING = 'parlance listening on ';
 
 /** A server that has been started and may not listen yet. */
@@ -101,14 +104,14 @@ export async function postJson(url: string, body: object, headers: Record<string
 export const getJson = async <Body>(url: string): Promise<Body> => (await fetch(url)).json() as Promise<Body>;
 
 /** Accepted, and on disk, when it resolves with true. */
-export const submit = async (server: ServerProcess, session: string, text: string, key?: string) => {
+export const submit = async (server: Where, session: string, text: string, key?: string) => {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
   return (await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers)).status === 200;
 };
 
 /** All facts of the session, as the native API gives them page by page. */
-export async function factsOf(server: ServerProcess, session: string): Promise<Fact[]> {
+export async function factsOf(server: Where, session: string): Promise<Fact[]> {
   const facts: Fact[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const url: string = `${server.http}/v1/sessions/${session}/events?limit=100&after=${after}`;
@@ -121,7 +124,7 @@ export async function factsOf(server: ServerProcess, session: string): Promise<F
 
 /** Follows the session until `done` says so of the facts so far. */
 export async function followed(
-  server: ServerProcess,
+  server: Where,
   session: string,
   done: (facts: readonly Fact[]) => boolean,
 ): Promise<Fact[]> {

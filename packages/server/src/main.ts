@@ -235,10 +235,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
   listening.push(...[main, ...doors].map(({ dialect, port }) => ({ dialect, port })));
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
-  const users = ensureUsers(store, config.authUsers);
-  const [adminPassword, resumed] = await Promise.all([users, engine.recover()]);
-  if (resumed > 0) log.info({ resumed }, 'unfinished turns go on');
+  const adminPassword = await ensureUsers(store, config.authUsers);
   readiness.serving();
+  const resuming = resumeWhenServing(engine, log);
 
   return {
     host: config.host,
@@ -248,6 +247,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     async stop() {
       readiness.draining();
       await engine.drain(config.grace);
+      await resuming;
       const flushed = traces?.close();
       channelWatch.stop();
       await mcp.close();
@@ -259,6 +259,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
       await flushed;
     },
   };
+}
+
+/** After the caller has the server: no turn, whatever a model asked for in it, delays the start. */
+async function resumeWhenServing(engine: Engine, log: Log): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  try {
+    const resumed = await engine.recover();
+    if (resumed > 0) log.info({ resumed }, 'unfinished turns resumed');
+  } catch (err) {
+    log.error({ err }, 'unfinished turns could not be resumed');
+  }
 }
 
 /** Loaded where spans are wanted, so that nobody else pays for it. */

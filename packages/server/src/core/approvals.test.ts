@@ -10,11 +10,11 @@ const ask = (more: Partial<Ask> = {}): Ask => ({
 });
 
 const call = (more: Partial<Judged> = {}): Judged => ({
-  tool: 'shell',
+  tools: ['shell'],
   mode: 'suggest',
   rules: [],
   ask: ask(),
-  subjects: ['rm -r build'],
+  subjects: { literal: ['rm -r build'] },
   grants: [],
   tainted: false,
   ...more,
@@ -68,17 +68,29 @@ describe('rules', () => {
     { tool: 'echo', pattern: '*', decision: 'ask' },
   ] as const;
   const cases: [string, Partial<Judged>, 'run' | 'ask' | 'deny'][] = [
-    ['the strictest that fits wins', { subjects: ['npm test'] }, 'ask'],
-    ['an allowed command runs', { subjects: ['make (all)'] }, 'run'],
-    ['a pattern is no regular expression', { subjects: ['make all'] }, 'ask'],
-    ['every part must be allowed', { subjects: ['make (all)', 'rm -r x'] }, 'ask'],
-    ['one denied part is enough', { subjects: ['make (all)', 'cat secret.txt'] }, 'deny'],
-    ['deny counts in full-auto', { mode: 'full-auto', subjects: ['cat secret.txt'] }, 'deny'],
-    ['deny counts for what is known to be safe', { ask: null, subjects: ['cat secret.txt'] }, 'deny'],
-    ['ask counts for what would run unasked', { tool: 'echo', ask: null, subjects: ['{}'] }, 'ask'],
-    ['what cannot be told is not allowed by a rule', { subjects: null }, 'ask'],
-    ['what cannot be told might be denied', { mode: 'full-auto', subjects: null }, 'ask'],
-    ['rules of another tool do not count', { tool: 'other', subjects: ['make (all)'] }, 'ask'],
+    ['the strictest that fits wins', { subjects: { literal: ['npm test'] } }, 'ask'],
+    ['an allowed command runs', { subjects: { literal: ['make (all)'] } }, 'run'],
+    ['a pattern is no regular expression', { subjects: { literal: ['make all'] } }, 'ask'],
+    ['every part must be allowed', { subjects: { literal: ['make (all)', 'rm -r x'] } }, 'ask'],
+    ['one denied part is enough', { subjects: { literal: ['make (all)', 'cat secret.txt'] } }, 'deny'],
+    ['deny counts in full-auto', { mode: 'full-auto', subjects: { literal: ['cat secret.txt'] } }, 'deny'],
+    [
+      'deny counts for what is known to be safe',
+      { ask: null, subjects: { literal: ['cat secret.txt'] } },
+      'deny',
+    ],
+    [
+      'ask counts for what would run unasked',
+      { tools: ['echo'], ask: null, subjects: { literal: ['{}'] } },
+      'ask',
+    ],
+    ['what cannot be told is not allowed by a rule', { subjects: { literal: null } }, 'ask'],
+    ['what cannot be told might be denied', { mode: 'full-auto', subjects: { literal: null } }, 'ask'],
+    [
+      'rules of another tool do not count',
+      { tools: ['other'], subjects: { literal: ['make (all)'] } },
+      'ask',
+    ],
   ];
   for (const [name, more, verdict] of cases)
     test(name, () => expect(judge(call({ rules, ...more }))).toBe(verdict));

@@ -1,28 +1,23 @@
 /** May a call run unasked? One policy for every tool. */
 import { type ApprovalMode, type Ask, visible, visibleLine } from '@parlance/protocol';
+import type { RuleSubjects } from './ports/tool.ts';
+import { decisionOf, type Rule } from './rules.ts';
 
 /**
  * `suggest`: everything that a tool wants shown is asked. `auto-edit`: edits inside the working directory run.
  * `full-auto`: everything runs; the server refuses this mode where there is no sandbox.
  */
-export type { ApprovalMode };
-
-/** A rule of the operator. `pattern` is matched against each thing the call would do; `*` stands for anything. */
-export type Rule = {
-  /** a tool's name, or `*` */
-  readonly tool: string;
-  readonly pattern: string;
-  readonly decision: 'allow' | 'ask' | 'deny';
-};
+export type { ApprovalMode, Rule };
 
 export type Judged = {
-  readonly tool: string;
+  /** the names by which rules mean this tool */
+  readonly tools: readonly string[];
   readonly mode: ApprovalMode;
   readonly rules: readonly Rule[];
   /** what the tool wants shown; null where it sees no need */
   readonly ask: Ask | null;
-  /** what the call would do, one by one; null where that cannot be told, and then nothing can be allowed by a rule */
-  readonly subjects: readonly string[] | null;
+  /** what the call would do, as rules name it */
+  readonly subjects: RuleSubjects;
   readonly grants: readonly string[];
   /** words of strangers have come into the turn */
   readonly tainted: boolean;
@@ -31,7 +26,7 @@ export type Judged = {
 /** Rules come first, the strictest of those that fit; then the mode, then standing grants. */
 export function judge(call: Judged): 'run' | 'ask' | 'deny' {
   const { mode, ask, grants, tainted } = call;
-  const ruled = byRules(call);
+  const ruled = decisionOf(call.rules, call.tools, call.subjects);
   if (ruled === 'deny') return 'deny';
   if (ruled === 'ask') return 'ask';
   if (ruled === 'allow' || ask === null || mode === 'full-auto') return 'run';
@@ -45,27 +40,6 @@ export function judge(call: Judged): 'run' | 'ask' | 'deny' {
 /** For a call that runs: a grant or a rule of the operator lets it, and not the mode or the tool itself. */
 export const isApproved = (call: Judged): boolean =>
   call.ask !== null && judge({ ...call, mode: 'suggest' }) === 'run';
-
-/** `deny` and `ask` need one thing that fits; `allow` needs every one to fit. */
-function byRules({ tool, rules, subjects }: Judged): Rule['decision'] | null {
-  const own = rules.filter((rule) => rule.tool === '*' || rule.tool === tool);
-  const fits = (decision: Rule['decision'], subject: string) =>
-    own.some((rule) => rule.decision === decision && matches(rule.pattern, subject));
-  const some = (decision: Rule['decision']) =>
-    (subjects ?? ['']).some((subject) => fits(decision, subject)) ||
-    fits(decision, (subjects ?? []).join(' && '));
-  if (some('deny')) return 'deny';
-  // What cannot be told might be what is denied.
-  if (some('ask') || (!subjects && own.some((rule) => rule.decision === 'deny'))) return 'ask';
-  return subjects && subjects.length > 0 && subjects.every((subject) => fits('allow', subject))
-    ? 'allow'
-    : null;
-}
-
-function matches(pattern: string, subject: string): boolean {
-  const source = pattern.split('*').map((literal) => literal.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${source.join('[^]*')}$`).test(subject);
-}
 
 /** As a person is shown it, on every wire: nothing in it is hidden, or stands elsewhere than it seems to. */
 export const plainly = (ask: Ask): Ask => ({

@@ -48,13 +48,11 @@ export async function settleCall(
   }
   if (call.phase === 'requested') {
     const judged: Judged = {
-      tool: call.tool,
+      tools: [call.tool, ...(possible.tool.ruledAs?.(possible.input) ?? [])],
       mode: session.state.approvalMode ?? tools.roster.agent(turn.agent.id).approval ?? tools.approvalMode,
       rules: tools.rules ?? [],
       ask,
-      subjects: possible.tool.subjects
-        ? possible.tool.subjects(possible.input)
-        : [JSON.stringify(call.input)],
+      subjects: possible.tool.subjects?.(possible.input) ?? { literal: [JSON.stringify(call.input)] },
       grants: session.state.grants,
       tainted: session.state.turn?.tainted ?? false,
     };

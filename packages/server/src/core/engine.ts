@@ -158,9 +158,9 @@ export class Engine {
   /** Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on waiting. */
   async recover(): Promise<number> {
     const unfinished = await Array.fromAsync(this.#directory.all({ status: ['running'] }));
-    await this.#each(unfinished, ({ ref }) =>
-      this.#sessions.use(ref, async (session) => this.#queue.wake(session)),
-    );
+    await this.#each(unfinished, async ({ ref }) => {
+      if (!this.draining) await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
+    });
     return unfinished.length;
   }
 

@@ -15,7 +15,7 @@ export class Readiness {
     private readonly now: () => number = performance.now.bind(performance),
   ) {}
 
-  /** Everything that was unfinished goes on: there may be more. */
+  /** Every listener is open; unfinished turns are resumed from now on. */
   serving(): void {
     this.#phase = 'serving';
   }

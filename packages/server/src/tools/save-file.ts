@@ -1,6 +1,6 @@
 /** Writes one whole file. */
 import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, normalize } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
@@ -27,7 +27,7 @@ export const saveFile = (hide: readonly string[]): Tool =>
     input: Input,
     repeatable: true,
     asks: true,
-    subjects: ({ path }) => [path],
+    subjects: ({ path }) => ({ literal: [path], normalised: [normalize(path)] }),
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, hide }),
     run: async ({ path, content }, { root }) => {
       const place = await confine({ root, hide }, path);

@@ -35,6 +35,16 @@ export type ToolResult = {
   readonly final?: true;
 };
 
+/** What a call would do, as the operator's rules name it. */
+export type RuleSubjects = {
+  /** one by one, as written; null if that cannot be read, and then no rule allows the call */
+  readonly literal: readonly string[] | null;
+  /** other names of the same things: rules that deny or ask match them too, rules that allow do not */
+  readonly normalised?: readonly string[];
+  /** beginnings of what cannot be read to its end; a rule that denies or asks and could match makes the call ask */
+  readonly partial?: readonly string[];
+};
+
 export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly description: string;
@@ -49,8 +59,10 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly asks?: boolean;
   /** What a person must see first; null where no one need be asked. May read files, changes nothing. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
-  /** What the call would do, one by one, as the operator's rules name it; null where that cannot be told. */
-  subjects?(input: z.output<Schema>): readonly string[] | null;
+  /** What rules are matched against; the input as JSON if it is not given. */
+  subjects?(input: z.output<Schema>): RuleSubjects;
+  /** Further tools whose rules apply to this call. */
+  ruledAs?(input: z.output<Schema>): readonly string[];
   /**
    * A client that comes and goes carries it out: `run` only looks whether it can be asked for, and what it returns is
    * not used. The outcome comes with the command `call.answer`, however late.

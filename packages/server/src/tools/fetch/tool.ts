@@ -28,7 +28,7 @@ export const fetchPage = (options: FetchOptions = {}): Tool =>
     input: Input,
     repeatable: true,
     asks: true,
-    subjects: ({ url }) => [pageAddress(url).href],
+    subjects: ({ url }) => ({ literal: [pageAddress(url).href] }),
     approval: ({ url }) => askToFetch(pageAddress(url)),
     run: async ({ url }, { signal }) => {
       const page = await downloaded(pageAddress(url), options, signal);

@@ -1,7 +1,14 @@
 /** Changes files by a patch. */
+import { normalize } from 'node:path';
 import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
 import { z } from 'zod';
-import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import {
+  defineTool,
+  type RuleSubjects,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../../core/ports/tool.ts';
 import { seconds } from '../duration.ts';
 import { type Bounds, confine, isConfiguration, type Place } from '../paths.ts';
 import { applyPatch, fits, replacedBy } from './apply.ts';
@@ -22,11 +29,16 @@ export const applyPatchTool = (hide: readonly string[]): Tool =>
       'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
     asks: true,
-    subjects: ({ patch }) => patchedPaths(patch),
+    subjects: ({ patch }) => ruleSubjects(patch),
     approval: ({ patch }, { root }) => askToPatch(patch, { root, hide }, root),
     run: ({ patch }, context) =>
       runPatch(patch, { bounds: { root: context.root, hide }, base: context.root }, context),
   });
+
+function ruleSubjects(patch: string): RuleSubjects {
+  const literal = patchedPaths(patch);
+  return literal ? { literal, normalised: literal.map((path) => normalize(path)) } : { literal };
+}
 
 /** The files a patch touches; null where it is none. */
 export function patchedPaths(patch: string): string[] | null {

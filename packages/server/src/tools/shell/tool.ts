@@ -4,7 +4,13 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import {
+  defineTool,
+  type RuleSubjects,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
@@ -12,6 +18,7 @@ import { confine } from '../paths.ts';
 import { commandEnvironment } from './environment.ts';
 import { grantFor, quote } from './grant.ts';
 import { mayLeave, mayReadHidden } from './hidden.ts';
+import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
 import { commandSubjects, commandsOf, isKnownSafe } from './safe.ts';
@@ -39,16 +46,19 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     description: `Runs a command in the working folder and gives its output.${options.sandbox ? ' It has no network.' : ''}`,
     input: Input,
     asks: true,
-    subjects: ({ command }) => patchSubjects(command) ?? commandSubjects(command),
+    subjects: ruleSubjects,
+    ruledAs: ({ command }) => ['shell', 'local_shell', ...(patchIn(command) === null ? [] : ['apply_patch'])],
     approval: (input, { root }) => askToRun(input, root, options),
     run: (input, context) => runShell(input, context, options),
   });
 
-/** A patch in the clothes of a command is judged by what it touches. */
-const patchSubjects = (command: readonly string[]): string[] | null => {
+/** A patch that is given to the shell is judged by the files it changes. */
+function ruleSubjects({ command, workdir = '.' }: Input): RuleSubjects {
   const patch = patchIn(command);
-  return patch === null ? null : patchedPaths(patch);
-};
+  if (patch === null) return { literal: commandSubjects(command), ...normalForm(command) };
+  const literal = patchedPaths(patch);
+  return literal ? { literal, normalised: literal.map((path) => join(workdir, path)) } : { literal };
+}
 
 async function askToRun(input: Input, root: string, options: ShellOptions): Promise<Ask | null> {
   const base = resolve(root, input.workdir ?? '.');

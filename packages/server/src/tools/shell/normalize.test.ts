@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'bun:test';
+import { decisionOf, type Rule } from '../../core/rules.ts';
+import { normalForm } from './normalize.ts';
+import { commandSubjects } from './safe.ts';
+
+function decide(rules: readonly Rule[], command: readonly string[]): Rule['decision'] | 'none' {
+  const subjects = { literal: commandSubjects(command), ...normalForm(command) };
+  return decisionOf(rules, ['shell'], subjects) ?? 'none';
+}
+
+const rule = (decision: Rule['decision'], pattern: string): Rule => ({ tool: 'shell', pattern, decision });
+const script = (text: string): string[] => ['bash', '-lc', text];
+
+describe('git push* denies', () => {
+  const denied: (string | string[])[] = [
+    ['git', 'push'],
+    ['git', '-C', '.', 'push', 'origin'],
+    ['git', '-c', 'a.b=c', '--git-dir=x', '--no-pager', 'push'],
+    ['git', '--git-dir', 'x', 'push'],
+    ['/usr/bin/git', 'push'],
+    ['./git', 'push'],
+    ['/usr/lib/git-core/git-push', 'origin'],
+    ['env', 'git', 'push'],
+    ['env', '-i', '-u', 'HOME', 'A=1', 'git', 'push'],
+    ['env', '-', 'git', 'push'],
+    ['env', '-S', 'git push'],
+    ['env', '--split-string=git push', 'origin'],
+    ['nice', '-n', '5', 'git', 'push'],
+    ['nice', '-10', 'git', 'push'],
+    ['timeout', '-s', 'KILL', '--kill-after=1', '5', 'git', 'push'],
+    ['command', '-p', 'git', 'push'],
+    ['nohup', 'git', 'push'],
+    ['time', '-p', 'git', 'push'],
+    ['stdbuf', '-oL', 'git', 'push'],
+    ['sudo', '-Eu', 'root', 'A=1', 'git', 'push'],
+    ['doas', '-u', 'root', 'git', 'push'],
+    ['setsid', '-w', 'git', 'push'],
+    ['flock', 'lock', 'git', 'push'],
+    ['xargs', '-n', '1', 'git', 'push'],
+    ['find', '.', '-name', 'x', '-exec', 'git', 'push', ';'],
+    ['sudo', 'env', 'nice', 'timeout', '1', 'git', '-C', 'x', 'push'],
+    ['bash', '-c', 'git push'],
+    ['bash', '-euo', 'pipefail', '-c', 'git push'],
+    ['/bin/sh', '-xc', 'git push', 'name', 'argument'],
+    'git push',
+    'A=1 git push',
+    'cd sub; git push',
+    'true && git push || true',
+    'git status | git push',
+    'git push > log 2>&1',
+    'git push &',
+    '(git push)',
+    '{ git push; }',
+    'if true; then git push; fi',
+    'for x in a b; do git push; done',
+    'while ! git push; do true; done',
+    'case a in a) git push;; esac',
+    'f() { git push; }; f',
+    'echo "$(git push)"',
+    'echo `git push`',
+    'diff <(git push) x',
+    'true\ngit push',
+    '# a comment\ngit push',
+    'git \\\npush',
+    'g\\it "pu"sh',
+    "'git' 'push'",
+    'eval git push',
+    'eval "git push"',
+    'exec -a name git push',
+    'cat <<EOF\ntext\nEOF\ngit push',
+    'git push $REMOTE',
+    `bash -c "sh -c 'git push'"`,
+    'bash -c "git push $REMOTE"',
+  ];
+  test.each(denied.map((one) => [typeof one === 'string' ? script(one) : one]))('%j', (command) => {
+    expect(decide([rule('deny', 'git push*')], command)).toBe('deny');
+  });
+});
+
+describe('with git push* denied, what cannot be read asks', () => {
+  const unclear: (string | string[])[] = [
+    'git $VERB',
+    '$GIT push',
+    "$'git' push",
+    '{git,push}',
+    '/usr/bin/gi? push',
+    'git pu*',
+    'eval "$LINE"',
+    'echo git push | sh',
+    'bash <<EOF\ngit push\nEOF',
+    'source file',
+    'alias p="git push"; p',
+    'git -c alias.p=push p',
+    'bash -c "$SCRIPT"',
+    "echo 'not closed",
+    ['bash', 'script.sh'],
+    ['bash'],
+    ['env', '--unheard-of', 'x', 'true'],
+    ['git', 'p'],
+    ['ssh', 'host', 'true'],
+    ['xargs', 'git'],
+  ];
+  test.each(unclear.map((one) => [typeof one === 'string' ? script(one) : one]))('%j', (command) => {
+    expect(decide([rule('deny', 'git push*')], command)).toBe('ask');
+    expect(decide([rule('ask', 'git push*')], command)).toBe('ask');
+    expect(decide([rule('allow', '*')], command)).not.toBe('deny');
+  });
+});
+
+describe('with git push* denied, other commands are left alone', () => {
+  const harmless: (string | string[])[] = [
+    ['git', 'status'],
+    ['git', '-C', 'sub', 'log'],
+    ['git', 'commit', '-m', 'git push'],
+    ['echo', 'git push'],
+    ['env', 'A=1', 'npm', 'test'],
+    ['timeout', '60', 'npm', 'test'],
+    ['command', '-v', 'git'],
+    'echo git push',
+    'npm test > log 2>&1',
+    'for f in *.ts; do wc -l "$f"; done',
+    'x=$((1 + 2)); echo $x',
+    'cat <<EOF > notes\ngit push\nEOF',
+    'echo "$HOME" | tr a b',
+    'git status && git diff "$FILE"',
+    'rm -rf "$(mktemp -d)"',
+    '[[ -f x ]] && cat x',
+  ];
+  test.each(harmless.map((one) => [typeof one === 'string' ? script(one) : one]))('%j', (command) => {
+    expect(decide([rule('deny', 'git push*')], command)).toBe('none');
+  });
+});
+
+test.each([
+  ['npm publish*', ['npm', 'pub']],
+  ['npm publish*', ['npm', '--registry', 'x', 'publish']],
+  ['npm install*', ['npm', 'i', 'left-pad']],
+  ['kubectl delete*', ['kubectl', '--context', 'prod', '-n', 'x', 'delete', 'pod']],
+  ['docker push*', ['docker', '--debug', 'push', 'x']],
+])('options before a subcommand and its abbreviations do not get around %s: %j', (pattern, command) => {
+  expect(decide([rule('deny', pattern)], command)).toBe('deny');
+});
+
+test('rules that allow match the literal command alone', () => {
+  const rules = [rule('allow', 'git push*')];
+  expect(decide(rules, ['git', 'push', 'origin'])).toBe('allow');
+  expect(decide(rules, script('git push && git push --tags'))).toBe('allow');
+  for (const command of [
+    ['/tmp/evil/git', 'push'],
+    ['git', '-c', 'core.sshCommand=x', 'push'],
+    ['git', '-C', 'elsewhere', 'push'],
+    ['env', 'git', 'push'],
+    script('A=1 git push'),
+    script('git push $(x)'),
+    script('git push; x'),
+  ])
+    expect([command, decide(rules, command)]).toEqual([command, 'none']);
+});
+
+test.each([
+  ['many wrappers', Array.from({ length: 20_000 }, () => 'env')],
+  ['many options', ['tool', ...Array.from({ length: 20_000 }, (_, at) => (at % 2 ? 'x' : '-a'))]],
+  ['many actions', ['find', ...Array.from({ length: 20_000 }, () => '-exec')]],
+  ['open substitutions', script('$('.repeat(30_000))],
+  ['open expansions', script('${'.repeat(30_000))],
+  ['open quotes', script(`"$(`.repeat(20_000))],
+  ['open documents', script('<<a '.repeat(15_000))],
+  ['a long script', script(`true;`.repeat(100_000))],
+])('%s are read in bounded time and count as unknown', (_, command) => {
+  expect(normalForm(command).partial.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,154 @@
+/**
+ * A command as rules that forbid have to see it: programs by their base name, without the programs that only run another
+ * one, without assignments and options before the subcommand, and with every command of a script or a nested script.
+ */
+import type { RuleSubjects } from '../../core/ports/tool.ts';
+import { fixedWord, isOpen, type LooseWord, readLeniently } from './lenient-script.ts';
+import { optionLength, optionTable } from './options.ts';
+import { readings } from './subcommands.ts';
+import { isAssignment, isOpaque, unwrap, type Wrapped } from './wrappers.ts';
+
+export type NormalForm = Required<Pick<RuleSubjects, 'normalised' | 'partial'>>;
+
+/** A longer one is matched as it is written and otherwise counts as unknown. */
+const LONGEST_COMMAND = 65_536;
+const DEEPEST_NESTING = 8;
+const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'ash', 'mksh', 'fish', 'rbash']);
+const SHELL_OPTIONS = optionTable(
+  '-a -b -e -f -h -i -k -l -m -n -p -r -s -t -u -v -x -B -C -E -H -P -T --login --norc --noprofile --posix --restricted --verbose --noediting',
+  '-o -O +o +O --rcfile --init-file',
+);
+const KEYWORDS = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'fi',
+  'do',
+  'done',
+  'while',
+  'until',
+  '!',
+  '{',
+  '}',
+  'coproc',
+]);
+/** What follows these is a name or a list of words, and no program. */
+const NAMING_KEYWORDS = new Set(['for', 'select', 'case', 'esac', 'function', '[[']);
+const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+
+export function normalForm(argv: readonly string[]): NormalForm {
+  const found = new Found();
+  const words = argv.map(fixedWord);
+  if (argv.join(' ').length > LONGEST_COMMAND) {
+    found.add(baseName(argv[0] ?? ''), words.slice(1));
+    found.unknown();
+  } else addCommand(found, words, 0);
+  return { normalised: [...found.names], partial: [...found.partial] };
+}
+
+class Found {
+  readonly names = new Set<string>();
+  readonly partial = new Set<string>();
+
+  add(program: string, words: readonly LooseWord[]): void {
+    this.names.add([program, ...words.map(({ text }) => text)].join(' '));
+    const open = words.findIndex(isOpen);
+    if (open === -1) return;
+    const before = words.slice(0, open).map(({ text }) => text);
+    this.partial.add([program, ...before, words[open]?.known ?? ''].join(' '));
+  }
+
+  /** Something runs of which only the beginning is known. */
+  unknown(beginning = ''): void {
+    this.partial.add(beginning);
+  }
+}
+
+function addScript(found: Found, script: string, depth: number): void {
+  const { commands, readable } = depth > DEEPEST_NESTING ? UNREAD : readLeniently(script);
+  if (!readable) found.unknown();
+  for (const command of commands) addCommand(found, withoutKeywords(command), depth);
+}
+
+const UNREAD = { commands: [], readable: false };
+
+function withoutKeywords(words: readonly LooseWord[]): readonly LooseWord[] {
+  const start = words.findIndex(({ text }) => !KEYWORDS.has(text));
+  const rest = start === -1 ? [] : words.slice(start);
+  return NAMING_KEYWORDS.has(rest[0]?.text ?? '') ? [] : rest;
+}
+
+function addCommand(found: Found, all: readonly LooseWord[], depth: number): void {
+  const start = all.findIndex(({ text }) => !isAssignment(text));
+  const [program, ...words] = start === -1 ? [] : all.slice(start);
+  if (!program) return;
+  const name = baseName(program.text);
+  found.add(name, words);
+  if (isOpen(program) || isOpaque(name) || depth > DEEPEST_NESTING) found.unknown();
+  else if (SHELLS.has(name)) addShell(found, words, depth + 1);
+  else if (name === 'eval') addEvaluated(found, words, depth + 1);
+  else addProgram(found, name, words, depth);
+}
+
+function addProgram(found: Found, name: string, words: readonly LooseWord[], depth: number): void {
+  const wrapped = unwrap(name, words);
+  if (wrapped) addWrapped(found, wrapped, depth + 1);
+  else addReadings(found, name, words);
+  if (name === 'find') addFindActions(found, words, depth + 1);
+  if (name.startsWith('git-')) addReadings(found, 'git', [fixedWord(name.slice('git-'.length)), ...words]);
+}
+
+function addWrapped(found: Found, { inner, script, certain, appends }: Wrapped, depth: number): void {
+  if (!certain) found.unknown();
+  if (script !== null) addScript(found, script, depth);
+  // `xargs` appends words that come from elsewhere.
+  const appended = appends ? [{ text: '$', known: '', splits: true }] : [];
+  if (inner.length > 0) addCommand(found, [...inner, ...appended], depth);
+}
+
+function addReadings(found: Found, program: string, words: readonly LooseWord[]): void {
+  for (const reading of readings(program, words)) {
+    found.add(program, reading.words);
+    if (reading.alias) found.unknown(`${program} `);
+  }
+}
+
+/** `bash -c <script>`. Without a script it runs a file or what it reads, and either can be anything. */
+function addShell(found: Found, words: readonly LooseWord[], depth: number): void {
+  const script = scriptOf(words);
+  if (script) addScript(found, script.text, depth);
+  if (!script || isOpen(script)) found.unknown();
+}
+
+function scriptOf(words: readonly LooseWord[]): LooseWord | null {
+  let at = 0;
+  for (let word = words[0]; word && /^[-+]./.test(word.text) && !isOpen(word); word = words[at]) {
+    if (/^-\w*c\w*$/.test(word.text)) return words[at + 1] ?? null;
+    const length = optionLength(word.text, SHELL_OPTIONS);
+    if (length === 0) return null;
+    at += length;
+  }
+  return null;
+}
+
+function addEvaluated(found: Found, words: readonly LooseWord[], depth: number): void {
+  if (words.some(isOpen)) found.unknown();
+  addScript(found, words.map(({ text }) => text).join(' '), depth);
+}
+
+/** The words from `-exec` to `;` or `+` are a command. */
+function addFindActions(found: Found, words: readonly LooseWord[], depth: number): void {
+  let action: LooseWord[] | null = null;
+  for (const word of words) {
+    if (action === null) action = FIND_ACTIONS.has(word.text) ? [] : null;
+    else if (word.text !== ';' && word.text !== '+') action.push(word);
+    else {
+      addCommand(found, action, depth);
+      action = null;
+    }
+  }
+  if (action) addCommand(found, action, depth);
+}
+
+const baseName = (program: string): string => program.slice(program.lastIndexOf('/') + 1);
