@@ -118,7 +118,7 @@ test('a tool learns whether anybody approved the call: a person, a grant or a ru
     description: 'Notes whether it was approved.',
     input: z.object({ silent: z.boolean().default(false) }),
     asks: true,
-    subjects: () => ['probe'],
+    subjects: () => ({ literal: ['probe'] }),
     approval: ({ silent }) =>
       silent ? null : { kind: 'command', command: ['probe'], description: 'Probes.', grant: 'probe' },
     run: async (_input, { approved }) => {
