@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './events.ts';
 import { ApprovalId, CallId, InputId } from './ids.ts';
+import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 
 export const SessionCreate = z.object({
@@ -24,7 +25,7 @@ export const InputSubmit = z.object({
   agent: z.string().optional(),
   named: z.boolean().default(true),
   /** for programs to read; a model is not shown it */
-  data: z.record(z.string(), z.json()).optional(),
+  data: z.record(z.string(), JsonValue).optional(),
   /** the agent of this turn alone, of whatever domain */
   answeredBy: z.string().optional(),
   /** the earlier input that this one takes the place of: the conversation goes on from before it */
@@ -57,7 +58,7 @@ export const CallAnswer = z.object({
   call: CallId,
   failed: z.boolean().default(false),
   parts: z.array(Part).max(100),
-  data: z.record(z.string(), z.json()).optional(),
+  data: z.record(z.string(), JsonValue).optional(),
   untrusted: z.boolean().default(false),
   /** the user's words, where they are the outcome */
   said: z.string().max(10_000).optional(),

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { FaultData } from './faults.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
+import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 
 const fact = <Shape extends z.ZodRawShape>(shape: Shape) => ({
@@ -69,11 +70,11 @@ export const InputMode = z.enum(['queue', 'supersede']);
 export type InputMode = z.infer<typeof InputMode>;
 
 /** What a vendor wants back with the next prompt (a signature, an encrypted item). We never look inside. */
-export const Sealed = z.object({ provider: z.string(), data: z.json() });
+export const Sealed = z.object({ provider: z.string(), data: JsonValue });
 export type Sealed = z.infer<typeof Sealed>;
 
 /** A call that a person asks for by name, without the model. */
-export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), z.json()) });
+export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
 export type DirectCall = z.infer<typeof DirectCall>;
 
 export const EVENTS = {
@@ -116,7 +117,7 @@ export const EVENTS = {
     key: z.string().optional(),
     call: DirectCall.optional(),
     /** what came with the words for programs to read; a model is not shown it */
-    data: z.record(z.string(), z.json()).optional(),
+    data: z.record(z.string(), JsonValue).optional(),
     /** who is to answer, where it is not the session's agent */
     agent: AgentRef.optional(),
   }),
@@ -160,7 +161,7 @@ export const EVENTS = {
     turn: TurnId,
     call: CallId,
     tool: z.string(),
-    input: z.record(z.string(), z.json()),
+    input: z.record(z.string(), JsonValue),
     /** what the model wrote where that was not JSON; the input is then empty and the call fails */
     malformed: z.string().optional(),
     sealed: Sealed.optional(),
@@ -197,7 +198,7 @@ export const EVENTS = {
     outcome: Outcome,
     parts: z.array(Part),
     /** the result as data, where the tool has one */
-    data: z.record(z.string(), z.json()).optional(),
+    data: z.record(z.string(), JsonValue).optional(),
     durationMs: z.number(),
     /** it carries words of strangers; standing grants do not count for the rest of the turn */
     untrusted: z.boolean().optional(),

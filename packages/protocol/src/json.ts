@@ -1,12 +1,65 @@
+import { z } from 'zod';
+
 /** Plain JSON data. Use it where a value passes through us unread. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+/** As `z.json()`, which takes seconds for each megabyte of small arrays, and overflows the stack on deep ones. */
+export const JsonValue = z
+  .unknown()
+  .refine((value) => isJson(value, DEEPEST), 'is not JSON') as unknown as z.ZodType<Json, Json>;
+
+/** Deeper than anything that is taken in, and no danger to the stack. */
+const DEEPEST = 1_000;
+
+/** `JSON.parse` gives values that are not JSON, too: 1e999 becomes Infinity. */
+function isJson(value: unknown, levels: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
+  if (value === null) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (const inner of value) if (!isJson(inner, levels - 1)) return false;
+    return true;
+  }
+  for (const inner of Object.values(value)) if (!isJson(inner, levels - 1)) return false;
+  return true;
+}
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As deep as a message may be nested: what is deeper overflows the stack of whoever walks it, schemas included. */
-export const MOST_LEVELS = 500;
+/**
+ * How deep a message may be nested. A tree of a page takes two levels per element. Deeper JSON is slow to parse and to
+ * collect, and overflows the stack of code that walks it, schemas included.
+ */
+export const MOST_LEVELS = 200;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Whether JSON text is nested deeper than that, without parsing it: one pass, no allocation. Brackets in strings do not
+ * count. Text that is not JSON may get either answer, but a parser never meets more levels than were allowed.
+ *
+ * @example jsonNestsDeeper('[[1]]', 1) // true
+ */
+export function jsonNestsDeeper(text: string, levels = MOST_LEVELS): boolean {
+  if (text.length <= levels) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > levels) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
 
 export const nestsDeeper = (value: unknown, levels = MOST_LEVELS): boolean =>
   typeof value === 'object' &&

@@ -1,5 +1,13 @@
 /** Sessions out of lines of JSON: every line is checked, and the state is folded from the facts as it always is. */
-import { type AgentRef, type Fact, Fault, isObject, parseFact, SessionHeader } from '@parlance/protocol';
+import {
+  type AgentRef,
+  type Fact,
+  Fault,
+  isObject,
+  jsonNestsDeeper,
+  parseFact,
+  SessionHeader,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from './ports/store.ts';
 import { checkpointOf, recordOf } from './record.ts';
@@ -59,29 +67,13 @@ const wrong = (line: number, reason: string, cause?: unknown): Fault =>
   new Fault('invalid', `line ${line}: ${reason}`, { cause });
 
 function parsed(text: string, line: number): unknown {
-  if (depthOf(text) > MOST_DEPTH) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
+  // Before it is parsed: parsers and schemas recurse.
+  if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
   try {
     return JSON.parse(text);
   } catch (error) {
     throw wrong(line, 'it is not JSON', error);
   }
-}
-
-/** Counted before it is parsed: parsers and schemas recurse. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inText) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inText = false;
-    } else if (code === 0x22) inText = true;
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return deepest;
 }
 
 function headerOf(value: unknown, line: number): SessionHeader {

@@ -1,9 +1,9 @@
 /** Gives back what it is given. */
-import { textPart } from '@parlance/protocol';
+import { JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool } from '../core/ports/tool.ts';
 
-const Input = z.object({ value: z.json().describe('Text or any JSON value.') });
+const Input = z.object({ value: JsonValue.describe('Text or any JSON value.') });
 
 export const echo = defineTool({
   name: 'echo',

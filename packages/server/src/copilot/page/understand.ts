@@ -1,4 +1,5 @@
 /** A page in whatever form a client sends it, understood: pure, and never failing whatever is sent. */
+import { jsonNestsDeeper } from '@parlance/protocol';
 import { priceOf } from './budget.ts';
 import { line } from './clean.ts';
 import { readDocument } from './document.ts';
@@ -67,7 +68,7 @@ const tree = (source: unknown): Form => ({ ...readNodes(parsed(source)), title: 
 
 /** Some clients send a tree as JSON inside JSON. */
 function parsed(source: unknown): unknown {
-  if (typeof source !== 'string') return source;
+  if (typeof source !== 'string' || jsonNestsDeeper(source)) return source;
   try {
     return JSON.parse(source);
   } catch {

@@ -1,4 +1,5 @@
 /** What a client of the copilot contract sends with each call of `/api/agent/interact`. Unknown keys are tolerated. */
+import { JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 import { Uuid } from './schemas.ts';
 
@@ -6,9 +7,10 @@ const text = (limit: number) => z.string().max(limit);
 
 /** What is larger than `most` characters is not read by anyone. */
 const tree = (most: number) =>
-  z
-    .json()
-    .refine((value) => JSON.stringify(value).length <= most, `must have at most ${most} characters of JSON`);
+  JsonValue.refine(
+    (value) => JSON.stringify(value).length <= most,
+    `must have at most ${most} characters of JSON`,
+  );
 
 /** `maxDom` is the largest page, in characters, in each of its forms. */
 export const interactRequest = (maxDom: number) =>
@@ -30,10 +32,10 @@ export const interactRequest = (maxDom: number) =>
         message: z.string(),
         code: z.string(),
         action: z.string(),
-        elementId: z.json().optional(),
+        elementId: JsonValue.optional(),
       })
       .nullish(),
-    lastActionResult: z.looseObject({ success: z.boolean(), actualState: z.json().optional() }).nullish(),
+    lastActionResult: z.looseObject({ success: z.boolean(), actualState: JsonValue.optional() }).nullish(),
     previousUrl: text(10_000).nullish(),
     clientVerification: z
       .looseObject({

@@ -2,7 +2,7 @@
  * How a model drives a browser that calls us: it plans, acts, judges, asks and ends through these, never by prose. Acts and
  * questions are carried out by the client with its next call.
  */
-import { Fault, textPart } from '@parlance/protocol';
+import { Fault, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { usageOf } from '../../copilot/action/action.ts';
 import { fitsPage } from '../../copilot/action/fits.ts';
@@ -20,7 +20,7 @@ const Thought = z
   .min(1)
   .max(2_000)
   .describe('What you think, in one or two sentences; the user reads it.');
-const Outcome = z.record(z.string(), z.json()).optional().describe('What you expect to see afterwards.');
+const Outcome = z.record(z.string(), JsonValue).optional().describe('What you expect to see afterwards.');
 
 const plan = defineTool({
   name: 'browser_plan',

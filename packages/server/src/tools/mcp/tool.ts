@@ -1,5 +1,5 @@
 /** One tool of an MCP server. Its own word that it only reads lets it run unasked; every other is asked for. */
-import { type Ask, type JsonObject, textPart } from '@parlance/protocol';
+import { type Ask, type JsonObject, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
@@ -7,7 +7,7 @@ import type { Definition, McpAnswer, McpConnection } from './connection.ts';
 import { dataOf, partsOf } from './result.ts';
 
 /** The server checks its own input, and says what is wrong better than we could. */
-const Input = z.record(z.string(), z.json());
+const Input = z.record(z.string(), JsonValue);
 
 const DESCRIPTION_CHARACTERS = 4_000;
 
