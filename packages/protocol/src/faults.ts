@@ -8,6 +8,8 @@ export const FaultCode = z.enum([
   'empty',
   /** larger than we take */
   'too_large',
+  /** the body of a request did not arrive in time */
+  'too_slow',
   /** no or a bad token */
   'unauthenticated',
   /** known, but not allowed */

@@ -37,6 +37,7 @@ const BY_STATUS: Readonly<Record<number, ParlanceErrorCode>> = {
   401: 'unauthenticated',
   403: 'forbidden',
   404: 'not_found',
+  408: 'too_slow',
   413: 'too_large',
   422: 'invalid',
   429: 'overloaded',

@@ -50,7 +50,7 @@ export function openChannels(config: Config, log: Log): OpenChannels {
     },
     routes(app, around) {
       permitRoutes(app, around, server);
-      signedRoutes(app, server, log);
+      signedRoutes(app, server, around);
     },
     close: () => trigger?.close() ?? Promise.resolve(),
   };

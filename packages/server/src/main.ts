@@ -45,9 +45,11 @@ import type { Traces } from './telemetry/traces.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
+import { ByteBudget } from './transports/byte-budget.ts';
 import { crossOrigin } from './transports/cross-origin.ts';
 import { eventStreams } from './transports/event-stream.ts';
 import { listen } from './transports/http.ts';
+import { bodyReader } from './transports/request-body.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
 
 export type RunningServer = {
@@ -121,6 +123,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log,
   });
 
+  const budgets = {
+    anonymous: new ByteBudget(config.anonymousBytes),
+    identified: new ByteBudget(config.bodyBytes),
+  };
+  metrics.gauge('unparsed_bytes', () => ({
+    anonymous: budgets.anonymous.held,
+    identified: budgets.identified.held,
+  }));
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   const channels = openChannels(config, log);
   const listening: RunningServer['doors'][number][] = [];
@@ -140,6 +150,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
         listening.map((door, index) => ({ address: config.host, ...door, sockets: sockets.at(index) })),
       mcpServers: mcp.servers,
     },
+    readBody: bodyReader(config, budgets, metrics),
     addressOf: (request) => addresses.get(request) ?? 'unknown',
     push: channels.push,
     follow: channelWatch.follow,
@@ -207,8 +218,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       unsentBytes: 16 * 1024 * 1024,
       heldCharacters: config.heldCharacters,
     },
-    log,
-    metrics,
+    { log, meter: metrics, anonymous: budgets.anonymous },
   );
   const readiness = new Readiness(() => store.writable());
   const { metricsToken } = config;

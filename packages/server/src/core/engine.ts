@@ -55,6 +55,7 @@ export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
 export type { PreferenceStore } from './ports/preferences.ts';
 export type { ToolSpec } from './ports/provider.ts';
+export type { ReadBody } from './ports/request-body.ts';
 export {
   type LookupKey,
   type SessionFilter,

@@ -10,6 +10,7 @@ import {
   type OpenStream,
   type Pieces,
   type PreferenceStore,
+  type ReadBody,
   requestIdOf,
   type SessionRef,
   type Socket,
@@ -62,6 +63,7 @@ export type Surroundings = {
   readonly about: About;
   /** what admins look after */
   readonly administration: Administration;
+  readonly readBody: ReadBody;
   /** where a request comes from */
   readonly addressOf: (request: Request) => string;
   readonly now: () => number;

@@ -6,6 +6,7 @@ export const HTTP_STATUS = {
   invalid: 400,
   empty: 400,
   too_large: 413,
+  too_slow: 408,
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,

@@ -65,6 +65,10 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
     help: 'what waits: turns for a driver, appends for the disk, resting sessions for another try',
     label: 'queue',
   },
+  unparsed_bytes: {
+    help: 'bytes of bodies and frames that have arrived and are not handled yet',
+    label: 'sender',
+  },
   approvals_waiting: { help: 'calls that wait for a person' },
   turns_running: { help: 'sessions that are being driven' },
   sessions_in_memory: { help: 'sessions in memory' },

@@ -3,6 +3,7 @@ import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Connection, Log, Socket } from '../core/engine.ts';
 import type { Meter } from '../core/ports/meter.ts';
 import { NO_METER } from '../core/ports/meter.ts';
+import { ByteBudget } from '../transports/byte-budget.ts';
 import { listen } from '../transports/http.ts';
 import { type Opening, type SocketLimits, socketTransport } from '../transports/websocket.ts';
 import { TestClient } from './client.ts';
@@ -29,12 +30,13 @@ export type EchoOptions = {
   readonly limits?: Partial<SocketLimits>;
   readonly opening?: Partial<Opening>;
   readonly maxBodyBytes?: number;
+  readonly anonymousBytes?: number;
 };
 
 /** The client is told `{type: 'error', reason}` of what cannot be read, and `{type: 'limited'}` of what was not. */
 export function serveEcho(
   make: (socket: Socket) => Partial<Connection> = () => ({}),
-  { limits = {}, opening = {}, maxBodyBytes = 1_000_000 }: EchoOptions = {},
+  { limits = {}, opening = {}, maxBodyBytes = 1_000_000, anonymousBytes = 16_777_216 }: EchoOptions = {},
 ) {
   /** what was refused, in order */
   const refusals: string[] = [];
@@ -42,7 +44,8 @@ export function serveEcho(
     ...NO_METER,
     add: (name, label) => void (name === 'refusals' && refusals.push(label ?? '')),
   };
-  const sockets = socketTransport({ ...SOCKET_LIMITS, ...limits }, QUIET, meter);
+  const anonymous = new ByteBudget(anonymousBytes);
+  const sockets = socketTransport({ ...SOCKET_LIMITS, ...limits }, { log: QUIET, meter, anonymous });
   let count = 0;
   const accept = (socket: Socket): Connection => ({
     receive: (frame) => socket.send({ type: 'echo', frame }),
@@ -68,6 +71,7 @@ export function serveEcho(
   const { port } = server;
   return {
     sockets,
+    anonymous,
     refusals,
     port: port ?? 0,
     http: `http://127.0.0.1:${port}`,

@@ -9,7 +9,9 @@ import type { Limits } from '../dialects/pusher/limits.ts';
 import { signedRoutes } from '../dialects/pusher/routes.ts';
 import { type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
 import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher/signature.ts';
+import { ByteBudget } from '../transports/byte-budget.ts';
 import { listen } from '../transports/http.ts';
+import { type BodyLimits, bodyReader } from '../transports/request-body.ts';
 import { socketTransport } from '../transports/websocket.ts';
 import { type AnyFrame, TestClient } from './client.ts';
 import { SOCKET_LIMITS } from './echo.ts';
@@ -121,6 +123,14 @@ export type PusherTestServer = {
   stop(): Promise<void>;
 };
 
+const BODY_LIMITS: BodyLimits = {
+  maxBody: 11 * 1024 * 1024,
+  maxLoginBody: 16_384,
+  bodyWithin: 60_000,
+  identifyWithin: 60_000,
+  bodyRate: 0,
+};
+
 const ignore = () => undefined;
 export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
@@ -132,8 +142,13 @@ export function servePusher(
   const clock = new FakeClock();
   const server = pusherServer(application, QUIET, { limits, clock });
   const app = new Hono();
-  signedRoutes(app, server, QUIET);
-  const sockets = socketTransport({ ...SOCKET_LIMITS, frameBytes: 100_000, heldCharacters: 262_144 }, QUIET);
+  const anonymous = new ByteBudget(16_777_216);
+  const readBody = bodyReader(BODY_LIMITS, { anonymous, identified: anonymous });
+  signedRoutes(app, server, { log: QUIET, readBody });
+  const sockets = socketTransport(
+    { ...SOCKET_LIMITS, frameBytes: 100_000, heldCharacters: 262_144 },
+    { log: QUIET, anonymous },
+  );
   let count = 0;
   const listening = listen({
     hostname: '127.0.0.1',

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test';
 import { SOCKET_LIMITS } from '../testing/echo.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { listen } from './http.ts';
 import { socketTransport } from './websocket.ts';
 
 const ignore = () => undefined;
 const SOCKETS = socketTransport(SOCKET_LIMITS, {
-  debug: ignore,
-  info: ignore,
-  warn: ignore,
-  error: ignore,
+  log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  anonymous: new ByteBudget(1_000_000),
 });
 
 test('a bug in a route is told to the log, and to nobody else', async () => {

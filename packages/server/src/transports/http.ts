@@ -77,6 +77,8 @@ export function listen(listening: Listening): Server<unknown> {
       const id = requestIdOf(request);
       const response = await answer(request, server);
       response?.headers.set(REQUEST_ID_HEADER, id);
+      // The rest of a body that is late is not waited for.
+      if (response?.status === 408) response.headers.set('connection', 'close');
       log?.debug(
         {
           request: id,

@@ -1,8 +1,10 @@
 /** The frames of one socket, handled one after another. What was read is handled even if the socket is gone. */
 type Work = () => void | Promise<void>;
 
+type Waiting = { readonly work: Work; readonly bytes: number; readonly done: (() => void) | undefined };
+
 export class Inbox {
-  readonly #waiting: { readonly work: Work; readonly bytes: number }[] = [];
+  readonly #waiting: Waiting[] = [];
   #bytes = 0;
   #busy = false;
 
@@ -12,12 +14,12 @@ export class Inbox {
     private readonly limits = { frames: 1_000, bytes: 16 * 1024 * 1024 },
   ) {}
 
-  /** False where the inbox is full: the frame was not taken. */
-  put(work: Work, bytes = 0): boolean {
+  /** False where the inbox is full: the frame was not taken. `done` is called when it has been handled. */
+  put(work: Work, bytes = 0, done?: () => void): boolean {
     const { limits } = this;
     if (this.#busy && (this.#waiting.length >= limits.frames || this.#bytes + bytes > limits.bytes))
       return false;
-    this.#waiting.push({ work, bytes });
+    this.#waiting.push({ work, bytes, done });
     this.#bytes += bytes;
     if (!this.#busy) void this.#empty();
     return true;
@@ -33,6 +35,7 @@ export class Inbox {
       } catch (thrown) {
         this.failed(thrown);
       }
+      next.done?.();
     }
     this.#busy = false;
   }

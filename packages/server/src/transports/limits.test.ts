@@ -156,6 +156,34 @@ describe('a socket that has yet to say who it is', () => {
     await client.next('echo');
   });
 
+  test('shares a budget of bytes that wait with all that are unknown; who is known has another', async () => {
+    const gate = Promise.withResolvers<void>();
+    const options = { anonymousBytes: 1_000, opening };
+    const { connect, refusals, anonymous } = serve(options, (socket) => ({
+      async receive() {
+        await gate.promise;
+        socket.send({ type: 'done' });
+      },
+    }));
+    const [first, second] = [await connect(), await connect()];
+    const frame = { text: 'x'.repeat(400) };
+    first.send(frame);
+    first.send(frame);
+    second.send(frame);
+    await second.next('limited');
+    expect([refusals, anonymous.held]).toEqual([['anonymousBytes'], 2 * JSON.stringify(frame).length]);
+    gate.resolve();
+    await first.next('done');
+    await first.next('done');
+    second.send(frame);
+    await second.next('done');
+    expect(anonymous.held).toBe(0);
+    const known = serve({ anonymousBytes: 1_000 });
+    const client = await known.connect();
+    client.send({ text: 'x'.repeat(2_000) });
+    await client.next('echo');
+  });
+
   test('is let go when it does not say so in time; who said it stays', async () => {
     const { connect } = serve({ limits: { identifyWithin: 200 }, opening }, claims);
     const [known, silent] = [await connect(), await connect()];
@@ -183,6 +211,33 @@ describe('a socket that has yet to say who it is', () => {
     await third.next('echo');
     third.send({ handled: true });
     await third.next('echo');
+  });
+});
+
+test('a frame that is nested too deeply is not parsed, and the socket goes on', async () => {
+  const { connect } = serve({});
+  const client = await connect();
+  for (const text of ['['.repeat(201), '{"a":'.repeat(100_000)]) {
+    client.socket.send(text);
+    expect((await client.next('error')).reason).toBe('the message is nested too deeply');
+  }
+  const deepest = `${'['.repeat(200)}${']'.repeat(200)}`;
+  client.socket.send(deepest);
+  expect(JSON.stringify((await client.next('echo')).frame)).toBe(deepest);
+});
+
+describe('a peer that needs no token', () => {
+  test('may send small frames until it is established', async () => {
+    let established = false;
+    const options = { limits: { firstFrameBytes: 100 }, opening: { principal: null } };
+    const { connect } = serve(options, () => ({ established: () => established }));
+    const client = await connect();
+    const large = { text: 'x'.repeat(200) };
+    client.send(large);
+    expect((await client.next('error')).reason).toBe('the message is larger than 100 bytes');
+    established = true;
+    client.send(large);
+    await client.next('echo');
   });
 });
 

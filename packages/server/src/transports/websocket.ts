@@ -1,10 +1,11 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
-import { type ConnectionId, Fault, type Principal } from '@parlance/protocol';
+import { type ConnectionId, Fault, jsonNestsDeeper, type Principal } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
 import type { Connection, Guard, Passing, Pieces, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { TokenBucket } from '../core/token-bucket.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import { Inbox } from './inbox.ts';
 import { type Lag, Outbox, type Wire } from './outbox.ts';
 import { type CountLimits, type Place, type Refusal, SocketCounts } from './socket-counts.ts';
@@ -12,7 +13,7 @@ import { type CountLimits, type Place, type Refusal, SocketCounts } from './sock
 export type SocketLimits = CountLimits & {
   /** a larger frame is answered with the dialect's error; one of four times the size closes the socket */
   readonly frameBytes: number;
-  /** the same, of whoever has yet to say who they are */
+  /** the same, until the peer has identified itself or subscribed to something */
   readonly firstFrameBytes: number;
   /** how long they may take to say it, in milliseconds; then the socket is closed with 1008 */
   readonly identifyWithin: number;
@@ -74,7 +75,15 @@ export type SocketTransport = {
   at(door: number): Readonly<Record<string, number>>;
 };
 
-export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = NO_METER): SocketTransport {
+export type SocketDeps = {
+  readonly log: Log;
+  readonly meter?: Meter;
+  /** bounds the frames of peers without a token that wait to be handled */
+  readonly anonymous: ByteBudget;
+};
+
+export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketTransport {
+  const { log, meter = NO_METER, anonymous } = deps;
   const sockets = new Set<ServerWebSocket<Data>>();
   const perDialect = (counts: (data: Data) => boolean) => () => {
     const figures: Record<string, number> = {};
@@ -162,12 +171,23 @@ export function socketTransport(limits: SocketLimits, log: Log, meter: Meter = N
       const wait = rate.take(performance.now());
       if (wait > 0) return refuse(ws, 'framesPerMinute', wait);
       ws.data.passing?.('in', String(raw));
-      const read = readFrame(raw, place.unknown ? limits.firstFrameBytes : limits.frameBytes, decoder);
+      const isAnonymous = place.unknown || connection.established?.() === false;
+      const read = readFrame(raw, isAnonymous ? limits.firstFrameBytes : limits.frameBytes, decoder);
+      const held = isAnonymous && 'frame' in read ? raw.length : 0;
+      if (!anonymous.take(held)) return refuse(ws, 'anonymousBytes', INBOX_RETRY_MS);
+      const release = held > 0 ? () => anonymous.giveBack(held) : undefined;
       const taken =
         'frame' in read
-          ? inbox.put(() => (ws.data.dismissed ? undefined : connection.receive(read.frame)), raw.length)
+          ? inbox.put(
+              () => (ws.data.dismissed ? undefined : connection.receive(read.frame)),
+              raw.length,
+              release,
+            )
           : inbox.put(() => connection.garbled(read.reason));
-      if (!taken) return refuse(ws, 'framesWaiting', INBOX_RETRY_MS);
+      if (!taken) {
+        release?.();
+        return refuse(ws, 'framesWaiting', INBOX_RETRY_MS);
+      }
       if (ws.data.refused > 0) ws.data.refused--;
       if (place.unknown) inbox.put(() => look(ws));
     },
@@ -327,6 +347,7 @@ function readFrame(
   } catch {
     return { reason: 'the message is not valid UTF-8' };
   }
+  if (jsonNestsDeeper(text)) return { reason: 'the message is nested too deeply' };
   try {
     return { frame: JSON.parse(text) };
   } catch {

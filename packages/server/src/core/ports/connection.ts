@@ -46,6 +46,11 @@ export interface Connection {
   limited?(fault: Fault): void;
   /** Who has said who they are since the socket was opened; absent where that cannot be said on a socket. */
   identified?(): Principal | null;
+  /**
+   * False while the peer has done nothing yet that a stranger cannot do at no cost: its frames have to be small. Absent
+   * where the token alone decides that.
+   */
+  established?(): boolean;
   /** The socket is gone. Turns go on. */
   closed(): void;
   /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */

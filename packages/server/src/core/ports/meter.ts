@@ -34,6 +34,8 @@ export type GaugeName =
   | 'sockets_behind'
   /** by queue: turns, appends, resting */
   | 'queue_depth'
+  /** by sender: anonymous, identified */
+  | 'unparsed_bytes'
   | 'approvals_waiting'
   | 'turns_running'
   | 'sessions_in_memory';

@@ -242,6 +242,7 @@ const serverError = (message: string): string => `Server error: ${message}`;
 const FAULTS = {
   invalid: serverError,
   too_large: serverError,
+  too_slow: serverError,
   internal: serverError,
   empty: () => 'Empty message received',
   unauthenticated: asIs,

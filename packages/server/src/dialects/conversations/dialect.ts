@@ -185,6 +185,7 @@ const FAULTS = {
   invalid: 'bad_request',
   empty: 'bad_request',
   too_large: 'bad_request',
+  too_slow: 'bad_request',
   unauthenticated: 'forbidden',
   forbidden: 'forbidden',
   not_found: 'not_found',

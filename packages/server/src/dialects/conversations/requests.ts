@@ -1,5 +1,5 @@
 /** What a client may say, and how a message that does not fit is answered. */
-import { ApprovalId, DirectCall, Fault, nestsDeeper } from '@parlance/protocol';
+import { ApprovalId, DirectCall, Fault, jsonNestsDeeper } from '@parlance/protocol';
 import { z } from 'zod';
 
 /** Everything that a client may say. */
@@ -47,9 +47,9 @@ export function directCall(content: string): DirectCall | undefined {
   if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
   const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
   if (!tool || !input) throw new Fault('tool_invalid', 'A tool is asked for as /tool <id> <JSON object>');
-  const parameters = parsedJson(input);
-  if (nestsDeeper(parameters, MOST_LEVELS))
+  if (jsonNestsDeeper(input, MOST_LEVELS))
     throw new Fault('tool_invalid', 'The parameters are nested too deeply');
+  const parameters = parsedJson(input);
   const parsed = DirectCall.safeParse({ tool, input: parameters });
   if (!parsed.success) throw new Fault('tool_invalid', `The parameters of ${tool} are not a JSON object`);
   return parsed.data;

@@ -1,11 +1,12 @@
 /** The REST side of `conversations`: login, what there is, and the history. Errors are {detail}. */
-import { Fault, type FaultCode, nestsDeeper, type Principal } from '@parlance/protocol';
+import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
+import { parseBody } from '../json-body.ts';
 import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { latestMessages } from './messages.ts';
@@ -13,7 +14,7 @@ import { agentObject, conversationObject, domainObject, toolObject } from './obj
 import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation } from './schemas.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
-  const { engine, gate } = around;
+  const { engine, gate, readBody } = around;
   const api = new Hono();
   for (const path of ['/auth/*', '/domains', '/agents', '/tools', '/conversations/*'])
     api.use(path, requestLimit(around));
@@ -27,7 +28,7 @@ export function routes(app: Hono, around: Surroundings): void {
   });
 
   api.post('/auth/login', async (c) => {
-    const { username, password } = await body(c, Credentials);
+    const { username, password } = await body(readBody(c.req.raw, 'anonymous'), Credentials);
     const { token, principal } = await gate.login(username, password, around.addressOf(c.req.raw));
     return c.json({ access_token: token, token_type: 'bearer', role: principal.role });
   });
@@ -69,7 +70,10 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.post('/conversations', async (c) => {
     const principal = await caller(c);
-    const { domain_id: domain, agent_id: agent } = await body(c, NewConversation);
+    const { domain_id: domain, agent_id: agent } = await body(
+      readBody(c.req.raw, 'identified'),
+      NewConversation,
+    );
     const ref = await engine.resolve(principal, around.newId());
     const command = { type: 'session.create', domain, agent: agent ?? undefined } as const;
     await engine.send(ref, command, { principal, dialect: 'conversations' });
@@ -112,15 +116,13 @@ function shownToken(c: Context): string {
 }
 
 /** Throws `invalid` where the body is not JSON or does not fit. */
-async function body<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {
-  let value: unknown;
-  try {
-    value = await c.req.json();
-  } catch (cause) {
-    throw new Fault('invalid', 'The body is not valid JSON', { cause });
-  }
-  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply');
-  return fitting(schema, value);
+async function body<Schema extends z.ZodType>(
+  bytes: Promise<Uint8Array>,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const parsed = parseBody(await bytes);
+  if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}`, { cause: parsed.cause });
+  return fitting(schema, parsed.value);
 }
 
 function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -7,13 +7,13 @@ import { addressOf, rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
 export function accountRoutes(app: Hono, around: Surroundings): void {
-  const { gate, preferences } = around;
+  const { gate, preferences, readBody } = around;
   const api = new Hono();
   api.onError(errorAnswer(around));
   const caller = (c: Context) => principalOf(gate, c.req.raw);
 
   api.post('/v1/auth/login', async (c) => {
-    const { email, password } = await checkedBody(LoginBody, c.req.raw);
+    const { email, password } = await checkedBody(LoginBody, readBody(c.req.raw, 'anonymous'));
     try {
       const { token, expiresAt, principal } = await gate.login(email, password, around.addressOf(c.req.raw));
       return c.json({
@@ -45,7 +45,7 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
 
   api.post('/v1/user/preferences', async (c) => {
     const { id } = await caller(c);
-    const chosen = await checkedBody(Preferences, c.req.raw);
+    const chosen = await checkedBody(Preferences, readBody(c.req.raw, 'identified'));
     const syncedAt = new Date(around.now()).toISOString();
     await preferences.put(id, { ...chosen, syncedAt });
     return c.json({ success: true, preferences: chosen, syncedAt });

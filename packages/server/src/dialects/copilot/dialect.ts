@@ -36,7 +36,7 @@ function routes(app: Hono, around: Surroundings): void {
   api.post('/api/agent/interact', async (c) => {
     const began = around.now();
     const principal = await principalOf(around.gate, c.req.raw);
-    const request = await checkedBody(schema, c.req.raw);
+    const request = await checkedBody(schema, around.readBody(c.req.raw, 'identified'));
     const interaction = await interact(request, principal, around);
     await publish(interaction);
     return c.json(interactBody(interaction, around.now() - began));

@@ -1,10 +1,11 @@
 /** What all endpoints of `copilot` have in common: who calls, what fits, and how an error looks. */
-import { Fault, type FaultCode, type JsonObject, nestsDeeper, type Principal } from '@parlance/protocol';
+import { Fault, type FaultCode, type JsonObject, type Principal } from '@parlance/protocol';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { type Gate, principalOf as principalOrLocal, tokenOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
+import { parseBody } from '../json-body.ts';
 import { retryField, retryWords, sayRetryAfter } from '../retry.ts';
 
 export type ErrorCode =
@@ -71,16 +72,11 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 /** The JSON body of the request. Throws `invalid` where there is none, or it does not fit. */
 export async function checkedBody<Schema extends z.ZodType>(
   schema: Schema,
-  request: Request,
+  bytes: Promise<Uint8Array>,
 ): Promise<z.output<Schema>> {
-  let value: unknown;
-  try {
-    value = await request.json();
-  } catch {
-    throw unreadable('is not valid JSON');
-  }
-  if (nestsDeeper(value)) throw unreadable('is nested too deeply');
-  return checked(schema, value);
+  const parsed = parseBody(await bytes);
+  if ('problem' in parsed) throw unreadable(parsed.problem);
+  return checked(schema, parsed.value);
 }
 
 const unreadable = (message: string): Fault =>
@@ -118,6 +114,7 @@ export const FAULTS = {
   invalid: { status: 400, code: 'VALIDATION_ERROR' },
   empty: { status: 400, code: 'VALIDATION_ERROR' },
   too_large: { status: 413, code: 'INVALID_REQUEST' },
+  too_slow: { status: 408, code: 'TIMEOUT' },
   unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
   forbidden: { status: 403, code: 'FORBIDDEN' },
   not_found: { status: 404, code: 'SESSION_NOT_FOUND' },

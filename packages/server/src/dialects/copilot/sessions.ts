@@ -51,7 +51,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
 
   api.post('/', async (c) => {
     const principal = await caller(c);
-    const { sessionId } = await checkedBody(ArchiveBody, c.req.raw);
+    const { sessionId } = await checkedBody(ArchiveBody, around.readBody(c.req.raw, 'identified'));
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
     const message = 'The session is archived.';
@@ -60,7 +60,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
 
   api.post('/init', async (c) => {
     const principal = await caller(c);
-    const { sessionId, url, title } = await checkedBody(InitBody, c.req.raw);
+    const { sessionId, url, title } = await checkedBody(InitBody, around.readBody(c.req.raw, 'identified'));
     await own(principal, sessionId);
     const ref = await engine.resolve(principal, sessionId);
     const by = { principal, dialect: 'copilot' };
@@ -91,7 +91,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
   api.patch('/:sessionId', async (c) => {
     const principal = await caller(c);
     const { sessionId } = checked(SessionPath, c.req.param());
-    const { title } = await checkedBody(RenameBody, c.req.raw);
+    const { title } = await checkedBody(RenameBody, around.readBody(c.req.raw, 'identified'));
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
     return c.json({ success: true, data: shown(await recordOf(ref)) });

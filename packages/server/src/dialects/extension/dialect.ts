@@ -375,6 +375,7 @@ const FAULTS = {
   invalid: malformed,
   empty: malformed,
   too_large: malformed,
+  too_slow: refused,
   unauthenticated: refused,
   forbidden: refused,
   not_found: refused,

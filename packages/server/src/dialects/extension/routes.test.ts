@@ -70,6 +70,7 @@ describe('POST /api/summarize', () => {
       gate: { open: true, verify: async () => LOCAL },
       now: () => 0,
       asked: () => undefined,
+      readBody: async (request: Request) => new Uint8Array(await request.arrayBuffer()),
       log: { debug: () => undefined },
       engine: {
         summarise: async () => {

@@ -1,8 +1,10 @@
 /** The HTTP endpoints of the contract. */
-import { asFault, isObject } from '@parlance/protocol';
+import { asFault, type FaultCode, isObject } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
+import { HTTP_STATUS } from '../http-status.ts';
+import { parseBody } from '../json-body.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
@@ -11,19 +13,20 @@ export function routes(app: Hono, around: Surroundings): void {
 }
 
 async function summarize(c: Context, around: Surroundings): Promise<Response> {
+  let bytes: Uint8Array;
   try {
     around.asked(c.req.raw);
     await principalOf(around.gate, c.req.raw);
+    bytes = await around.readBody(c.req.raw, 'identified');
   } catch (thrown) {
     const fault = asFault(thrown);
+    if (!REFUSALS.has(fault.code)) throw thrown;
     sayRetryAfter(c, fault);
-    if (fault.code === 'limited') return c.json({ error: retryWords(fault) }, 429);
-    if (fault.code !== 'unauthenticated') throw thrown;
-    return c.json({ error: fault.message }, 401);
+    return c.json({ error: retryWords(fault) }, HTTP_STATUS[fault.code]);
   }
-  const body = await c.req.json().catch(() => undefined);
-  if (body === undefined) return c.json({ error: 'The body is not valid JSON' }, 400);
-  const { content, title } = isObject(body) ? body : {};
+  const body = parseBody(bytes);
+  if ('problem' in body) return c.json({ error: `The body ${body.problem}` }, 400);
+  const { content, title } = isObject(body.value) ? body.value : {};
   if (typeof content !== 'string' || content.trim() === '')
     return c.json({ error: 'Content is required' }, 400);
   if (typeof (title ?? '') !== 'string') return c.json({ error: 'Title must be a string' }, 400);
@@ -36,5 +39,17 @@ async function summarize(c: Context, around: Surroundings): Promise<Response> {
     return c.json({ error: 'Failed to generate summary', details: message }, 500);
   }
 }
+
+// Faults
+
+/** What a request can be refused for before it is looked at; anything else is a bug. */
+const REFUSALS: ReadonlySet<FaultCode> = new Set([
+  'limited',
+  'unauthenticated',
+  'invalid',
+  'too_large',
+  'too_slow',
+  'overloaded',
+]);
 
 const timeOf = ({ now }: Surroundings): string => new Date(now()).toISOString();

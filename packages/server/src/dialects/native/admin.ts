@@ -48,12 +48,12 @@ export function adminRoutes(api: Hono, around: Surroundings): void {
 
   api.post('/v1/admin/users', async (c) => {
     const users = await accounts(c.req.raw);
-    return c.json(userView(await users.add(checked(NewUser, await body(c.req.raw)))), 201);
+    return c.json(userView(await users.add(checked(NewUser, await body(around, c.req.raw)))), 201);
   });
 
   api.patch('/v1/admin/users/:name', async (c) => {
     const users = await accounts(c.req.raw);
-    const change = checked(UserChange, await body(c.req.raw));
+    const change = checked(UserChange, await body(around, c.req.raw));
     return c.json(userView(await users.change(c.req.param('name'), change)));
   });
 
@@ -71,7 +71,7 @@ export function adminRoutes(api: Hono, around: Surroundings): void {
   // Counted with the other requests about logins: those of `/v1/auth` all are.
   api.post('/v1/auth/password', async (c) => {
     const { id } = await principalOf(gate, c.req.raw);
-    const { old, new: password } = checked(NewPassword, await body(c.req.raw));
+    const { old, new: password } = checked(NewPassword, await body(around, c.req.raw));
     const address = around.addressOf(c.req.raw);
     const login = await around.administration.accounts.changePassword(id, old, password, address);
     return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });

@@ -122,7 +122,7 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.post('/v1/sessions/:id/commands', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
-    const command = checked(Command, await body(c.req.raw));
+    const command = checked(Command, await body(around, c.req.raw));
     const ref = await engine.resolve(principal, c.req.param('id'));
     const creates = command.type === 'session.create' || command.type === 'input.submit';
     if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
@@ -152,7 +152,7 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.post('/v1/approvals/:id', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
-    const answer = checked(Answer, await body(c.req.raw));
+    const answer = checked(Answer, await body(around, c.req.raw));
     const approval = c.req.param('id') as ApprovalId;
     const { seq } = await engine.answer(approval, answer, { principal, dialect: 'native' });
     return c.json({ approval, answer: answer.answer, seq });

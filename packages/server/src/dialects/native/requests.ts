@@ -1,16 +1,14 @@
 /** What came in, checked. */
-import { Fault, nestsDeeper } from '@parlance/protocol';
+import { Fault } from '@parlance/protocol';
 import type { z } from 'zod';
+import type { Surroundings } from '../dialect.ts';
+import { parseBody } from '../json-body.ts';
 
-export async function body(request: Request): Promise<unknown> {
-  let value: unknown;
-  try {
-    value = await request.json();
-  } catch {
-    throw new Fault('invalid', 'The body is not valid JSON.');
-  }
-  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply.');
-  return value;
+/** Call it for a caller who is known: large bodies are read. */
+export async function body({ readBody }: Surroundings, request: Request): Promise<unknown> {
+  const parsed = parseBody(await readBody(request, 'identified'));
+  if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
+  return parsed.value;
 }
 
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

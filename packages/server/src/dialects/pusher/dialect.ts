@@ -154,6 +154,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       if (here) complain(CODES.malformed, reason);
     },
     limited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
+    established: () => subscribed.size > 0 || user !== null,
     closed: gone,
     draining: () => complain(CODES.goingAway, 'The server is shutting down.'),
   };

@@ -7,6 +7,8 @@ import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { principalOf, tokenOf } from '../../core/engine.ts';
 import { reported, requestIds, type Surroundings } from '../dialect.ts';
+import { parseBody } from '../json-body.ts';
+import { sayRetryAfter } from '../retry.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
 import { STATUSES } from './routes.ts';
@@ -24,7 +26,9 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
       try {
         return c.json(await answer(c, permitting));
       } catch (thrown) {
-        const status = STATUSES[reported(thrown, around, requestIds(c.req.raw)).code];
+        const fault = reported(thrown, around, requestIds(c.req.raw));
+        const status = STATUSES[fault.code];
+        sayRetryAfter(c, fault);
         return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
       }
     };
@@ -41,7 +45,7 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
     '/api/pusher/auth',
     answered(async (c, { application, connected }) => {
       const principal = await principalOf(around.gate, c.req.raw);
-      const { socket_id, channel_name } = await asked(c, ChannelRequest);
+      const { socket_id, channel_name } = await asked(c, ChannelRequest, around);
       if (!(await isTheirs(channel_name, principal, around)))
         throw new Fault('forbidden', 'The channel is not the caller’s.');
       const channel_data = channel_name.startsWith('presence-')
@@ -57,7 +61,7 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
     '/api/pusher/user-auth',
     answered(async (c, { application, connected }) => {
       const principal = await principalOf(around.gate, c.req.raw);
-      const { socket_id } = await asked(c, UserRequest);
+      const { socket_id } = await asked(c, UserRequest, around);
       depend(c, connected, socket_id);
       const user_data = JSON.stringify({ id: principal.id });
       return { auth: userAuth(application, socket_id, user_data), user_data };
@@ -66,16 +70,24 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
 }
 
 /** A form or JSON. Throws `invalid` for anything else. */
-async function asked<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.output<Schema>> {
+async function asked<Schema extends z.ZodType>(
+  c: Context,
+  schema: Schema,
+  { readBody }: Surroundings,
+): Promise<z.output<Schema>> {
+  const bytes = await readBody(c.req.raw, 'identified', MOST_BYTES);
   const isJson = c.req.header('content-type')?.includes('json') ?? false;
-  try {
-    return schema.parse(
-      isJson ? await c.req.json() : Object.fromEntries(new URLSearchParams(await c.req.text())),
-    );
-  } catch (cause) {
-    throw new Fault('invalid', 'The request does not fit.', { cause });
-  }
+  const body = isJson ? parseBody(bytes) : { value: formOf(bytes) };
+  const fits = schema.safeParse('problem' in body ? undefined : body.value);
+  if (!fits.success) throw new Fault('invalid', 'The request does not fit.', { cause: fits.error });
+  return fits.data;
 }
+
+const formOf = (bytes: Uint8Array): object =>
+  Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
+
+/** A socket id and the name of a channel are far smaller. */
+const MOST_BYTES = 16_384;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -96,4 +108,7 @@ const WORDS = new Map<number, string>([
   [400, 'Bad Request'],
   [401, 'Unauthorized'],
   [403, 'Forbidden'],
+  [408, 'Request Timeout'],
+  [413, 'Payload Too Large'],
+  [503, 'Service Unavailable'],
 ]);

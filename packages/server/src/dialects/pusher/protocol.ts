@@ -1,11 +1,12 @@
 /** Frames of Pusher protocol 7: what clients say, and what they are told. */
+import { jsonNestsDeeper } from '@parlance/protocol';
 import { z } from 'zod';
 
 // In
 
 /** Clients send `data` as JSON or as a string of JSON. */
 const unpacked = (data: unknown): unknown => {
-  if (typeof data !== 'string') return data;
+  if (typeof data !== 'string' || jsonNestsDeeper(data)) return data;
   try {
     return JSON.parse(data);
   } catch {

@@ -1,34 +1,43 @@
 /** The signed HTTP API, for the family's server packages. Errors are plain text. */
-import { Fault, type FaultCode, nestsDeeper } from '@parlance/protocol';
-import { type Context, Hono } from 'hono';
+import { Fault, type FaultCode } from '@parlance/protocol';
+import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
-import type { Log } from '../../core/engine.ts';
+import type { Log, ReadBody } from '../../core/engine.ts';
 import { reported, requestIds } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
+import { parseBody } from '../json-body.ts';
+import { sayRetryAfter } from '../retry.ts';
 import { isOurs } from './application.ts';
 import { isChannelName, kindOf } from './names.ts';
 import { CODES, encodedData } from './protocol.ts';
 import { eventSchemas } from './schemas.ts';
 import type { PusherServer } from './server.ts';
-import { checkRequest } from './signature.ts';
+import { checkDigest, checkSignature } from './signature.ts';
 
-export function signedRoutes(app: Hono, server: PusherServer, log: Log): void {
+export type SignedRouteDeps = { readonly log: Log; readonly readBody: ReadBody };
+
+export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }: SignedRouteDeps): void {
   const { application, channels, connected, limits, clock } = server;
   const { Trigger, Batch } = eventSchemas(limits);
   const api = new Hono<{ Variables: { body: Uint8Array } }>();
 
   api.onError((thrown, c) => {
     const fault = reported(thrown, { log }, requestIds(c.req.raw));
+    sayRetryAfter(c, fault);
     return c.text(fault.message, STATUSES[fault.code]);
   });
   api.notFound((c) => c.text('Not found', 404));
 
   api.use('/:app/*', async (c, next) => {
     if (c.req.param('app') !== application.id) throw new Fault('not_found', 'Unknown application');
-    const body = await bytesOf(c, limits.requestBytes);
-    const { pathname, searchParams } = new URL(c.req.url);
-    checkRequest(application, { method: c.req.method, path: pathname, body }, searchParams, clock.now());
+    const { pathname: path, searchParams } = new URL(c.req.url);
+    // The signature covers the digest of the body: nothing is read for a caller who cannot sign.
+    checkSignature(application, { method: c.req.method, path }, searchParams, clock.now());
+    // With the secret that everyone knows, anyone can sign.
+    const sender = application.guarded ? 'anonymous' : 'identified';
+    const body = await readBody(c.req.raw, sender, limits.requestBytes);
+    checkDigest(body, searchParams);
     c.set('body', body);
     await next();
   });
@@ -126,23 +135,10 @@ const ATTRIBUTES = ['user_count', 'subscription_count'];
 const infoOf = (info: string | null | undefined): ReadonlySet<string> =>
   new Set((info ?? '').split(',').filter((name) => ATTRIBUTES.includes(name.trim())));
 
-async function bytesOf(c: Context, most: number): Promise<Uint8Array> {
-  const tooLarge = new Fault('too_large', `The body exceeds the allowed maximum (${most} bytes)`);
-  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge;
-  const bytes = new Uint8Array(await c.req.arrayBuffer());
-  if (bytes.length > most) throw tooLarge;
-  return bytes;
-}
-
 function jsonOf(body: Uint8Array): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch (cause) {
-    throw new Fault('invalid', 'The body is not valid JSON', { cause });
-  }
-  if (nestsDeeper(value)) throw new Fault('invalid', 'The body is nested too deeply');
-  return value;
+  const parsed = parseBody(body);
+  if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}`, { cause: parsed.cause });
+  return parsed.value;
 }
 
 function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -84,19 +84,29 @@ export function signedQuery(
   return query;
 }
 
-/** Throws `unauthenticated` unless the request is signed with our key, lately, as it is. `now` is in milliseconds. */
-export function checkRequest(app: Credentials, request: Signable, query: URLSearchParams, now: number): void {
-  const refuse = (reason: string): never => {
-    throw new Fault('unauthenticated', reason);
-  };
+const refuse = (reason: string): never => {
+  throw new Fault('unauthenticated', reason);
+};
+
+/** Throws `unauthenticated` unless the request is signed with our key, lately. `now` is in milliseconds. */
+export function checkSignature(
+  app: Credentials,
+  request: Omit<Signable, 'body'>,
+  query: URLSearchParams,
+  now: number,
+): void {
   if (query.get('auth_key') !== app.key) refuse('Unknown auth_key');
   if (query.get('auth_version') !== VERSION) refuse(`auth_version must be ${VERSION}`);
   const timestamp = query.get('auth_timestamp') ?? '';
   if (!/^\d{1,15}$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS)
     refuse(`Timestamp expired: auth_timestamp is not within ${TOLERANCE_SECONDS} s of the server's time`);
-  const digest = query.get('body_md5');
-  if (request.body.length > 0 ? digest !== md5(request.body) : digest !== null && digest !== md5(''))
-    refuse('body_md5 does not match the body');
   const expected = hmac(app.secret, requestText(request.method, request.path, [...query]));
   if (!same(expected, query.get('auth_signature') ?? '')) refuse('Invalid signature');
+}
+
+/** Throws `unauthenticated` unless the body is the one that was signed. */
+export function checkDigest(body: Uint8Array, query: URLSearchParams): void {
+  const digest = query.get('body_md5');
+  if (body.length > 0 ? digest !== md5(body) : digest !== null && digest !== md5(''))
+    refuse('body_md5 does not match the body');
 }

@@ -1,0 +1,247 @@
+/** What a body can do to the time and the memory of the server, with and without a token. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { slowRequest } from './slow-request.ts';
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const METRICS_TOKEN = 'metrics-token-of-at-least-32-bytes';
+
+async function serve(settings: Record<string, string> = {}): Promise<TestServer> {
+  const server = await startTestServer({
+    PARLANCE_AUTH: 'required',
+    PARLANCE_METRICS_TOKEN: METRICS_TOKEN,
+    ...settings,
+  });
+  stops.push(() => server.stop());
+  return server;
+}
+
+function slow(server: TestServer, head: Parameters<typeof slowRequest>[1]) {
+  const request = slowRequest(server.http, head);
+  stops.push(request.end);
+  return request;
+}
+
+async function post(server: TestServer, path: string, body: string, token?: string) {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  const response = await fetch(server.http + path, { method: 'POST', headers, body });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function metric(server: TestServer, line: string): Promise<number> {
+  const response = await fetch(`${server.http}/metrics`, {
+    headers: { authorization: `Bearer ${METRICS_TOKEN}` },
+  });
+  const found = (await response.text()).split('\n').find((text) => text.startsWith(`${line} `));
+  return found === undefined ? Number.NaN : Number(found.slice(line.length));
+}
+
+const held = (server: TestServer, sender: 'anonymous' | 'identified') =>
+  metric(server, `parlance_unparsed_bytes{sender="${sender}"}`);
+
+/** Resolves when so much is held; every look at it is a request that was answered meanwhile. */
+async function untilHeld(server: TestServer, sender: 'anonymous' | 'identified', bytes: number) {
+  let now = await held(server, sender);
+  expect(now).not.toBeNaN();
+  while (now !== bytes) now = await held(server, sender);
+}
+
+const LOGINS = [
+  ['/v1/auth/login', { username: 'uma', password: 'uma-password' }, 'detail'],
+  ['/api/v1/auth/login', { email: 'uma', password: 'uma-password' }, 'message'],
+] as const;
+
+describe.each(LOGINS)('%s', (path, credentials, field) => {
+  const login = JSON.stringify(credentials);
+  const padded = (bytes: number) => login + ' '.repeat(bytes - login.length);
+
+  test('takes a body of 16 KB, and not one byte more', async () => {
+    const server = await serve();
+    expect((await post(server, path, padded(16_384))).status).toBe(200);
+    const refused = await post(server, path, padded(16_385));
+    expect(refused.status).toBe(413);
+    expect(JSON.parse(refused.text)).toMatchObject({ [field]: 'The body is larger than 16384 bytes.' });
+    expect(await metric(server, 'parlance_refusals_total{limit="maxLoginBody"}')).toBe(1);
+  });
+
+  test('does not wait for a body that says that it is larger, or turns out to be', async () => {
+    const server = await serve();
+    const declared = slow(server, { path, length: 11_000_000 });
+    const chunked = slow(server, { path });
+    chunked.send('x'.repeat(16_385));
+    for (const request of [declared, chunked]) expect(await request.answer).toStartWith('HTTP/1.1 413 ');
+    expect(await held(server, 'anonymous')).toBe(0);
+  });
+
+  test('refuses deep nesting without parsing it', async () => {
+    const server = await serve();
+    const refused = await post(server, path, '['.repeat(16_000));
+    expect([400, 422]).toContain(refused.status);
+    expect(JSON.parse(refused.text)[field]).toContain('nested too deeply');
+  });
+
+  test('a body that does not come in time is answered with 408, and the connection is closed', async () => {
+    const server = await serve({ PARLANCE_IDENTIFY_WITHIN: '100' });
+    const request = slow(server, { path, length: login.length });
+    request.send(login.slice(0, 10));
+    const answer = await request.answer;
+    expect(answer).toStartWith('HTTP/1.1 408 ');
+    expect(answer).toContain('The body did not arrive in time.');
+    await request.closed;
+    expect(await metric(server, 'parlance_refusals_total{limit="bodyWithin"}')).toBe(1);
+  });
+
+  test('bodies that hang are few bytes each, and others are answered meanwhile', async () => {
+    const server = await serve();
+    const token = await server.login('uma', 'uma-password');
+    const requests = Array.from({ length: 100 }, () => slow(server, { path }));
+    for (const request of requests) request.send('x'.repeat(1_000));
+    await untilHeld(server, 'anonymous', 100_000);
+    const command = JSON.stringify({ type: 'input.submit', parts: [{ type: 'text', text: 'echo hi' }] });
+    expect((await post(server, '/v1/sessions/a/commands', command, token)).status).toBe(200);
+    expect((await post(server, path, login)).status).toBe(200);
+    for (const request of requests) request.end();
+    await untilHeld(server, 'anonymous', 0);
+  });
+
+  test('beyond the budget of strangers the next is told to come back; who has a token goes on', async () => {
+    const server = await serve({ PARLANCE_ANONYMOUS_BYTES: '10000' });
+    const token = await server.login('uma', 'uma-password');
+    const request = slow(server, { path });
+    request.send('x'.repeat(9_990));
+    await untilHeld(server, 'anonymous', 9_990);
+    const refused = await post(server, path, login);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(JSON.parse(refused.text)[field]).toStartWith('The server is receiving too much at once.');
+    const command = JSON.stringify({ type: 'session.create' });
+    expect((await post(server, '/v1/sessions/a/commands', command, token)).status).toBe(200);
+    request.end();
+    await untilHeld(server, 'anonymous', 0);
+    expect((await post(server, path, login)).status).toBe(200);
+  });
+});
+
+/** Every route that takes JSON from a caller who is known, with what it says of a body that is nested too deeply. */
+const ROUTES: readonly (readonly [path: string, status: number, told: string])[] = [
+  ['/v1/sessions/a/commands', 400, 'The body is nested too deeply.'],
+  ['/v1/approvals/a', 400, 'The body is nested too deeply.'],
+  ['/v1/auth/password', 400, 'The body is nested too deeply.'],
+  ['/v1/conversations', 422, 'The body is nested too deeply'],
+  ['/api/summarize', 400, 'The body is nested too deeply'],
+  ['/api/agent/interact', 400, 'body: is nested too deeply'],
+  ['/api/session', 400, 'body: is nested too deeply'],
+  ['/api/session/init', 400, 'body: is nested too deeply'],
+  ['/api/v1/user/preferences', 400, 'body: is nested too deeply'],
+  ['/api/pusher/auth', 400, 'Bad Request'],
+];
+
+test('deep nesting is refused before it is parsed, on every route', async () => {
+  const server = await serve();
+  const token = await server.login('uma', 'uma-password');
+  // No parser would find anything else wrong with it before its end, which is not JSON.
+  const deep = '{"a":'.repeat(2_000);
+  for (const [path, status, told] of ROUTES) {
+    const refused = await post(server, path, deep, token);
+    expect([path, refused.status]).toEqual([path, status]);
+    expect(refused.text).toContain(told);
+  }
+  expect((await post(server, '/v1/sessions/a/commands', deep)).status).toBe(401);
+});
+
+test('a tree of millions of empty nodes is refused for its size, without walking it for minutes', async () => {
+  const server = await serve();
+  const token = await server.login('uma', 'uma-password');
+  const page = '"url":"https://shop.example/","query":"click Buy"';
+  const tree = `{${page},"interactiveTree":[${'[],'.repeat(3_000_000)}1]}`;
+  const refused = await post(server, '/api/agent/interact', tree, token);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('interactiveTree: must have at most 1000000 characters of JSON');
+});
+
+test('without a token nothing is read of a body that needs one', async () => {
+  const server = await serve();
+  for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {
+    const request = slow(server, { path, length: 11_000_000 });
+    request.send('x'.repeat(1_000_000));
+    expect(await request.answer).toStartWith('HTTP/1.1 401 ');
+    expect([await held(server, 'anonymous'), await held(server, 'identified')]).toEqual([0, 0]);
+  }
+});
+
+test('a signed request is not read before its signature is right', async () => {
+  const server = await serve({ SOCKUDO_APP_SECRET: 'a secret of the operator' });
+  const query = `auth_key=app-key&auth_version=1.0&auth_timestamp=${Math.floor(Date.now() / 1000)}&auth_signature=0`;
+  const request = slow(server, { path: `/apps/app-id/events?${query}`, length: 1_000_000 });
+  request.send('x'.repeat(1_000));
+  expect(await request.answer).toContain('Invalid signature');
+  expect(await held(server, 'identified')).toBe(0);
+});
+
+test('a body of a known caller has a deadline, too', async () => {
+  const server = await serve({ PARLANCE_BODY_WITHIN: '100' });
+  const token = await server.login('uma', 'uma-password');
+  for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {
+    const request = slow(server, { path, length: 1_000, token });
+    request.send('{');
+    const answer = await request.answer;
+    expect(answer).toStartWith('HTTP/1.1 408 ');
+    expect(answer).toContain('The body did not arrive in time.');
+    await request.closed;
+  }
+});
+
+describe('what must still work', () => {
+  test('a slow but honest upload', async () => {
+    const server = await serve();
+    const token = await server.login('uma', 'uma-password');
+    const body = JSON.stringify({ content: 'Bees live in hives. '.repeat(5_000), title: 'Bees' });
+    const request = slow(server, { path: '/api/summarize', length: body.length, token });
+    const size = Math.ceil(body.length / 10);
+    for (let at = 0; at + size < body.length; at += size) {
+      request.send(body.slice(at, at + size));
+      await untilHeld(server, 'identified', at + size);
+    }
+    request.send(body.slice(9 * size));
+    expect(await request.answer).toStartWith('HTTP/1.1 200 ');
+    expect(await held(server, 'identified')).toBe(0);
+  });
+
+  test('10 MB to summarise, a page of 1 MB, a tree as deep as pages are, an attachment', async () => {
+    const server = await serve();
+    const token = await server.login('uma', 'uma-password');
+    const content = 'Bees live in hives. '.repeat(500_000);
+    const summary = await post(server, '/api/summarize', JSON.stringify({ content }), token);
+    expect(summary.status).toBe(200);
+    const page = { url: 'https://shop.example/', query: 'click Buy' };
+    const dom = `<button id="1">Buy</button>${'<p>text</p>'.repeat(90_000)}`;
+    const large = await post(server, '/api/agent/interact', JSON.stringify({ ...page, dom }), token);
+    expect(large.status).toBe(200);
+    let tree: object = { id: 1, role: 'button', name: 'Buy' };
+    for (let level = 0; level < 90; level++) tree = { role: 'group', children: [tree] };
+    const interactiveTree = [tree];
+    const deep = await post(
+      server,
+      '/api/agent/interact',
+      JSON.stringify({ ...page, interactiveTree }),
+      token,
+    );
+    expect(deep.status).toBe(200);
+    const image = { type: 'image', mime: 'image/png', data: 'A'.repeat(4_000_000) };
+    const command = { type: 'input.submit', parts: [{ type: 'text', text: 'See' }, image] };
+    const sent = await post(server, '/v1/sessions/a/commands', JSON.stringify(command), token);
+    expect(sent.status).toBe(200);
+  });
+
+  test('in open mode, large bodies without a token', async () => {
+    const server = await serve({ PARLANCE_AUTH: 'open' });
+    const content = 'Bees live in hives. '.repeat(50_000);
+    expect((await post(server, '/api/summarize', JSON.stringify({ content }))).status).toBe(200);
+    const command = { type: 'input.submit', parts: [{ type: 'text', text: content }] };
+    expect((await post(server, '/v1/sessions/a/commands', JSON.stringify(command))).status).toBe(200);
+  });
+});
