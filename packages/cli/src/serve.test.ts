@@ -91,13 +91,4 @@ describe('with a server', () => {
     expect(await errorsOfStart()).toMatch(/^created user admin with password \S{20,} \(shown once\)\n$/);
     expect(await errorsOfStart()).toBe('');
   });
-
-  test('a port in use is one clear line and exit 1', async () => {
-    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('taken') });
-    const args = ['serve', '--port', String(other.port), '--log-level', 'silent'];
-    const line = `parlance: port ${other.port} on 127.0.0.1 is in use\n`;
-    const outcome = await runParlance(args, { cwd: newFolder(), env: { AUTH_USERS: 'ann:password:user' } });
-    expect(outcome).toEqual({ code: 1, stdout: '', stderr: line });
-    await other.stop(true);
-  });
 });

@@ -17,16 +17,11 @@ function configFrom(argv: readonly string[]): Config {
 }
 
 /** Says in one line why the server could not start. Other errors say it themselves. */
-async function explain(error: unknown, { host, port, data }: Config): Promise<unknown> {
+async function explain(error: unknown, { host, data }: Config): Promise<unknown> {
   if (error instanceof Fault && error.code === 'storage_unavailable')
     return (await import('@parlance/server/data')).storageError(error.cause, data);
   if (!(error instanceof Error) || !('code' in error)) return error;
   switch (error.code) {
-    case 'EADDRINUSE': {
-      // Bun names the port in the message only, and it may be a door's.
-      const taken = /port (\d+)/.exec(error.message)?.[1] ?? port;
-      return new CommandError(`port ${taken} on ${host} is in use`, 1, { cause: error });
-    }
     case 'EADDRNOTAVAIL':
       return new CommandError(`host ${host} is not an address of this machine`, 1, { cause: error });
     case 'EACCES':

@@ -34,6 +34,7 @@ import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
 import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
 import { isInstallation } from './installation.ts';
+import { listenOrExplain } from './listen.ts';
 import { openProvider, providersByModel } from './model-provider.ts';
 import { metered } from './stores/rules/metered.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
@@ -48,7 +49,6 @@ import { findSandbox } from './tools/shell/sandbox.ts';
 import { ByteBudget } from './transports/byte-budget.ts';
 import { crossOrigin } from './transports/cross-origin.ts';
 import { eventStreams } from './transports/event-stream.ts';
-import { listen } from './transports/http.ts';
 import { bodyReader } from './transports/request-body.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
 
@@ -62,8 +62,12 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-/** Serves when the promise resolves; what can be wrong with the configuration has been said by then. */
+/**
+ * Serves when the promise resolves; what can be wrong with the configuration has been said by then. Where it rejects,
+ * nothing stays open.
+ */
 export async function startServer(config: Config): Promise<RunningServer> {
+  await using resources = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
   for (const file of config.ignoredFiles)
     log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
@@ -72,7 +76,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
   const metrics = openMetrics();
   const traces = await tracesOf(config, log);
+  resources.defer(() => traces?.close());
   const store = openSqliteStore(config.data, { exclusive: true });
+  resources.defer(() => store.close());
   const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(
@@ -88,6 +94,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log,
     meter: metrics,
   });
+  resources.defer(() => gate.close());
   const addresses = new WeakMap<Request, string>();
 
   const clients = new ClientDesk();
@@ -98,6 +105,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const builtIn = builtInTools({ clients, sandbox, agents, hide: [config.data], web });
   const mcp = await openMcp(config.mcpServers, { log });
+  resources.defer(() => mcp.close());
   const tools = toolsOf(builtIn, mcp);
   const engine = new Engine({
     store: metered(store, metrics),
@@ -133,12 +141,14 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }));
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   const channels = openChannels(config, log);
+  resources.defer(() => channels.close());
   const listening: RunningServer['doors'][number][] = [];
   const attachments = new Attachments();
   const audiences = new Map(
     DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log, d.name, attachments)]),
   );
   const channelWatch = watchChannels({ engine, push: channels.push, log }, audienceOf(audiences, 'copilot'));
+  resources.defer(() => channelWatch.stop());
   const around: Surroundings = {
     engine,
     gate,
@@ -225,7 +235,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const routes = app(around, channels, { gate, metrics, metricsToken, readiness });
   const admit = admission({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
   const open = (port: number, dialect: DialectName | null, door: number) => {
-    const server = listen({
+    const server = listenOrExplain(dialect, {
       hostname: config.host,
       port,
       sockets,
@@ -238,16 +248,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
         return routes.fetch(request);
       },
     });
-    return { dialect: dialect ?? 'all', port: server.port ?? port, server };
+    resources.defer(() => server.stop(true));
+    return { dialect: dialect ?? 'all', port: server.port ?? port };
   };
 
   const main = open(config.port, null, 0);
   const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
-  listening.push(...[main, ...doors].map(({ dialect, port }) => ({ dialect, port })));
+  listening.push(main, ...doors);
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
   const adminPassword = await ensureUsers(store, config.authUsers);
   readiness.serving();
   const resuming = resumeWhenServing(engine, log);
+  const opened = resources.move();
 
   return {
     host: config.host,
@@ -258,15 +270,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
       readiness.draining();
       await engine.drain(config.grace);
       await resuming;
-      const flushed = traces?.close();
-      channelWatch.stop();
-      await mcp.close();
-      await channels.close();
-      gate.close();
       sockets.drain();
-      for (const { server } of [main, ...doors]) await server.stop(true);
-      await store.close();
-      await flushed;
+      await opened.disposeAsync();
     },
   };
 }

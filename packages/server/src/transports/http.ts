@@ -37,6 +37,7 @@ const noPlace = ({ reason, status }: Refusal): Response =>
 /** Without the query, which may hold a token. An address without a usable Host is a path, and no URL. */
 const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
 
+/** Throws an error with code EADDRINUSE where anyone listens on the port, be it another server of ours. */
 export function listen(listening: Listening): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
 
@@ -62,6 +63,8 @@ export function listen(listening: Listening): Server<unknown> {
   return Bun.serve({
     hostname,
     port,
+    // Without `development`, Bun would share the port with whoever else shares it.
+    reusePort: false,
     maxRequestBodySize: maxBodyBytes,
     idleTimeout: 120,
     websocket: sockets.handler,
