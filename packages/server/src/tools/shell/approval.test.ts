@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ask } from '@parlance/protocol';
 import { workshop } from '../testing.ts';
 import decisions from './decisions.json';
 import type { Sandbox } from './sandbox.ts';
+import { git, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 type Decision = { command: string[]; decision: string; grant?: string };
@@ -13,7 +14,15 @@ const sandbox: Sandbox = {
   enter: async (argv) => ({ argv: [...argv], finish: async () => undefined }),
 };
 
-function approve(input: object, root = '/work', options = { sandbox, hide: [] as string[] } as Options) {
+/** A repository with the files that the table names. */
+const table = await workshop();
+beforeAll(async () => {
+  await repositoryIn(table.root);
+  for (const path of ['README.md', 'a.ts', 'b.ts', 'src/a.ts']) await table.write(path, 'word\n');
+});
+afterAll(() => table[Symbol.asyncDispose]());
+
+function approve(input: object, root = table.root, options = { sandbox, hide: [] as string[] } as Options) {
   const tool = shell('shell', options);
   return Promise.resolve(tool.approval(tool.input.parse(input), { root }));
 }
@@ -33,7 +42,7 @@ test.each(decisions as Decision[])('$decision: $command', async ({ command, deci
 
 test('without a sandbox the same commands are known to be safe', async () => {
   for (const { command, decision } of decisions as Decision[]) {
-    const ask = await approve({ command }, '/work', { sandbox: null, hide: [] });
+    const ask = await approve({ command }, table.root, { sandbox: null, hide: [] });
     expect([command, ask === null ? 'run' : 'ask']).toEqual([command, decision]);
   }
 });
@@ -59,7 +68,7 @@ test.each([
 });
 
 test('what is asked names the folder and the missing sandbox', async () => {
-  const ask = await approve({ command: ['npm', 'test'], workdir: 'sub' }, '/work', {
+  const ask = await approve({ command: ['npm', 'test'], workdir: 'sub' }, table.root, {
     sandbox: null,
     hide: [],
   });
@@ -102,10 +111,14 @@ test.each([
   ['rg --hidden secret'],
   ['rg -i. secret'],
   ['grep --file=.data/key README.md'],
-  ['git diff --no-index empty .'],
+  ['cat .d?ta/key'],
+  ['echo .data/*'],
+  ['git diff'],
 ])('without a sandbox, a look into the hidden folder asks: %s', async (script) => {
   await using place = await workshop();
-  await mkdir(join(place.root, '.data'));
+  await repositoryIn(place.root);
+  await place.write('.data/key', 'secret');
+  git(place.root, 'add', '.data/key');
   await symlink('.data', join(place.root, 'link'));
   const command = ['bash', '-lc', script];
   const hide = [join(place.root, '.data')];
@@ -122,8 +135,14 @@ test.each([
   ['rg -n word'],
   ['rg word src'],
   ['git diff HEAD~1'],
+  ['cat *.txt'],
+  ['ls -R'],
+  ['find . -name key'],
 ])('without a sandbox, a look elsewhere runs unasked: %s', async (script) => {
   await using place = await workshop();
+  await repositoryIn(place.root);
+  await place.write('src/a.ts', 'word');
+  await mkdir(join(place.root, '.data'));
   const hide = [join(place.root, '.data')];
   expect(await approve({ command: ['bash', '-lc', script] }, place.root, { sandbox: null, hide })).toBeNull();
 });

@@ -1,4 +1,7 @@
 /** The environment of a command: named variables only, so that no key of the server reaches it. */
+import { delimiter, isAbsolute } from 'node:path';
+import { contains } from '../paths.ts';
+import { targetOf } from './links.ts';
 
 const PASSED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'],
@@ -11,6 +14,19 @@ const GIT = {
   GIT_CONFIG_VALUE_0: 'false',
   GIT_TERMINAL_PROMPT: '0',
 };
+
+/** Programs are found nowhere in the working directory, where whoever edits files could put one. */
+export function unaskedEnvironment(
+  own: Record<string, string | undefined>,
+  root: string,
+): Record<string, string> & { PATH: string } {
+  const folders = (own.PATH ?? '').split(delimiter).filter((folder) => {
+    const target = targetOf(root, folder);
+    return isAbsolute(folder) && target.kind === 'folder' && !contains(root, target.path);
+  });
+  const path = folders.length > 0 ? folders.join(delimiter) : '/usr/local/bin:/usr/bin:/bin';
+  return { ...commandEnvironment(own), PATH: path };
+}
 
 export function commandEnvironment(own: Record<string, string | undefined>): Record<string, string> {
   const passed: Record<string, string> = {};

@@ -1,31 +1,90 @@
-/** Which uses of git only read. */
+/** Which uses of git only read, and the options that keep those from running programs. */
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { repositoryIsPlain } from './git-view.ts';
+import { allOpen, type Place, type Rule } from './rule.ts';
 
-const READING = new Set(['status', 'log', 'diff', 'show']);
-/** They write a file, or run a program that the repository's configuration names. */
-const WRITING_OPTIONS = ['--output', '--ext-diff', '--textconv', '--show-signature'];
+const names = (list: string): string => list.trim().split(/\s+/).join('|');
+
+/** Exact names: git would take any unambiguous beginning of one. */
+const STATUS = new RegExp(
+  `^(-[sbz]+|-u(no|normal|all)?|--(${names(`
+    short branch long porcelain(=v?[12])? null untracked-files(=\\w+)? ignored(=\\w+)? column(=.*)? no-column
+    ahead-behind no-ahead-behind renames no-renames find-renames(=.*)? show-stash
+  `)}))$`,
+);
+
+/** `log`, `diff` and `show`. Not here: what writes a file, runs a program, merges or enters submodules. */
+const HISTORY = new RegExp(
+  `^(-\\d+|-[pusbwazRrtmcqiEFPgW]|-n\\d*|-U\\d+|-[MCBD][\\d%/]*|-[SG].*|-l\\d+|-L.*|--(${names(`
+    patch no-patch stat(=.*)? shortstat numstat compact-summary dirstat(=.*)? summary raw name-only name-status
+    oneline graph decorate(=.*)? no-decorate decorate-refs(=.*)? all branches(=.*)? tags(=.*)? remotes(=.*)? glob(=.*)?
+    exclude(=.*)? first-parent merges no-merges min-parents=.* max-parents=.* max-count(=.*)? skip(=.*)? since(=.*)?
+    after(=.*)? until(=.*)? before(=.*)? author(=.*)? committer(=.*)? grep(=.*)? all-match invert-grep
+    regexp-ignore-case extended-regexp basic-regexp fixed-strings perl-regexp follow full-history simplify-merges
+    simplify-by-decoration topo-order date-order author-date-order reverse date(=.*)? relative-date format(=.*)? pretty(=.*)?
+    abbrev(=.*)? no-abbrev abbrev-commit no-abbrev-commit parents children left-right left-only right-only cherry
+    cherry-pick cherry-mark boundary color(=.*)? no-color color-words(=.*)? color-moved(=.*)? no-color-moved word-diff(=.*)?
+    word-diff-regex=.* cached staged merge-base unified(=.*)? minimal patience histogram diff-algorithm(=.*)? anchored=.*
+    ignore-space-change ignore-all-space ignore-blank-lines ignore-space-at-eol ignore-cr-at-eol ignore-matching-lines=.*
+    function-context find-renames(=.*)? find-copies(=.*)? find-copies-harder no-renames rename-empty no-rename-empty
+    diff-filter=.* pickaxe-all pickaxe-regex exit-code quiet check full-index binary no-prefix src-prefix=.* dst-prefix=.*
+    line-prefix=.* inter-hunk-context=.* relative(=.*)? no-relative text no-ext-diff no-textconv no-walk(=.*)? do-walk
+    walk-reflogs source notes(=.*)? no-notes mailmap no-mailmap use-mailmap cc full-diff dense sparse ancestry-path
+    no-expand-tabs expand-tabs(=.*)? diff-merges=(off|none|on|m|first-parent|1|separate|combined|c|dense-combined|cc)
+    no-diff-merges reflog show-pulls encoding=.* log-size clear-decorations root
+  `)}))$`,
+);
+
 /** `git branch` creates, moves and deletes by default, so only what is known to list is let through. */
-const LISTING_OPTIONS =
-  /^(-[avrlq]+|--all|--remotes|--verbose|--list|--show-current|--(no-)?(color|column)|--ignore-case|--(contains|no-contains|merged|no-merged|points-at|sort|format|abbrev|color|column)(=.*)?)$/;
+const BRANCH =
+  /^(-[avrlqi]+|--all|--remotes|--verbose|--list|--show-current|--(no-)?(color|column)|--ignore-case|--(contains|no-contains|merged|no-merged|points-at|sort|format|abbrev|color|column)(=.*)?)$/;
 /** With one of these, the words that follow are patterns or commits, not a new branch. */
 const LISTING_MODES = /^--(list|contains|no-contains|merged|no-merged|points-at)(=.*)?$/;
 
-/** `argv` without the leading "git". An option before the subcommand can redirect everything, so only one passes. */
-export function gitOnlyReads(argv: readonly string[]): boolean {
-  const [subcommand, ...rest] = argv[0] === '--no-pager' ? argv.slice(1) : argv;
-  if (subcommand === 'branch') return branchOnlyLists(rest);
-  return subcommand !== undefined && READING.has(subcommand) && !rest.some(writes);
-}
+/** Programs that the files of a repository may ask for, off, and its submodules left alone. */
+const READS_HISTORY = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
+const SUBCOMMANDS: Record<string, { readonly options: RegExp; readonly added: readonly string[] }> = {
+  status: { options: STATUS, added: ['--ignore-submodules=all'] },
+  log: { options: HISTORY, added: READS_HISTORY },
+  diff: { options: HISTORY, added: READS_HISTORY },
+  show: { options: HISTORY, added: READS_HISTORY },
+  branch: { options: BRANCH, added: [] },
+};
 
-/** git accepts any unambiguous beginning of a long option. */
-function writes(word: string): boolean {
-  const name = word.split('=', 1)[0] ?? word;
-  // %G in a format runs the program that checks signatures.
-  if (word.includes('%G')) return true;
-  return name.length > 2 && WRITING_OPTIONS.some((option) => option.startsWith(name));
-}
+/** An option before the subcommand can redirect everything, so only one passes. */
+export const gitRule: Rule = async (words, place) => {
+  const before = words[0] === '--no-pager' ? words.slice(0, 1) : [];
+  const [subcommand = '', ...rest] = words.slice(before.length);
+  const known = Object.hasOwn(SUBCOMMANDS, subcommand) ? SUBCOMMANDS[subcommand] : undefined;
+  if (!known || !onlyReads(subcommand, rest, known.options)) return null;
+  if (
+    !allOpen(
+      rest.filter((word) => !word.startsWith('-')),
+      place,
+    )
+  )
+    return null;
+  if (isNested(place) || !(await repositoryIsPlain(place.scope))) return null;
+  return [...before, subcommand, ...known.added, ...rest];
+};
 
-function branchOnlyLists(words: readonly string[]): boolean {
-  const options = words.filter((word) => word.startsWith('-'));
-  if (!options.every((option) => LISTING_OPTIONS.test(option)) || words.some(writes)) return false;
+function onlyReads(subcommand: string, words: readonly string[], known: RegExp): boolean {
+  // A format can have signatures checked, which runs a program.
+  if (words.some((word) => word.includes('%G') || word.includes('signature'))) return false;
+  const paths = words.indexOf('--');
+  const before = paths < 0 ? words : words.slice(0, paths);
+  const options = before.filter((word) => word.startsWith('-'));
+  if (!options.every((option) => known.test(option))) return false;
+  if (subcommand !== 'branch') return true;
   return options.length === words.length || options.some((option) => LISTING_MODES.test(option));
+}
+
+/** The folder belongs to another repository than the root: the command means that one. */
+function isNested({ cwd, scope: { root } }: Place): boolean {
+  for (let folder = cwd; folder !== root; folder = dirname(folder)) {
+    const has = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
+    if (has('.git') || (has('HEAD') && has('objects') && has('refs'))) return true;
+  }
+  return false;
 }

@@ -1,26 +1,5 @@
-/** Commands that only look: they run unasked. Judged by parsing; whatever is in doubt is not known to be safe. */
-import { gitOnlyReads } from './git.ts';
+/** The simple commands of a command line. */
 import { parseScript, plainWord, type Word } from './script.ts';
-
-type Rule = (words: readonly string[]) => boolean;
-
-const anything: Rule = () => true;
-
-const FIND_ACTIONS = /^-(exec|execdir|ok|okdir|delete|fls|fprint.*)$/;
-/** They run a program for each file, or to name the host. */
-const RIPGREP_PROGRAMS = /^(--pre(=.*)?|--hostname-bin(=.*)?|--search-zip|-[a-zA-Z0-9.]*z.*)$/;
-
-const KNOWN_SAFE = new Map<string, Rule>([
-  ...['cd', 'ls', 'pwd', 'true', 'echo', 'cat', 'nl', 'grep', 'head', 'tail', 'wc', 'which'].map(
-    (program): [string, Rule] => [program, anything],
-  ),
-  ['rg', (words) => !words.some((word) => RIPGREP_PROGRAMS.test(word))],
-  ['find', (words) => !words.some((word) => FIND_ACTIONS.test(word))],
-  ['git', gitOnlyReads],
-  ['sed', printsLines],
-]);
-/** An option of these can do harm, and the name of a file can look like an option. */
-const OPTIONS_MATTER = new Set(['rg', 'find', 'git', 'sed']);
 
 const SHELLS = new Set(['bash', 'sh']);
 
@@ -67,21 +46,3 @@ const isWrapper = (program: string): boolean => {
   const name = program.slice(program.lastIndexOf('/') + 1);
   return WRAPPERS.has(name) || SHELLS.has(name);
 };
-
-export function isKnownSafe(argv: readonly string[]): boolean {
-  const commands = commandsOf(argv);
-  return commands !== null && commands.length > 0 && commands.every(commandIsSafe);
-}
-
-function commandIsSafe([program, ...words]: readonly Word[]): boolean {
-  if (!program || program.glob) return false;
-  const rule = KNOWN_SAFE.get(program.text);
-  if (!rule?.(words.map((word) => word.text))) return false;
-  return !OPTIONS_MATTER.has(program.text) || !words.some((word) => word.wild);
-}
-
-/** `sed -n N[,M]p` and names of files. sed also takes options after them. */
-function printsLines([quiet, expression, ...files]: readonly string[]): boolean {
-  if (quiet !== '-n' || !/^\d+(,\d+)?p$/.test(expression ?? '')) return false;
-  return files.every((file) => !file.startsWith('-'));
-}

@@ -6,11 +6,28 @@ export type Word = {
   readonly wild: boolean;
   /** the word holds an unquoted * ? or [ */
   readonly glob: boolean;
+  /** the text as a pattern: every character that was quoted has a backslash before it */
+  readonly pattern: string;
+  /** the shell would put a home folder in */
+  readonly tilde: boolean;
 };
 
-export const plainWord = (text: string): Word => ({ text, wild: false, glob: false });
+export const plainWord = (text: string): Word => ({
+  text,
+  wild: false,
+  glob: false,
+  pattern: escaped(text),
+  tilde: false,
+});
 
-const OPERATORS = ['&&', '||', '|', ';'];
+const escaped = (text: string): string => [...text].map((character) => `\\${character}`).join('');
+
+const OPERATORS = ['&&', '||', '|', ';'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** A simple command, and what joins it to the one before; the first has `;`. */
+export type Step = { readonly operator: Operator; readonly words: readonly Word[] };
+
 /** Unquoted, each of these makes a script more than commands in a row. */
 const REFUSED = new Set('<>&$`(){}!#\n\r');
 const GLOBS = new Set('*?[');
@@ -20,9 +37,10 @@ const GLOBS = new Set('*?[');
  * expansion of variables and braces, grouping, background, negation, comments and new lines are all null: what this
  * cannot read with certainty must be asked about.
  */
-export function parseScript(script: string): Word[][] | null {
-  const commands: Word[][] = [];
+export function parseSteps(script: string): Step[] | null {
+  const steps: Step[] = [];
   let words: Word[] = [];
+  let joined: Operator = ';';
   let at = 0;
   while (at < script.length) {
     if (script[at] === ' ' || script[at] === '\t') {
@@ -32,8 +50,9 @@ export function parseScript(script: string): Word[][] | null {
     const operator = OPERATORS.find((candidate) => script.startsWith(candidate, at));
     if (operator) {
       if (words.length === 0) return null;
-      commands.push(words);
+      steps.push({ operator: joined, words });
       words = [];
+      joined = operator;
       at += operator.length;
       continue;
     }
@@ -43,13 +62,19 @@ export function parseScript(script: string): Word[][] | null {
     at = read.end;
   }
   if (words.length === 0) return null;
-  return [...commands, words];
+  return [...steps, { operator: joined, words }];
 }
+
+/** The commands alone. */
+export const parseScript = (script: string): Word[][] | null =>
+  parseSteps(script)?.map(({ words }) => [...words]) ?? null;
 
 function readWord(script: string, start: number): { word: Word; end: number } | null {
   let text = '';
+  let pattern = '';
   let glob = false;
   let wild = false;
+  let tilde = false;
   let at = start;
   while (at < script.length) {
     const character = script.charAt(at);
@@ -60,22 +85,26 @@ function readWord(script: string, start: number): { word: Word; end: number } | 
       const quoted = character === "'" ? singleQuoted(script, at) : doubleQuoted(script, at);
       if (!quoted) return null;
       text += quoted.text;
+      pattern += escaped(quoted.text);
       at = quoted.end;
     } else if (character === '\\') {
-      const escaped = script.charAt(at + 1);
-      if (escaped === '' || isControl(escaped)) return null;
-      text += escaped;
+      const next = script.charAt(at + 1);
+      if (next === '' || isControl(next)) return null;
+      text += next;
+      pattern += `\\${next}`;
       at += 2;
     } else {
       if (GLOBS.has(character)) {
         glob = true;
         wild ||= text === '' || text.startsWith('-');
       }
+      if (character === '~') tilde ||= text === '' || text.endsWith('=') || text.endsWith(':');
       text += character;
+      pattern += character;
       at++;
     }
   }
-  return { word: { text, glob, wild }, end: at };
+  return { word: { text, glob, wild, pattern, tilde }, end: at };
 }
 
 type Quoted = { readonly text: string; readonly end: number };

@@ -1,7 +1,7 @@
 /** Runs a command: in the sandbox where there is one, and after a question unless it is known to be safe. */
 import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import {
@@ -15,14 +15,16 @@ import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine } from '../paths.ts';
-import { commandEnvironment } from './environment.ts';
+import { commandEnvironment, unaskedEnvironment } from './environment.ts';
+import { openGitView } from './git-view.ts';
 import { grantFor, quote } from './grant.ts';
-import { mayLeave, mayReadHidden } from './hidden.ts';
+import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
-import { commandSubjects, commandsOf, isKnownSafe } from './safe.ts';
+import { commandSubjects } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
+import { type Asked, planUnasked } from './unasked.ts';
 
 const Input = z.object({
   command: z
@@ -64,7 +66,7 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   const base = resolve(root, input.workdir ?? '.');
   const patch = patchIn(input.command);
   if (patch !== null) return askToPatch(patch, { root, hide: options.hide }, base);
-  if (isKnownSafe(input.command) && staysClear(input.command, base, root, options)) return null;
+  if (await planUnasked(asked(input, root, options))) return null;
   const where = relative(root, base);
   const grant = grantFor(input.command);
   return {
@@ -80,30 +82,15 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   };
 }
 
-/**
- * A look outside the working directory must be asked for: there are keys, and without a sandbox what the server was
- * started with is in /proc. With a sandbox the hidden folders are empty; without one a look into them is asked for, too.
- */
-function staysClear(
-  argv: readonly string[],
-  workdir: string,
-  root: string,
-  { sandbox, hide }: ShellOptions,
-): boolean {
-  const commands = commandsOf(argv);
-  if (commands === null || mayLeave(commands, follow(workdir), follow(root), follow)) return false;
-  if (sandbox) return true;
-  const hidden = hide.map((path) => follow(resolve(path)));
-  return !mayReadHidden(commands, follow(workdir), hidden, follow);
+/** With a sandbox the hidden folders are empty; without one a look into them is asked for. */
+function asked({ command, workdir = '.' }: Input, root: string, { sandbox, hide }: ShellOptions): Asked {
+  const scope = { root: realpathSync(root), hide: sandbox ? [] : hide.map(realPath) };
+  return { command, workdir: relative(root, resolve(root, workdir)), scope, home: process.env.HOME };
 }
 
-/** The real path of the nearest existing parent, with the rest appended: most words of a command are not paths. */
-function follow(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return dirname(path) === path ? path : join(follow(dirname(path)), basename(path));
-  }
+function realPath(path: string): string {
+  const target = targetOf('/', resolve(path));
+  return target.kind === 'unclear' ? resolve(path) : target.path;
 }
 
 async function runShell(input: Input, context: ToolContext, options: ShellOptions): Promise<ToolResult> {
@@ -116,22 +103,50 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
     () => false,
   );
   if (!isFolder) throw new Fault('tool_failed', `There is no folder ${input.workdir} to run in.`);
-  return report(await runCommand(input, workdir, context, options), input.timeout);
+  const ended = context.unasked
+    ? await runUnasked(input, context, options)
+    : await runCommand({ ...input, workdir, environment: commandEnvironment(process.env) }, context, options);
+  return report(ended, input.timeout);
 }
 
+/** Judged again, so that nothing runs but what was found safe just now. */
+async function runUnasked(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
+  const plan = await planUnasked(asked(input, context.root, options));
+  if (!plan)
+    throw new Fault(
+      'tool_failed',
+      'Files have changed, and the command must be asked for now. Call it again.',
+    );
+  const root = realpathSync(context.root);
+  const environment = unaskedEnvironment(process.env, root);
+  const { argv: command, workdir } = plan;
+  const judged = { command, workdir, environment, timeout: input.timeout };
+  if (!plan.usesGit) return runCommand(judged, context, options);
+  const view = await openGitView(root, environment.PATH);
+  const withGit = { ...judged, environment: { ...environment, ...view.environment }, show: [view.folder] };
+  return runCommand(withGit, context, options).finally(view.close);
+}
+
+type Command = {
+  readonly command: readonly string[];
+  readonly workdir: string;
+  readonly environment: Record<string, string>;
+  readonly timeout: number;
+  /** folders of ours that it reads */
+  readonly show?: readonly string[];
+};
+
 async function runCommand(
-  { command, timeout }: Input,
-  workdir: string,
+  { command, workdir, environment, timeout, show }: Command,
   { root, signal }: ToolContext,
   { sandbox, hide }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
-  const environment = commandEnvironment(process.env);
   const program = command[0] ?? '';
   if (!program.includes('/') && !Bun.which(program, { PATH: environment.PATH ?? '' })) {
     return { reason: 'exited', exitCode: 127, output: `${program}: program not found\n`, durationMs: 0 };
   }
-  const inside = await sandbox?.enter(command, { root: realpathSync(root), workdir, hide });
+  const inside = await sandbox?.enter(command, { root: realpathSync(root), workdir, hide, show });
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal };
   return runProcess(run).finally(() => inside?.finish());

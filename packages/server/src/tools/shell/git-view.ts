@@ -1,0 +1,159 @@
+/**
+ * The repository of the working directory as unasked commands see it: its history, index and files, under a
+ * configuration that we write. Git takes the programs it runs (external diffs, filters, hooks, monitors, signature
+ * checks, helpers of remotes) from configuration alone, so none is left, whatever the repository holds.
+ */
+import { lstatSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { Fault } from '@parlance/protocol';
+import { contains, errorCode } from '../paths.ts';
+import { linksStayInside, type Scope } from './links.ts';
+
+const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
+const MOST_BYTES = 1_000_000;
+/** Written anew, or left out: they name programs, other folders, or what only another command needs. */
+const NOT_SHOWN = new Set([
+  ...['HEAD', 'config', 'config.worktree', 'hooks', 'info', 'commondir', 'gitdir', 'modules', 'worktrees'],
+  ...['remotes', 'branches'],
+]);
+
+/**
+ * `root/.git` is a folder of its own with all of the repository in it: neither a file nor a link, nothing shared with
+ * another repository, no link that leads out, and of the common format.
+ */
+export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
+  const git = join(scope.root, '.git');
+  const isFolder = (path: string) =>
+    lstatSync(join(git, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder('.') || !isFolder('objects') || !isFolder('refs')) return false;
+  if (await entryOf(join(git, 'commondir'))) return false;
+  if (await entryOf(join(git, 'objects/info/alternates'))) return false;
+  if (!HEAD.test((await textOf(join(git, 'HEAD'))) ?? '')) return false;
+  // The stored form differs, and git would have to be told so.
+  if (/objectformat|refstorage/i.test((await textOf(join(git, 'config'))) ?? 'objectformat')) return false;
+  return !(await tracksHidden(git, scope)) && linksStayInside([git], scope);
+}
+
+/** `git diff` shows the files that the index names, and a hidden folder may lie in the root. */
+async function tracksHidden(git: string, { root, hide }: Scope): Promise<boolean> {
+  const inside = hide.filter((path) => contains(root, path));
+  if (inside.length === 0 || !(await entryOf(join(git, 'index')))) return false;
+  if ((await readdir(git)).some((name) => name.startsWith('sharedindex.'))) return true;
+  const index = await readFile(join(git, 'index'));
+  // Version 4 shortens names.
+  return index[7] === 4 || inside.some((path) => index.includes(relative(root, path)));
+}
+
+export type GitView = {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Throws a `Fault` if the repository is not plain any more. `close` removes the view.
+ * @param path where git is looked for, as in the variable PATH
+ */
+export async function openGitView(root: string, path: string): Promise<GitView> {
+  const git = join(root, '.git');
+  const head = await textOf(join(git, 'HEAD'));
+  const settings = await settingsOf(join(git, 'config'), path);
+  if (!HEAD.test(head ?? '') || !settings)
+    throw new Fault('tool_failed', 'The repository of the working directory cannot be read.');
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-git-'));
+  await writeFile(join(folder, 'HEAD'), head ?? '');
+  await writeFile(join(folder, 'config'), settings);
+  await mkdir(join(folder, 'info'));
+  for (const entry of await readdir(git, { withFileTypes: true })) {
+    const isPlain = entry.isFile() || entry.isDirectory();
+    if (isPlain && !NOT_SHOWN.has(entry.name)) await symlink(join(git, entry.name), join(folder, entry.name));
+  }
+  const exclude = join(git, 'info/exclude');
+  if ((await entryOf(exclude))?.isFile()) await symlink(exclude, join(folder, 'info/exclude'));
+  return {
+    folder,
+    environment: gitEnvironment(folder, root),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A second line of defence: these hold even for a git that finds another repository. */
+const OFF: Record<string, string> = {
+  'core.fsmonitor': 'false',
+  'core.hooksPath': '/dev/null',
+  'diff.ignoreSubmodules': 'all',
+  'diff.submodule': 'short',
+  'log.showSignature': 'false',
+  'protocol.allow': 'never',
+  'safe.bareRepository': 'explicit',
+  'status.submoduleSummary': 'false',
+  'submodule.recurse': 'false',
+};
+
+const gitEnvironment = (folder: string, root: string): Record<string, string> => ({
+  GIT_DIR: folder,
+  GIT_WORK_TREE: root,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_PAGER: 'cat',
+  GIT_CONFIG_COUNT: String(Object.keys(OFF).length),
+  ...Object.fromEntries(
+    Object.entries(OFF).flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
+});
+
+/** What may be taken over: how files are compared, and which branch follows which. None of it names a program. */
+const KEPT = [
+  { key: /^core\.(filemode|ignorecase|symlinks|autocrlf|eol|precomposeunicode|quotepath)$/, value: /^\w*$/ },
+  { key: /^branch\.[^\n]+\.(remote|merge)$/, value: /^[^\p{Cc}]*$/u },
+  { key: /^remote\.[^\n]+\.fetch$/, value: /^[^\p{Cc}]*$/u },
+];
+
+/** Our configuration; null if the repository's own cannot be read. Files that it includes are not. */
+async function settingsOf(config: string, path: string): Promise<string | null> {
+  if ((await textOf(config)) === null) return null;
+  const listing = Bun.spawn(['git', 'config', '--file', config, '--no-includes', '--null', '--list'], {
+    cwd: '/',
+    env: { PATH: path, GIT_DIR: '/dev/null', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
+  const [listed, exitCode] = await Promise.all([new Response(listing.stdout).text(), listing.exited]);
+  if (exitCode !== 0) return null;
+  const lines = ['[core]', 'repositoryformatversion = 0', 'bare = false'];
+  for (const entry of listed.split('\0')) {
+    const [key = '', ...rest] = entry.split('\n');
+    const value = rest.length === 0 ? 'true' : rest.join('\n');
+    if (!KEPT.some((kept) => kept.key.test(key) && kept.value.test(value))) continue;
+    const section = key.slice(0, key.indexOf('.'));
+    const subsection = key.slice(section.length + 1, Math.max(key.lastIndexOf('.'), section.length + 1));
+    lines.push(`[${section}${subsection === '' ? '' : ` ${quoted(subsection)}`}]`);
+    lines.push(`${key.slice(key.lastIndexOf('.') + 1)} = ${quoted(value)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+const entryOf = (path: string) =>
+  lstat(path).catch((thrown) => {
+    if (errorCode(thrown) === 'ENOENT' || errorCode(thrown) === 'ENOTDIR') return null;
+    throw thrown;
+  });
+
+/** Of a regular file of a sensible size. */
+async function textOf(path: string): Promise<string | null> {
+  const entry = await entryOf(path);
+  return entry?.isFile() && entry.size <= MOST_BYTES ? readFile(path, 'utf8') : null;
+}

@@ -1,0 +1,106 @@
+/** Where paths really lead: every link followed as the kernel follows it. */
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, isAbsolute, join, sep } from 'node:path';
+import { contains, errorCode } from '../paths.ts';
+
+/** What an unasked command may read, with all links resolved. */
+export type Scope = {
+  readonly root: string;
+  /** closed to commands, also inside the root */
+  readonly hide: readonly string[];
+};
+
+export type Target =
+  | { readonly kind: 'file' | 'folder' | 'missing'; readonly path: string }
+  /** a link to nothing, a loop, a folder that cannot be searched, a file that is used as a folder */
+  | { readonly kind: 'unclear' };
+
+const UNCLEAR: Target = { kind: 'unclear' };
+const MOST_LINKS = 40;
+
+/**
+ * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the
+ * link's target.
+ */
+export function targetOf(cwd: string, path: string): Target {
+  const todo = path.split(sep).reverse();
+  let at = isAbsolute(path) ? sep : cwd;
+  let stats = lstatOf(at);
+  let links = 0;
+  /** while `todo` is at least this long, a link is being followed */
+  let linkEnds = Number.POSITIVE_INFINITY;
+  for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
+    if (todo.length < linkEnds) linkEnds = Number.POSITIVE_INFINITY;
+    if (stats === null || stats === 'missing' || !stats.isDirectory()) return UNCLEAR;
+    if (name === '' || name === '.') continue;
+    const parent = at;
+    at = name === '..' ? dirname(at) : join(at, name);
+    stats = lstatOf(at);
+    if (stats === 'missing') {
+      // A link to nothing, or a folder that is not there yet, may lead anywhere by the time the command runs.
+      if (linkEnds < Number.POSITIVE_INFINITY || todo.includes('..')) return UNCLEAR;
+      return { kind: 'missing', path: join(at, ...todo.reverse()) };
+    }
+    if (!stats?.isSymbolicLink()) continue;
+    if (++links > MOST_LINKS) return UNCLEAR;
+    const link = readlinkSync(at);
+    linkEnds = Math.min(linkEnds, todo.length);
+    todo.push(...link.split(sep).reverse());
+    at = isAbsolute(link) ? sep : parent;
+    stats = lstatOf(at);
+  }
+  if (stats === null || stats === 'missing') return UNCLEAR;
+  return { kind: stats.isDirectory() ? 'folder' : 'file', path: at };
+}
+
+function lstatOf(path: string): Stats | 'missing' | null {
+  try {
+    return lstatSync(path);
+  } catch (thrown) {
+    return errorCode(thrown) === 'ENOENT' ? 'missing' : null;
+  }
+}
+
+/** Whether a command may read what lies at `path`, or learn that nothing does. */
+export function isOpen(path: string, { root, hide }: Scope): boolean {
+  return contains(root, path) && !hide.some((hidden) => contains(hidden, path));
+}
+
+/** So many entries are looked at for links; a larger folder counts as one that has some. */
+const MOST_ENTRIES = 50_000;
+
+/**
+ * Whether a search that follows links stays in scope if it begins in `folders`. `depth` 1 looks at the links in the
+ * folders themselves.
+ */
+export async function linksStayInside(
+  folders: readonly string[],
+  scope: Scope,
+  depth = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  const todo = folders.map((path) => ({ path, depth }));
+  const seen = new Set<string>();
+  let entries = 0;
+  for (let next = todo.pop(); next; next = todo.pop()) {
+    const folder = next;
+    if (seen.has(folder.path)) continue;
+    seen.add(folder.path);
+    const found = await readdir(folder.path, { withFileTypes: true }).catch(() => null);
+    if (!found) return false;
+    entries += found.length;
+    if (entries > MOST_ENTRIES) return false;
+    for (const entry of found) {
+      const path = join(folder.path, entry.name);
+      if (entry.isDirectory() && folder.depth > 1) todo.push({ path, depth: folder.depth - 1 });
+      if (!entry.isSymbolicLink()) continue;
+      const target = targetOf(folder.path, entry.name);
+      // A link that leads nowhere shows nothing.
+      if (target.kind === 'unclear') continue;
+      if (!isOpen(target.path, scope)) return false;
+      if (target.kind === 'folder' && folder.depth > 1)
+        todo.push({ path: target.path, depth: folder.depth - 1 });
+    }
+  }
+  return true;
+}

@@ -1,0 +1,71 @@
+/** Reads the words of a command by the options that its program is known to have. */
+
+export type ProgramOptions = {
+  /** letters that take no value, and letters that take one */
+  readonly flags?: string;
+  readonly valued?: string;
+  /** letters whose value names a file that is read */
+  readonly files?: string;
+  /** long names with no value or with one after an equals sign, and names that need one */
+  readonly long?: readonly string[];
+  readonly longValued?: readonly string[];
+  readonly longFiles?: readonly string[];
+  /** `-5` is a count */
+  readonly counts?: boolean;
+};
+
+export type ReadWords = {
+  /** letters and long names, as given */
+  readonly names: ReadonlySet<string>;
+  readonly values: readonly { readonly name: string; readonly value: string }[];
+  readonly files: readonly string[];
+  readonly operands: readonly string[];
+};
+
+/** Null if there is an option that is not in the table, an abbreviated one, or one that misses its value. */
+export function readWords(words: readonly string[], table: ProgramOptions): ReadWords | null {
+  const names = new Set<string>();
+  const values: { name: string; value: string }[] = [];
+  const files: string[] = [];
+  const operands: string[] = [];
+  const todo = [...words];
+  const take = (name: string, value: string | undefined, isFile: boolean): boolean => {
+    if (value === undefined) return false;
+    names.add(name);
+    if (isFile) files.push(value);
+    else values.push({ name, value });
+    return true;
+  };
+  for (let word = todo.shift(); word !== undefined; word = todo.shift()) {
+    if (word === '--') {
+      operands.push(...todo);
+      break;
+    }
+    if (word === '-' || !word.startsWith('-')) {
+      operands.push(word);
+    } else if (word.startsWith('--')) {
+      const equals = word.indexOf('=');
+      const name = word.slice(2, equals < 0 ? undefined : equals);
+      const given = equals < 0 ? undefined : word.slice(equals + 1);
+      const isFile = table.longFiles?.includes(name) ?? false;
+      if (isFile || table.longValued?.includes(name)) {
+        if (!take(name, given ?? todo.shift(), isFile)) return null;
+      } else if (!table.long?.includes(name)) return null;
+      else if (given === undefined) names.add(name);
+      else take(name, given, false);
+    } else if (!(table.counts && /^-\d+$/.test(word))) {
+      for (let at = 1; at < word.length; at++) {
+        const letter = word.charAt(at);
+        const isFile = table.files?.includes(letter) ?? false;
+        if (isFile || table.valued?.includes(letter)) {
+          const rest = word.slice(at + 1);
+          if (!take(letter, rest === '' ? todo.shift() : rest, isFile)) return null;
+          break;
+        }
+        if (!table.flags?.includes(letter)) return null;
+        names.add(letter);
+      }
+    }
+  }
+  return { names, values, files, operands };
+}

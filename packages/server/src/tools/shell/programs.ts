@@ -1,0 +1,263 @@
+/** The programs that only read, with the options under which they do, and what each use of them would read. */
+import { relative, sep } from 'node:path';
+import { contains } from '../paths.ts';
+import { findRule } from './find.ts';
+import { gitRule } from './git.ts';
+import { linksStayInside } from './links.ts';
+import { type ProgramOptions, type ReadWords, readWords } from './program-options.ts';
+import { allOpen, foldersOf, noneOutside, type Place, type Rule } from './rule.ts';
+
+const anything: Rule = async (words) => words;
+
+/** A program whose operands are files, with a further check of the options. */
+const reader =
+  (
+    table: ProgramOptions,
+    further: (read: ReadWords, place: Place) => boolean | Promise<boolean> = () => true,
+    filesOf: (read: ReadWords) => { files: readonly string[]; others: readonly string[] } = ({
+      operands,
+    }) => ({
+      files: operands,
+      others: [],
+    }),
+  ): Rule =>
+  async (words, place) => {
+    const read = readWords(words, table);
+    if (!read) return null;
+    const { files, others } = filesOf(read);
+    const values = [...others, ...read.values.map(({ value }) => value)];
+    if (!allOpen([...files, ...read.files], place) || !noneOutside(values, place)) return null;
+    return (await further({ ...read, operands: files }, place)) ? words : null;
+  };
+
+const has = ({ names }: ReadWords, ...wanted: string[]): boolean => wanted.some((name) => names.has(name));
+
+/** The first operand is a pattern, unless an option gives one. */
+const afterPattern =
+  (...givePattern: string[]) =>
+  (read: ReadWords) => {
+    const count = has(read, ...givePattern) ? 0 : 1;
+    return { files: read.operands.slice(count), others: read.operands.slice(0, count) };
+  };
+
+const ls: ProgramOptions = {
+  flags: 'aAbBcCdfFgGhHikLlmnNopqQrRsStuUvxXZ1',
+  valued: 'ITw',
+  long: [
+    ...[
+      'all',
+      'almost-all',
+      'author',
+      'escape',
+      'ignore-backups',
+      'classify',
+      'color',
+      'directory',
+      'file-type',
+    ],
+    ...['full-time', 'no-group', 'group-directories-first', 'human-readable', 'si', 'inode', 'kibibytes'],
+    ...['numeric-uid-gid', 'literal', 'hide-control-chars', 'show-control-chars', 'quote-name', 'reverse'],
+    ...['recursive', 'size', 'dereference', 'zero', 'time'],
+  ],
+  longValued: [
+    ...['block-size', 'format', 'hide', 'ignore', 'indicator-style', 'quoting-style', 'sort', 'time-style'],
+    ...['tabsize', 'width'],
+  ],
+};
+
+/** With `-L` it shows what links lead to. Without it, names in a hidden folder can be listed by a recursive one. */
+function lsStaysInside(read: ReadWords, { cwd, scope }: Place): boolean | Promise<boolean> {
+  if (!has(read, 'L', 'dereference')) return true;
+  const depth = has(read, 'R', 'recursive') ? undefined : 1;
+  return linksStayInside(foldersOf(read.operands, cwd), scope, depth);
+}
+
+const grep: ProgramOptions = {
+  flags: 'EFGPiyvwxcLloqsbHhnTZaIrRUz',
+  valued: 'emABCDd',
+  files: 'f',
+  counts: true,
+  long: [
+    ...['extended-regexp', 'fixed-strings', 'basic-regexp', 'perl-regexp', 'ignore-case', 'no-ignore-case'],
+    ...[
+      'word-regexp',
+      'line-regexp',
+      'null-data',
+      'no-messages',
+      'invert-match',
+      'byte-offset',
+      'line-number',
+    ],
+    ...[
+      'line-buffered',
+      'with-filename',
+      'no-filename',
+      'only-matching',
+      'quiet',
+      'silent',
+      'text',
+      'recursive',
+    ],
+    ...['dereference-recursive', 'files-without-match', 'files-with-matches', 'count', 'initial-tab', 'null'],
+    ...['color', 'colour', 'binary'],
+  ],
+  longValued: [
+    ...['regexp', 'max-count', 'label', 'binary-files', 'directories', 'devices', 'include', 'exclude'],
+    ...['exclude-dir', 'after-context', 'before-context', 'context', 'group-separator'],
+  ],
+  longFiles: ['file', 'exclude-from'],
+};
+
+async function grepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<boolean> {
+  const follows = has(read, 'R', 'dereference-recursive');
+  const recurses = follows || has(read, 'r', 'recursive', 'd', 'directories');
+  if (!recurses) return true;
+  const folders = foldersOf(read.operands, cwd);
+  if (folders.some((folder) => scope.hide.some((hidden) => contains(folder, hidden)))) return false;
+  return !follows || linksStayInside(folders, scope);
+}
+
+/** Not here, since they run a program: --pre, --hostname-bin, -z. */
+const ripgrep: ProgramOptions = {
+  flags: 'isSwxvclLnNoquUaFPHI0p.b',
+  valued: 'egtTABCmMjrE',
+  files: 'f',
+  long: [
+    ...['ignore-case', 'case-sensitive', 'smart-case', 'word-regexp', 'line-regexp', 'invert-match', 'count'],
+    ...['count-matches', 'files-with-matches', 'files-without-match', 'follow', 'no-follow', 'line-number'],
+    ...['no-line-number', 'only-matching', 'quiet', 'unrestricted', 'multiline', 'multiline-dotall', 'text'],
+    ...['fixed-strings', 'pcre2', 'with-filename', 'no-filename', 'null', 'pretty', 'hidden', 'no-hidden'],
+    ...[
+      'byte-offset',
+      'column',
+      'no-column',
+      'heading',
+      'no-heading',
+      'files',
+      'json',
+      'stats',
+      'trim',
+      'vimgrep',
+    ],
+    ...['passthru', 'no-ignore', 'no-ignore-vcs', 'no-ignore-dot', 'no-ignore-parent', 'no-ignore-global'],
+    ...[
+      'no-messages',
+      'type-list',
+      'one-file-system',
+      'crlf',
+      'block-buffered',
+      'line-buffered',
+      'mmap',
+      'no-mmap',
+    ],
+    ...[
+      'glob-case-insensitive',
+      'null-data',
+      'max-columns-preview',
+      'no-config',
+      'include-zero',
+      'no-unicode',
+    ],
+  ],
+  longValued: [
+    ...['regexp', 'glob', 'iglob', 'type', 'type-not', 'type-add', 'type-clear', 'after-context', 'context'],
+    ...[
+      'before-context',
+      'max-count',
+      'max-columns',
+      'max-depth',
+      'maxdepth',
+      'max-filesize',
+      'threads',
+      'replace',
+    ],
+    ...['encoding', 'color', 'colors', 'sort', 'sortr', 'context-separator', 'path-separator', 'engine'],
+    ...['field-match-separator', 'field-context-separator', 'regex-size-limit', 'dfa-size-limit'],
+  ],
+  longFiles: ['file', 'ignore-file'],
+};
+
+async function ripgrepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<boolean> {
+  const folders = foldersOf(read.operands, cwd);
+  const showsAll = has(read, 'u', '.', 'unrestricted', 'hidden', 'g', 'glob', 'iglob');
+  const entersHidden = (folder: string) =>
+    scope.hide.some((hidden) => contains(folder, hidden) && (showsAll || !passesDot(folder, hidden)));
+  if (folders.some(entersHidden)) return false;
+  return !has(read, 'L', 'follow') || linksStayInside(folders, scope);
+}
+
+/** On the way there is a name with a leading dot, which ripgrep leaves out by default. */
+const passesDot = (from: string, to: string): boolean =>
+  relative(from, to)
+    .split(sep)
+    .some((segment) => segment.startsWith('.'));
+
+/** `sed -n N[,M]p` and names of files. sed also takes options after them. */
+const sed: Rule = async (words, place) => {
+  const [quiet, expression, ...files] = words;
+  if (quiet !== '-n' || !/^\d+(,\d+)?p$/.test(expression ?? '')) return null;
+  return files.every((file) => !file.startsWith('-')) && allOpen(files, place) ? words : null;
+};
+
+export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['true', anything],
+  ['echo', anything],
+  ['pwd', reader({ flags: 'LP' })],
+  ['which', reader({ flags: 'as' })],
+  [
+    'cat',
+    reader({
+      flags: 'AbeEnstTuv',
+      long: [
+        'number-nonblank',
+        'show-ends',
+        'number',
+        'squeeze-blank',
+        'show-tabs',
+        'show-nonprinting',
+        'show-all',
+      ],
+    }),
+  ],
+  [
+    'nl',
+    reader({
+      flags: 'p',
+      valued: 'bdfhilnsvw',
+      long: ['no-renumber'],
+      longValued: [
+        ...['body-numbering', 'section-delimiter', 'footer-numbering', 'header-numbering', 'line-increment'],
+        ...['join-blank-lines', 'number-format', 'number-separator', 'starting-line-number', 'number-width'],
+      ],
+    }),
+  ],
+  [
+    'head',
+    reader({
+      flags: 'qvz',
+      valued: 'cn',
+      counts: true,
+      long: ['quiet', 'silent', 'verbose', 'zero-terminated'],
+      longValued: ['bytes', 'lines'],
+    }),
+  ],
+  [
+    // Not here, since they open a name again later: -F, --follow, --retry.
+    'tail',
+    reader({
+      flags: 'fqvz',
+      valued: 'cns',
+      counts: true,
+      long: ['quiet', 'silent', 'verbose', 'zero-terminated'],
+      longValued: ['bytes', 'lines', 'sleep-interval'],
+    }),
+  ],
+  // Not here, since it reads a list of files: --files0-from.
+  ['wc', reader({ flags: 'cmlLw', long: ['bytes', 'chars', 'lines', 'max-line-length', 'words'] })],
+  ['ls', reader(ls, lsStaysInside)],
+  ['grep', reader(grep, grepStaysInside, afterPattern('e', 'f', 'regexp', 'file'))],
+  ['rg', reader(ripgrep, ripgrepStaysInside, afterPattern('e', 'f', 'regexp', 'file', 'files', 'type-list'))],
+  ['find', findRule],
+  ['git', gitRule],
+  ['sed', sed],
+]);

@@ -1,0 +1,177 @@
+/**
+ * Which commands run without asking, and exactly what runs then. A command is let through if every program in it only
+ * reads, and only inside the working directory. What comes back is written anew from what was judged: names of files
+ * in place of patterns, absolute folders for `cd`, options that keep git from running programs.
+ */
+import { resolve } from 'node:path';
+import { expandGlob } from './glob.ts';
+import { quote } from './grant.ts';
+import { isOpen, type Scope, targetOf } from './links.ts';
+import { KNOWN_SAFE } from './programs.ts';
+import { scriptOf } from './safe.ts';
+import { parseSteps, plainWord, type Step, type Word } from './script.ts';
+
+export type Unasked = {
+  readonly argv: readonly string[];
+  /** the real folder to run in */
+  readonly workdir: string;
+  /** it must be run with a view of the repository; see `git-view.ts` */
+  readonly usesGit: boolean;
+};
+
+export type Asked = {
+  readonly command: readonly string[];
+  readonly workdir: string;
+  readonly scope: Scope;
+  /** where a bare `cd` leads */
+  readonly home: string | undefined;
+};
+
+/** Null if a person must be asked. True for the moment in which it is given. */
+export async function planUnasked({ command, workdir, scope, home }: Asked): Promise<Unasked | null> {
+  const folder = targetOf(scope.root, workdir);
+  if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
+  const judge = new ScriptJudge(scope, home);
+  const script = scriptOf(command);
+  if (script === null) {
+    const argv = await judge.simple(command.map(plainWord), [folder.path]);
+    return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
+  }
+  const steps = parseSteps(script);
+  const text = steps && (await judge.script(steps, folder.path));
+  if (!text) return null;
+  return { argv: [...shellOf(command), text], workdir: folder.path, usesGit: judge.usesGit };
+}
+
+/** Without the files that a shell reads at its start, which could give the programs another meaning. */
+const shellOf = ([shell]: readonly string[]): string[] =>
+  shell === 'bash' ? ['bash', '--noprofile', '--norc', '-c'] : ['sh', '-c'];
+
+/** The folders in which the next step may begin, by how the one before ended. Logical paths, as the shell keeps them. */
+type Folders = { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
+
+class ScriptJudge {
+  usesGit = false;
+
+  constructor(
+    readonly scope: Scope,
+    readonly home: string | undefined,
+  ) {}
+
+  /** The script to run, or null. Follows `cd` through every way the script may take. */
+  async script(steps: readonly Step[], workdir: string): Promise<string | null> {
+    let at: Folders = { succeeded: new Set([workdir]), failed: new Set() };
+    let text = '';
+    for (const { operator, pipeline } of pipelinesOf(steps)) {
+      const reached = entered(at, operator);
+      // A step that cannot be reached is judged as well: what is shown as safe should be.
+      const folders = reached.size > 0 ? reached : entered(at, ';');
+      const only = pipeline.length === 1 ? pipeline[0] : undefined;
+      const moved = only && isCd(only) ? this.changed(only, folders) : null;
+      if (only && isCd(only) && !moved) return null;
+      const rendered = moved ? moved.text : await this.pipeline(pipeline, folders);
+      if (rendered === null) return null;
+      text += text === '' ? rendered : ` ${operator} ${rendered}`;
+      const after = moved ?? { succeeded: reached, failed: reached };
+      at = joined(at, operator, reached.size > 0 ? after : { succeeded: new Set(), failed: new Set() });
+    }
+    return text;
+  }
+
+  /** Each part runs in a shell of its own, so that `cd` there changes nothing for the others. */
+  async pipeline(
+    commands: readonly (readonly Word[])[],
+    folders: ReadonlySet<string>,
+  ): Promise<string | null> {
+    const parts: string[] = [];
+    for (const words of commands) {
+      const part = isCd(words) ? this.changed(words, folders)?.text : await this.part(words, folders);
+      if (part === undefined || part === null) return null;
+      parts.push(part);
+    }
+    return parts.join(' | ');
+  }
+
+  async part(words: readonly Word[], folders: ReadonlySet<string>): Promise<string | null> {
+    const real: string[] = [];
+    for (const folder of folders) {
+      const target = targetOf('/', folder);
+      if (target.kind !== 'folder') return null;
+      real.push(target.path);
+    }
+    const argv = await this.simple(words, real);
+    if (argv?.[0] === 'git') this.usesGit = true;
+    return argv?.map(quote).join(' ') ?? null;
+  }
+
+  /** The words of a simple command, or null. It must be safe in each of the real folders, and the same in all. */
+  async simple(
+    [program, ...words]: readonly Word[],
+    folders: readonly string[],
+  ): Promise<readonly string[] | null> {
+    const rule = program && !program.glob ? KNOWN_SAFE.get(program.text) : undefined;
+    if (!program || !rule || words.some((word) => word.tilde)) return null;
+    let agreed: readonly string[] | null = null;
+    for (const cwd of folders) {
+      const expanded: string[] = [];
+      for (const word of words) {
+        const names = await expandGlob(word, cwd, this.scope);
+        if (!names) return null;
+        expanded.push(...names);
+      }
+      const judged = await rule(expanded, { cwd, scope: this.scope });
+      if (!judged || (agreed && !sameWords(agreed, judged))) return null;
+      agreed = judged;
+    }
+    return agreed && [program.text, ...agreed];
+  }
+
+  /**
+   * `cd` as it will go: into a folder in scope, or nowhere since there is no such folder. If it goes otherwise when it
+   * runs, the script ends there, before a step that was judged for another folder.
+   */
+  changed([, ...words]: readonly Word[], folders: ReadonlySet<string>): (Folders & { text: string }) | null {
+    const named = words[0]?.text === '--' ? words.slice(1) : words;
+    if (named.length > 1 || named.some(({ glob, tilde }) => glob || tilde)) return null;
+    const name = named.length === 0 ? this.home : named[0]?.text;
+    if (!name || name.startsWith('-')) return null;
+    const targets = new Set([...folders].map((folder) => resolve(folder, name)));
+    const [target] = targets;
+    if (target === undefined || targets.size > 1) return null;
+    const found = targetOf('/', target);
+    if (found.kind === 'unclear' || !isOpen(found.path, this.scope)) return null;
+    return found.kind === 'folder'
+      ? { text: `{ cd -- ${quote(target)} || exit 1; }`, succeeded: targets, failed: new Set() }
+      : { text: `{ cd -- ${quote(target)} && exit 1; }`, succeeded: new Set(), failed: folders };
+  }
+}
+
+const isCd = ([program]: readonly Word[]): boolean => program?.text === 'cd' && !program.glob;
+
+const sameWords = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((word, index) => word === other[index]);
+
+type Pipeline = { readonly operator: Step['operator']; readonly pipeline: (readonly Word[])[] };
+
+function pipelinesOf(steps: readonly Step[]): Pipeline[] {
+  const pipelines: Pipeline[] = [];
+  for (const { operator, words } of steps) {
+    const last = pipelines.at(-1);
+    if (operator === '|' && last) last.pipeline.push(words);
+    else pipelines.push({ operator, pipeline: [words] });
+  }
+  return pipelines;
+}
+
+function entered({ succeeded, failed }: Folders, operator: Step['operator']): ReadonlySet<string> {
+  if (operator === '&&') return succeeded;
+  return operator === '||' ? failed : succeeded.union(failed);
+}
+
+/** A step that is skipped leaves the folder, and how the one before it ended, as they were. */
+function joined(before: Folders, operator: Step['operator'], after: Folders): Folders {
+  const { succeeded, failed } = after;
+  if (operator === '&&') return { succeeded, failed: before.failed.union(failed) };
+  if (operator === '||') return { succeeded: before.succeeded.union(succeeded), failed };
+  return { succeeded, failed };
+}
