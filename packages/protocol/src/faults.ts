@@ -40,6 +40,8 @@ export const FaultCode = z.enum([
   'provider_rejected',
   /** the prompt is longer than the model takes */
   'context_too_long',
+  /** the model's answer is longer than the server takes */
+  'answer_too_long',
   /** the caller has reached a limit of its own: too many messages, sockets or sessions */
   'limited',
   /** the server has more to do than it takes on */

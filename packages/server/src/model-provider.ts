@@ -20,6 +20,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
     contextLimit: config.contextLimit ?? contextLimitOf(model),
     idleMs: config.providerIdle,
     retry: DEFAULT_RETRY,
+    limits: config,
     log,
   };
   const reached = { key, baseUrl, model };

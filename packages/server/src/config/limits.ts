@@ -21,6 +21,9 @@ const limit = ({ env, range: [least, most], ...rest }: Limit) => ({
   schema: () => wholeNumber(least, most),
 });
 
+const ANSWER_STOPPED =
+  'the connection to the model is closed and the turn fails with `answer_too_long`; what was shown is kept, no call is made';
+
 export const LIMITS = {
   maxFrame: limit({
     env: 'PARLANCE_MAX_FRAME',
@@ -224,6 +227,33 @@ export const LIMITS = {
     description: 'how much all sessions together may take on the disk',
     reached:
       'new inputs and sessions are refused; the fault `overloaded` with a retry time: 503. Running turns end, reading and archiving go on',
+  }),
+  answerCharacters: limit({
+    env: 'PARLANCE_ANSWER_CHARACTERS',
+    flag: '--answer-characters',
+    argument: 'CHARACTERS',
+    fallback: 4_000_000,
+    range: [1_000, 100_000_000],
+    description: 'how many characters of text and reasoning one answer of a model may have',
+    reached: ANSWER_STOPPED,
+  }),
+  argumentCharacters: limit({
+    env: 'PARLANCE_ARGUMENT_CHARACTERS',
+    flag: '--argument-characters',
+    argument: 'CHARACTERS',
+    fallback: 8_000_000,
+    range: [1_000, 100_000_000],
+    description: 'how many characters the arguments of all its calls may have',
+    reached: ANSWER_STOPPED,
+  }),
+  answerCalls: limit({
+    env: 'PARLANCE_ANSWER_CALLS',
+    flag: '--answer-calls',
+    argument: 'COUNT',
+    fallback: 200,
+    range: [1, 10_000],
+    description: 'how many calls one answer of a model may make',
+    reached: ANSWER_STOPPED,
   }),
   maxDom: limit({
     env: 'PARLANCE_MAX_DOM',

@@ -3,12 +3,13 @@
  * recorded; everything else (answers, cancels, renames) is always taken, so that what is under way can end.
  */
 import { type Command, Fault, type PrincipalId } from '@parlance/protocol';
+import type { AnswerLimits } from './answer-limits.ts';
 import type { LiveSession } from './live-session.ts';
 import type { Meter } from './ports/meter.ts';
 import type { EventStore } from './ports/store.ts';
 import type { RunQueue } from './run-queue.ts';
 
-export type EngineLimits = {
+export type EngineLimits = AnswerLimits & {
   /** turns that may wait beside those that run */
   readonly turnsWaiting: number;
   /** inputs that may wait in one session */
@@ -24,6 +25,9 @@ export const NO_LIMITS: EngineLimits = {
   inputsQueued: Number.POSITIVE_INFINITY,
   sessionsPerPrincipal: Number.POSITIVE_INFINITY,
   storedBytes: Number.POSITIVE_INFINITY,
+  answerCharacters: Number.POSITIVE_INFINITY,
+  argumentCharacters: Number.POSITIVE_INFINITY,
+  answerCalls: Number.POSITIVE_INFINITY,
 };
 
 const TURNS_RETRY_MS = 2_000;

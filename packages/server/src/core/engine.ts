@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type PrincipalId,
 } from '@parlance/protocol';
+import { withinLimits } from './answer-limits.ts';
 import { askingOf, type Caller, checkConfiguration, replacedBy } from './asking.ts';
 import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
@@ -121,7 +122,15 @@ export class Engine {
     this.#parts = parts;
     this.#limits = parts.limits ?? NO_LIMITS;
     const { meter = NO_METER, tracer = NO_TRACER } = parts;
-    this.#tools = { ...parts, clients: this.clients, meter, tracer };
+    const { providerFor } = parts;
+    this.#tools = {
+      ...parts,
+      provider: withinLimits(parts.provider, this.#limits),
+      ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), this.#limits) } : {}),
+      clients: this.clients,
+      meter,
+      tracer,
+    };
     this.#directory = new Directory(parts.store);
     const firstAgent = parts.roster.first(parts.roster.defaultDomain);
     const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;

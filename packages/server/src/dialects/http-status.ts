@@ -22,6 +22,7 @@ export const HTTP_STATUS = {
   provider_limited: 429,
   provider_rejected: 502,
   context_too_long: 413,
+  answer_too_long: 502,
   limited: 429,
   overloaded: 503,
   shutting_down: 503,

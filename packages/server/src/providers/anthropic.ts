@@ -6,7 +6,17 @@ import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
 import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
 import { refusedRequest } from './refused-request.ts';
-import { BROKEN_OFF, DAMAGED, type VendorEvent, type Wire, type WireEvent, type WireFault } from './wire.ts';
+import {
+  BROKEN_OFF,
+  DAMAGED,
+  type Held,
+  KEPT_PIECE,
+  NOTHING_HELD,
+  type VendorEvent,
+  type Wire,
+  type WireEvent,
+  type WireFault,
+} from './wire.ts';
 
 export type AnthropicOptions = {
   /** a server of one's own may need none */
@@ -31,6 +41,7 @@ export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
     }),
     start: () => START,
     step,
+    held: ({ held }) => held,
     finish: (state) => (state.stop === null ? [failed(BROKEN_OFF)] : ended(state)),
     refused: (status, body) => refusal(status, body, options),
   };
@@ -98,10 +109,11 @@ export type AnthropicState = {
   /** said at the end: an answer that turns out to be refused asks for nothing */
   readonly calls: readonly Call[];
   readonly stop: string | null;
+  readonly held: Held;
 };
 type Step = readonly [AnthropicState, readonly WireEvent[]];
 
-const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null };
+const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_HELD };
 const NOTHING: readonly WireEvent[] = [];
 
 function step(state: AnthropicState, { data }: VendorEvent): Step {
@@ -140,10 +152,11 @@ function delta(state: AnthropicState, { index, delta: piece }: Record<string, un
   }
   const open = state.open.get(index);
   if (type === 'input_json_delta' && typeof json === 'string' && open?.kind === 'call') {
-    return [withOpen(state, index, { ...open, json: open.json + json }), NOTHING];
+    return [holding(withOpen(state, index, { ...open, json: open.json + json }), 0, json.length), NOTHING];
   }
   if (type === 'signature_delta' && typeof signature === 'string' && open?.kind === 'thinking') {
-    return [withOpen(state, index, { ...open, signature: open.signature + signature }), NOTHING];
+    const next = withOpen(state, index, { ...open, signature: open.signature + signature });
+    return [holding(next, 0, signature.length), NOTHING];
   }
   return [state, NOTHING];
 }
@@ -156,14 +169,19 @@ function begin(state: AnthropicState, { index, content_block }: z.infer<typeof B
         return [state, block.text === '' ? NOTHING : [{ type: 'text', text: block.text }]];
       case 'thinking':
         return [
-          withOpen(state, index, { kind: 'thinking', signature: block.signature }),
+          holding(
+            withOpen(state, index, { kind: 'thinking', signature: block.signature }),
+            0,
+            block.signature.length + KEPT_PIECE,
+          ),
           block.thinking === '' ? NOTHING : [{ type: 'reasoning', text: block.thinking }],
         ];
       case 'redacted_thinking':
         return [state, [{ type: 'sealed', sealed: sealed({ redacted: block.data }) }]];
       case 'tool_use': {
         const { id, name, input } = block;
-        return [withOpen(state, index, { kind: 'call', id, tool: name, input, json: '' }), NOTHING];
+        const next = withOpen(state, index, { kind: 'call', id, tool: name, input, json: '' });
+        return [holding(next, 1, JSON.stringify([id, name, input]).length), NOTHING];
       }
     }
   });
@@ -187,6 +205,11 @@ const callOf = ({ id, tool, input, json }: Extract<Open, { kind: 'call' }>): Cal
 });
 
 const sealed = (data: JsonObject): Sealed => ({ provider: ANTHROPIC, data });
+
+const holding = (state: AnthropicState, calls: number, characters: number): AnthropicState => ({
+  ...state,
+  held: { calls: state.held.calls + calls, characters: state.held.characters + characters },
+});
 
 function withOpen(state: AnthropicState, index: number, block: Open | null): AnthropicState {
   const open = new Map(state.open);

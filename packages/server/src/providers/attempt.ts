@@ -1,4 +1,5 @@
 /** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
+import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/answer-limits.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { Prompt, TakeWords } from '../core/ports/provider.ts';
 import type { Body } from './http/body.ts';
@@ -10,6 +11,8 @@ import { Silence } from './silence.ts';
 import type { VendorEvent, Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
 
 export type AttemptOptions = {
+  /** what the answer may keep until its end; nothing is limited if it is not given */
+  readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
   /** a stream that says nothing for this long is broken off */
   readonly idleMs: number;
   /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
@@ -41,6 +44,21 @@ const BUG: WireFault = {
   message: "The model's answer could not be read.",
   retryable: false,
 };
+const UNLIMITED = {
+  argumentCharacters: Number.POSITIVE_INFINITY,
+  answerCalls: Number.POSITIVE_INFINITY,
+};
+const tooLong = (limit: AnswerLimit, most: number): WireFault => ({
+  ...answerTooLong(limit, most),
+  retryable: false,
+});
+/** As they are sent: the JSON around a piece of arguments can be a hundred times as long as the piece. */
+const MOST_UNSAID = 256 * 1024 * 1024;
+const ENDLESS: WireFault = {
+  code: 'answer_too_long',
+  message: "The model's answer was stopped: it goes on without saying anything.",
+  retryable: false,
+};
 const unavailable = (message: string): WireFault => ({
   code: 'provider_unavailable',
   message,
@@ -63,6 +81,8 @@ export class Attempt<State> {
   #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
+  /** characters of events that said nothing: pieces of arguments, and what is not understood */
+  #unsaid = 0;
   /** what arrived while `next` waited, and was not taken */
   #untold: Batch | null = null;
   /** nothing more is wanted of the answer: its connection may be used again once it has ended */
@@ -166,6 +186,8 @@ export class Attempt<State> {
         const [state, more] = this.wire.step(this.#state as State, event);
         this.#state = state;
         for (const one of more) add(said, one);
+        const beyond = this.#beyond(state, more.length > 0 ? 0 : event.data.length);
+        if (beyond) said.push({ type: 'failed', fault: beyond });
         const last = said.at(-1)?.type;
         this.#complete = last === 'ended';
         if (this.#complete || last === 'failed') return this.#over(said);
@@ -174,6 +196,16 @@ export class Attempt<State> {
       return this.#over([...said, ...this.#bug(thrown)]);
     }
     return said;
+  }
+
+  /** Why the answer is stopped before it ends. `unsaid`: characters of an event that said nothing. */
+  #beyond(state: State, unsaid: number): WireFault | null {
+    this.#unsaid += unsaid;
+    if (this.#unsaid > MOST_UNSAID) return ENDLESS;
+    const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
+    const { calls, characters } = this.wire.held(state);
+    if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
+    return characters > argumentCharacters ? tooLong('argumentCharacters', argumentCharacters) : null;
   }
 
   /** The stream has ended. */

@@ -5,7 +5,17 @@ import type { ProviderEvent } from '../core/ports/provider.ts';
 import { GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
 import { jsonObject } from './json.ts';
 import { refusedRequest } from './refused-request.ts';
-import { BROKEN_OFF, DAMAGED, type VendorEvent, type Wire, type WireEvent, type WireFault } from './wire.ts';
+import {
+  BROKEN_OFF,
+  DAMAGED,
+  type Held,
+  KEPT_PIECE,
+  NOTHING_HELD,
+  type VendorEvent,
+  type Wire,
+  type WireEvent,
+  type WireFault,
+} from './wire.ts';
 
 export type GoogleOptions = {
   /** a server of one's own may need none */
@@ -30,6 +40,7 @@ export function google(options: GoogleOptions): Wire<GoogleState> {
     }),
     start: () => ({ ...START, answer: crypto.randomUUID().slice(0, 13) }),
     step: (state, event) => step(state, event, options),
+    held: ({ held }) => held,
     finish,
     refused: (status, body) => faultOf(status, errorIn(body), options),
   };
@@ -86,6 +97,7 @@ export type GoogleState = {
   /** of the run of text that is being said: how long it is, and where it is signed */
   readonly length: number;
   readonly spans: readonly SignedSpan[];
+  readonly held: Held;
 };
 type Step = readonly [GoogleState, readonly WireEvent[]];
 
@@ -96,6 +108,7 @@ const START: Omit<GoogleState, 'answer'> = {
   calls: [],
   length: 0,
   spans: [],
+  held: NOTHING_HELD,
 };
 
 /** On the path of a token. */
@@ -139,7 +152,9 @@ function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent
   if (text !== '') said.push({ type: 'text', text });
   const length = state.length + text.length;
   if (signature === undefined) return { ...state, length };
-  return { ...state, length, spans: [...state.spans, { signature, from: state.length, to: length }] };
+  const spans = [...state.spans, { signature, from: state.length, to: length }];
+  const held = { ...state.held, characters: state.held.characters + signature.length + KEPT_PIECE };
+  return { ...state, length, spans, held };
 }
 
 function called(
@@ -163,7 +178,11 @@ function called(
     ...(isObject(args) ? {} : { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
     ...(Object.keys(kept).length > 0 ? { sealed: sealed(kept) } : {}),
   };
-  return { ...state, calls: [...state.calls, call] };
+  const held = {
+    calls: state.held.calls + 1,
+    characters: state.held.characters + JSON.stringify(call).length,
+  };
+  return { ...state, calls: [...state.calls, call], held };
 }
 
 /** Signatures of a text come after it, all at once, so that it stays in one piece. */

@@ -47,6 +47,13 @@ export function openaiChat(options: OpenaiOptions): Wire<State> {
       usage: null,
     }),
     step: (state, { event, data }) => step(vendor, state, event, data),
+    held: ({ calls }) => ({
+      calls: calls.length,
+      characters: calls.reduce(
+        (sum, { id, name, written }) => sum + id.length + name.length + written.length,
+        0,
+      ),
+    }),
     finish: (state) => (state.finish === null ? [{ type: 'failed', fault: BROKEN_OFF }] : end(vendor, state)),
     refused: (status, body) => refusedFault(vendor, status, body),
   };

@@ -11,7 +11,7 @@ import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } fr
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
 import { shortId } from './short-id.ts';
-import { BROKEN_OFF, DAMAGED, type Wire, type WireEvent, type WireRequest } from './wire.ts';
+import { BROKEN_OFF, DAMAGED, KEPT_PIECE, type Wire, type WireEvent, type WireRequest } from './wire.ts';
 
 type State = {
   readonly calls: number;
@@ -19,6 +19,8 @@ type State = {
   readonly refused: boolean;
   /** encrypted reasoning that belongs to a call which is still to come */
   readonly held: readonly Json[];
+  /** characters of arguments, and of the reasoning above */
+  readonly written: number;
 };
 
 type Step = readonly [State, readonly WireEvent[]];
@@ -27,8 +29,9 @@ export function openaiResponses(options: OpenaiOptions): Wire<State> {
   const vendor = vendorOf(options);
   return {
     request: (prompt, plain = false) => request(options, prompt, plain),
-    start: () => ({ calls: 0, messages: 0, refused: false, held: [] }),
+    start: () => ({ calls: 0, messages: 0, refused: false, held: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
+    held: ({ calls, written }) => ({ calls, characters: written }),
     finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
     refused: (status, body) => refusedFault(vendor, status, body),
   };
@@ -158,6 +161,8 @@ function step(vendor: Vendor, state: State, data: string): Step {
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
       return [state, [{ type: 'reasoning', text: delta }]];
+    case 'response.function_call_arguments.delta':
+      return [{ ...state, written: state.written + delta.length }, []];
     case 'response.reasoning_summary_part.added':
       return [state, event.summary_index === 0 ? [] : [{ type: 'reasoning', text: '\n\n' }]];
     case 'response.output_item.added':
@@ -195,7 +200,10 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
   if (item.type === 'reasoning') {
     if (!item.encrypted_content) return [state, []];
     // Calls are recorded after all reasoning: what was thought between two of them is kept with the second.
-    if (state.calls > 0) return [{ ...state, held: [...state.held, item as JsonObject] }, []];
+    if (state.calls > 0) {
+      const written = state.written + item.encrypted_content.length + KEPT_PIECE;
+      return [{ ...state, held: [...state.held, item as JsonObject], written }, []];
+    }
     return [state, sealed([item as JsonObject])];
   }
   const held = state.held.length > 0 ? { sealed: { provider: SEALER, data: [...state.held] } } : {};

@@ -39,6 +39,14 @@ export type WireEvent =
   | Exclude<ProviderEvent, { type: 'failed' | 'retrying' }>
   | { readonly type: 'failed'; readonly fault: WireFault };
 
+/** What of an answer is kept until its end: calls, and the characters of their arguments. */
+export type Held = { readonly calls: number; readonly characters: number };
+
+export const NOTHING_HELD: Held = { calls: 0, characters: 0 };
+
+/** What a piece that is kept counts besides its characters: an answer of many tiny pieces is no small one. */
+export const KEPT_PIECE = 1_024;
+
 export interface Wire<State> {
   /** `plain`: without what the vendor may refuse although the prompt is good: sealed items, summaries, hints. */
   request(prompt: Prompt, plain?: boolean): WireRequest;
@@ -48,6 +56,8 @@ export interface Wire<State> {
    * An event that is not understood is passed over; one that is malformed is a fault.
    */
   step(state: State, event: VendorEvent): readonly [State, readonly WireEvent[]];
+  /** Asked after every step, so that an answer that never ends is stopped. */
+  held(state: State): Held;
   /** The stream has ended. Says what is still to be said; ends in `ended` or `failed` unless `step` did already. */
   finish(state: State): readonly WireEvent[];
   /** An answer that is not a stream (a 200 may be one, too): its status and the beginning of its body. */

@@ -260,6 +260,7 @@ const FAULTS = {
   provider_limited: asIs,
   provider_rejected: asIs,
   context_too_long: asIs,
+  answer_too_long: asIs,
   limited: asIs,
   overloaded: asIs,
   shutting_down: asIs,

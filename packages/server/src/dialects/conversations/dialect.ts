@@ -201,6 +201,7 @@ const FAULTS = {
   provider_limited: 'stream_error',
   provider_rejected: 'stream_error',
   context_too_long: 'stream_error',
+  answer_too_long: 'stream_error',
   limited: 'bad_request',
   overloaded: 'stream_error',
   shutting_down: 'stream_error',

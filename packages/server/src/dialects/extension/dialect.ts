@@ -391,6 +391,7 @@ const FAULTS = {
   provider_limited: refused,
   provider_rejected: refused,
   context_too_long: refused,
+  answer_too_long: refused,
   limited: refused,
   overloaded: refused,
   shutting_down: refused,

@@ -1,7 +1,7 @@
 /** A vendor on this machine with a wire of its own, for the tests of what all vendors have in common. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import { type HttpProviderOptions, httpProvider } from '../http-provider.ts';
-import { BROKEN_OFF, type Wire, type WireEvent } from '../wire.ts';
+import { BROKEN_OFF, NOTHING_HELD, type Wire, type WireEvent } from '../wire.ts';
 
 export const KEY = 'sk-very-secret-0123456789abcdefghij';
 export const PROMPT: Prompt = { task: 'chat', instructions: 'Be brief.', items: [], tools: [] };
@@ -15,6 +15,7 @@ export const words = (baseUrl: string): Wire<null> => ({
     const ended: WireEvent = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'done' };
     return [state, [data === 'END' ? ended : { type: 'text', text: data }]];
   },
+  held: () => NOTHING_HELD,
   finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
   refused: (status, body) => ({
     code: status === 429 ? 'provider_limited' : status >= 500 ? 'provider_unavailable' : 'provider_rejected',

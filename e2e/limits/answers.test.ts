@@ -1,0 +1,87 @@
+/** A model that does not stop is stopped: the turn fails in words that name the limit, and everyone else goes on. */
+import { describe, expect, test } from 'bun:test';
+import { type Fact, textOf } from '../../packages/protocol/src/index.ts';
+import { startTestServer } from '../../packages/server/src/testing/server.ts';
+import { ENDLESS_KINDS, ENDLESS_WIRES, type EndlessKind, endlessModel } from '../endless-model.ts';
+import { fakeModel } from '../fake-model.ts';
+import { followed, postJson, submit } from '../server-process.ts';
+
+const LIMITS = {
+  PARLANCE_ANSWER_CHARACTERS: '50000',
+  PARLANCE_ARGUMENT_CHARACTERS: '50000',
+  PARLANCE_ANSWER_CALLS: '20',
+};
+const SAYS: Record<EndlessKind, RegExp> = {
+  text: /more than 50,000 characters of text and reasoning \(answerCharacters\)/,
+  reasoning: /more than 50,000 characters of text and reasoning \(answerCharacters\)/,
+  arguments: /more than 50,000 characters of arguments \(argumentCharacters\)/,
+  calls: /more than 20 calls \(answerCalls\)/,
+};
+
+const over = (facts: readonly Fact[]): boolean =>
+  facts.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
+
+describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
+  test.each(ENDLESS_KINDS.map((kind) => [kind]))('%s without end are stopped', async (kind) => {
+    const model = endlessModel(wire, kind);
+    const server = await startTestServer({ ...model.settings, ...LIMITS });
+    try {
+      await submit(server, 'one', 'Go on.');
+      const facts = await followed(server, 'one', over);
+      const failed = facts.at(-1);
+      if (failed?.type !== 'turn.failed') throw new Error(`the turn did not fail: ${failed?.type}`);
+      expect(failed.fault.code).toBe('answer_too_long');
+      expect(failed.fault.message).toMatch(SAYS[kind]);
+      await model.closed;
+      expect(model.asked()).toBe(1);
+      expect(facts.filter(({ type }) => type === 'call.requested')).toEqual([]);
+      const shown = facts.flatMap((fact) =>
+        fact.type === 'text.ended' || fact.type === 'reasoning.ended' ? [fact.text] : [],
+      );
+      const words = shown.join('').length;
+      const isShown = kind === 'text' || kind === 'reasoning';
+      expect(words > 40_000 && words <= 50_000).toBe(isShown);
+    } finally {
+      await server.stop();
+      model.stop();
+    }
+  });
+});
+
+test('other sessions are answered while one does not end', async () => {
+  const model = endlessModel('chat', 'text', true);
+  const server = await startTestServer({ ...model.settings, PARLANCE_ANSWER_CHARACTERS: '100000000' });
+  try {
+    await submit(server, 'endless', 'Go on.');
+    await followed(server, 'endless', (facts) => facts.some(({ type }) => type === 'turn.started'));
+    await submit(server, 'other', 'Hello?');
+    const other = await followed(server, 'other', over);
+    expect(other.at(-1)?.type).toBe('turn.ended');
+    await postJson(`${server.http}/v1/sessions/endless/commands`, { type: 'turn.cancel' });
+    const endless = await followed(server, 'endless', over);
+    expect(endless.at(-1)?.type).toBe('turn.cancelled');
+  } finally {
+    await server.stop();
+    model.stop();
+  }
+});
+
+test('an answer within the limits is given whole, and its calls are made', async () => {
+  const long = 'word '.repeat(9_000);
+  const model = fakeModel(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? { say: long } : { call: 'echo', input: { value: 'x'.repeat(40_000) } },
+  );
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake', ...LIMITS };
+  const server = await startTestServer(settings);
+  try {
+    await submit(server, 'one', 'Hello.');
+    const facts = await followed(server, 'one', over);
+    expect(facts.at(-1)?.type).toBe('turn.ended');
+    const echoed = facts.find((fact) => fact.type === 'tool.ended');
+    expect(echoed?.type === 'tool.ended' && textOf(echoed.parts).length).toBe(40_000);
+    expect(facts.find((fact) => fact.type === 'text.ended')).toMatchObject({ text: long });
+  } finally {
+    await server.stop();
+    model.stop();
+  }
+});
