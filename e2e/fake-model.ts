@@ -2,6 +2,7 @@
 
 export type ChatMessage = { readonly role: string; readonly content: unknown; readonly tool_calls?: unknown };
 export type ChatRequest = {
+  readonly model: string;
   readonly messages: ChatMessage[];
   readonly tools?: { function: { name: string } }[];
 };
@@ -12,6 +13,9 @@ export type Answer =
   | { readonly status: number; readonly headers?: Record<string, string> }
   /** some words, and then the connection is cut, or nothing more comes */
   | { readonly say: string; readonly after: 'cut' | 'silence' };
+
+/** what it says the request and the answer cost */
+export type CountTokens = (request: ChatRequest, answer: Answer) => { prompt: number; completion: number };
 
 export type FakeModel = {
   readonly url: string;
@@ -26,7 +30,10 @@ const event = (data: object | string): string =>
 const chunk = (delta: object, finish: string | null = null) =>
   event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] });
 
-export function fakeModel(answer: (request: ChatRequest, count: number) => Answer): FakeModel {
+export function fakeModel(
+  answer: (request: ChatRequest, count: number) => Answer,
+  count: CountTokens = () => ({ prompt: 100, completion: 5 }),
+): FakeModel {
   const requests: ChatRequest[] = [];
   const aborted = Promise.withResolvers<void>();
   const server = Bun.serve({
@@ -39,7 +46,9 @@ export function fakeModel(answer: (request: ChatRequest, count: number) => Answe
       request.signal.addEventListener('abort', () => aborted.resolve());
       const said = answer(body, requests.length);
       if ('status' in said) return new Response('{"error":{"message":"no"}}', said);
-      return new Response(stream(said), { headers: { 'content-type': 'text/event-stream' } });
+      return new Response(stream(said, count(body, said)), {
+        headers: { 'content-type': 'text/event-stream' },
+      });
     },
   });
   return {
@@ -50,7 +59,10 @@ export function fakeModel(answer: (request: ChatRequest, count: number) => Answe
   };
 }
 
-function stream(said: Exclude<Answer, { status: number }>): ReadableStream<Uint8Array> {
+function stream(
+  said: Exclude<Answer, { status: number }>,
+  { prompt, completion }: ReturnType<CountTokens>,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     start(controller) {
@@ -73,7 +85,11 @@ function stream(said: Exclude<Answer, { status: number }>): ReadableStream<Uint8
         event({
           id: 'c',
           choices: [],
-          usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 },
+          usage: {
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            total_tokens: prompt + completion,
+          },
         }),
       );
       send(event('[DONE]'));

@@ -31,6 +31,7 @@ export type Usage = z.infer<typeof Usage>;
 
 /** How full the model's context is. */
 export const ContextUse = z.object({
+  /** instructions, tools and conversation, as the next request would carry them */
   tokens: z.number(),
   limit: z.number(),
   items: z.number(),
@@ -126,8 +127,17 @@ export const EVENTS = {
   /** The process died inside the turn, or could record nothing; the step that was not finished is asked again. */
   'turn.resumed': fact({ turn: TurnId }),
   'turn.ended': fact({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
-  'turn.failed': fact({ turn: TurnId, fault: FaultData, durationMs: z.number() }),
-  'turn.cancelled': fact({ turn: TurnId, reason: z.enum(['cancelled', 'superseded', 'denied']) }),
+  'turn.failed': fact({
+    turn: TurnId,
+    fault: FaultData,
+    durationMs: z.number(),
+    context: ContextUse.optional(),
+  }),
+  'turn.cancelled': fact({
+    turn: TurnId,
+    reason: z.enum(['cancelled', 'superseded', 'denied']),
+    context: ContextUse.optional(),
+  }),
 
   'agent.changed': fact({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
@@ -155,6 +165,8 @@ export const EVENTS = {
     stop: z.enum(['done', 'calls', 'length', 'refused']),
     /** the usage is the vendor's own count */
     counted: z.boolean().optional(),
+    /** our own count of what the vendor counted */
+    estimate: z.number().optional(),
   }),
 
   'call.requested': fact({
@@ -214,6 +226,8 @@ export const EVENTS = {
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
+    /** our own count of what is left, where `newTokens` continues a vendor's */
+    estimate: z.number().optional(),
     strategy: z.enum(['threshold', 'none']),
     /** turns that started before this fact are no longer in the context */
     keepFrom: z.number(),

@@ -11,7 +11,7 @@ import { isInstallation, WORKSPACE } from './installation.ts';
 
 export { ConfigError } from './config/error.ts';
 export { helpText, limitsMarkdown, settingsMarkdown } from './config/help.ts';
-export { contextLimitOf, type ModelChoice } from './config/model.ts';
+export { contextLimitOf, knownContextLimit, type ModelChoice } from './config/model.ts';
 export { SETTINGS, type Setting } from './config/settings.ts';
 export type { ConfiguredUser, DialectName, Door } from './config/values.ts';
 

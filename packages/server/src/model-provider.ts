@@ -1,6 +1,6 @@
 /** The composition of providers: which wire answers for which model. */
 import { Fault } from '@parlance/protocol';
-import { type Config, ConfigError, contextLimitOf, type ModelChoice } from './config.ts';
+import { type Config, ConfigError, contextLimitOf, knownContextLimit, type ModelChoice } from './config.ts';
 import type { Log } from './core/ports/log.ts';
 import type { Provider } from './core/ports/provider.ts';
 import { anthropic } from './providers/anthropic.ts';
@@ -45,7 +45,9 @@ export function providersByModel(config: Config, log: Log): (model: string) => P
   return (model) => {
     const known = opened.get(model);
     if (known) return known;
-    const provider = openProvider(reachable(config, model), config, log);
+    // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
+    const contextLimit = knownContextLimit(model) ?? config.contextLimit;
+    const provider = openProvider(reachable(config, model), { ...config, contextLimit }, log);
     const [oldest] = opened.keys();
     if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest);
     opened.set(model, provider);

@@ -114,5 +114,8 @@ const LIMITS: readonly (readonly [RegExp, number])[] = [
   [/^gemini-/, 1_048_576],
 ];
 
-export const contextLimitOf = (model: string): number =>
-  LIMITS.find(([name]) => name.test(model))?.[1] ?? 128_000;
+/** Undefined for a model that is not in the list. */
+export const knownContextLimit = (model: string): number | undefined =>
+  LIMITS.find(([name]) => name.test(model))?.[1];
+
+export const contextLimitOf = (model: string): number => knownContextLimit(model) ?? 128_000;

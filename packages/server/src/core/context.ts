@@ -1,8 +1,8 @@
-/** What the model is shown: built from the facts, counted, and made smaller when it grows too large. */
-import type { ContextUse, Fact, FactBody, InputId, JsonObject, Part } from '@parlance/protocol';
-import { textOf, textPart } from '@parlance/protocol';
+/** What the model is shown: built from the facts, and made smaller when it grows too large. */
+import type { Fact, InputId, JsonObject, Part } from '@parlance/protocol';
+import { textPart } from '@parlance/protocol';
 import type { PromptItem } from './ports/provider.ts';
-import { countTokens } from './tokens.ts';
+import { itemTokens } from './prompt-tokens.ts';
 
 type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
 
@@ -22,8 +22,8 @@ export type Context = {
   readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
   /** entries before this belong to finished steps; those after it are void if the process dies now */
   readonly settled: number;
-  /** what a vendor counted, instructions and tools included, and what our own count was then */
-  readonly counted: { readonly tokens: number; readonly own: number } | null;
+  /** what a vendor counted, instructions and tools included, and our own estimate of the same */
+  readonly counted: { readonly tokens: number; readonly estimate: number } | null;
 };
 
 export const EMPTY: Context = {
@@ -35,26 +35,8 @@ export const EMPTY: Context = {
   counted: null,
 };
 
-const IMAGE_TOKENS = 1_000;
-
-function tokensOf(item: PromptItem): number {
-  switch (item.kind) {
-    case 'user':
-    case 'result': {
-      const images = item.parts.filter((part) => part.type === 'image').length;
-      return countTokens(textOf(item.parts)) + images * IMAGE_TOKENS + 4;
-    }
-    case 'call':
-      return countTokens(item.tool) + countTokens(JSON.stringify(item.input)) + 4;
-    case 'text':
-    case 'reasoning':
-    case 'summary':
-      return countTokens(item.text) + 4;
-  }
-}
-
 function add(context: Context, item: PromptItem, settles: boolean): Context {
-  const tokens = tokensOf(item);
+  const tokens = itemTokens(item);
   const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
   return {
     ...context,
@@ -69,7 +51,6 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   entries,
   tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
   settled: entries.length,
-  counted: null,
 });
 
 /** Without the turn that took up the input of that number, and those that began after it. */
@@ -78,7 +59,7 @@ function before(context: Context, input: number): Context {
   if (!first) return context;
   const turns = context.turns.filter((turn) => turn.started < first.started);
   return keep(
-    { ...context, turns },
+    { ...context, turns, counted: null },
     context.entries.filter((entry) => entry.turn < first.started),
   );
 }
@@ -132,10 +113,11 @@ export function evolveContext(context: Context, fact: Fact): Context {
       );
     case 'step.ended': {
       const { inputTokens, outputTokens } = fact.usage;
+      const { estimate } = fact;
       // A server that counts nothing says zero.
       const counted =
-        fact.counted && inputTokens > 0
-          ? { tokens: inputTokens + outputTokens, own: context.tokens }
+        fact.counted && inputTokens > 0 && estimate !== undefined
+          ? { tokens: inputTokens + outputTokens, estimate }
           : context.counted;
       return { ...context, counted, settled: context.entries.length };
     }
@@ -150,14 +132,15 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'context.compacted': {
       const stays = (entry: Entry) => entry.turn >= fact.keepFrom && entry.item.kind !== 'summary';
       const summary: PromptItem = { kind: 'summary', text: fact.summary };
-      const entry = { item: summary, tokens: tokensOf(summary), turn: fact.keepFrom };
+      const entry = { item: summary, tokens: itemTokens(summary), turn: fact.keepFrom };
       const turns = context.turns.filter((turn) => turn.started >= fact.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
-      // A step may be under way: what is not settled stays so.
-      const counted = context.counted && { tokens: fact.newTokens, own: kept.tokens };
+      // From the fact alone: whoever reads from `readFrom` does not know what was counted before it.
+      const { newTokens: tokens, estimate } = fact;
       return {
         ...kept,
-        counted,
+        counted: estimate === undefined ? null : { tokens, estimate },
+        // A step may be under way: what is not settled stays so.
         settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
       };
     }
@@ -178,32 +161,6 @@ export function evolveContext(context: Context, fact: Fact): Context {
     case 'grant.revoked':
       return context;
   }
-}
-
-let counted = { text: '', tokens: 0 };
-
-/** Those of a server are the same each time. */
-function instructionTokens(text: string): number {
-  if (counted.text !== text) counted = { text, tokens: countTokens(text) };
-  return counted.tokens;
-}
-
-/** How full the context will be once these facts, too, are part of it. */
-export function contextUse(
-  context: Context,
-  more: readonly FactBody[],
-  limits: { instructions: string; limit: number; strategy: 'threshold' | 'none' },
-): ContextUse {
-  let after = context;
-  for (const body of more) after = evolveContext(after, body as Fact);
-  return {
-    tokens: after.counted
-      ? after.counted.tokens + after.tokens - after.counted.own
-      : after.tokens + instructionTokens(limits.instructions),
-    limit: limits.limit,
-    items: after.entries.length,
-    strategy: limits.strategy,
-  };
 }
 
 /** What a compaction puts into the summary, and what it leaves as it is. */

@@ -83,6 +83,21 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
   }
 }
 
+/** Whether the command ends a running turn in some state. */
+export function mayEndTurn(command: Decided): boolean {
+  switch (command.type) {
+    case 'turn.cancel':
+    case 'session.clear':
+      return true;
+    case 'input.submit':
+      return command.mode === 'supersede' || command.replaces !== undefined;
+    case 'approval.answer':
+      return command.exit === true;
+    default:
+      return false;
+  }
+}
+
 const creation = (named: boolean, asking: Asking): FactBody => ({
   type: 'session.created',
   dialect: asking.dialect,

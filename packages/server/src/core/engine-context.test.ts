@@ -72,7 +72,7 @@ test('old, large outputs are cut before a summary is made of them', async () => 
 });
 
 test('an agent with a model of its own is answered by it, with the tools it names alone', async () => {
-  const own = scriptedProvider([says('I am another model.')]);
+  const own = { ...scriptedProvider([says('I am another model.')]), contextLimit: 50_000 };
   const { defaultRoster } = await import('../domains.ts');
   const roster = defaultRoster();
   const coder = { ...roster.agent('coder'), model: 'other', tools: ['lookup'] };
@@ -81,8 +81,9 @@ test('an agent with a model of its own is answered by it, with the tools it name
   const stage = await setStage([], {
     parts: { roster: new Roster(roster.domains, agents, roster.defaultDomain), providerFor: () => own },
   });
-  await turn(stage, 'Hi');
+  expect(await turn(stage, 'Hi')).toMatchObject({ context: { limit: 50_000 } });
   expect(own.prompts[0]?.tools.map((tool) => tool.name)).toEqual(['lookup']);
+  expect((await stage.engine.contextUse(SESSION)).limit).toBe(50_000);
 });
 
 test('what a vendor sealed is given back to it unread, with the reasoning it belongs to', async () => {

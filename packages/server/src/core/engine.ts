@@ -15,8 +15,9 @@ import { withinLimits } from './answer-limits.ts';
 import { askingOf, type Caller, checkConfiguration, replacedBy } from './asking.ts';
 import { Capacity, type EngineLimits, NO_LIMITS } from './capacity.ts';
 import { ClientDesk } from './clients.ts';
-import { compactNow, currentUse } from './compaction.ts';
-import { decide, interruption } from './decide.ts';
+import { compactNow } from './compaction.ts';
+import { currentUse, readContext, withContextUse } from './context-use.ts';
+import { decide, interruption, mayEndTurn } from './decide.ts';
 import { Directory } from './directory.ts';
 import { type Glance, type Now, nowOf, type Sink } from './glance.ts';
 import type { LiveSession } from './live-session.ts';
@@ -238,7 +239,11 @@ export class Engine {
     const approvalKnown = await this.#knowsApproval(session, command);
     const mostQueued = this.#limits.inputsQueued;
     const around = { ...this.#parts, mostQueued, replaced, approvalKnown };
-    return session.transact((state) => decide(state, command, askingOf(session, command, caller, around)));
+    if (mayEndTurn(command)) await readContext(session, this.#tools);
+    return session.transact((state) => {
+      const decided = decide(state, command, askingOf(session, command, caller, around));
+      return withContextUse(decided, session, this.#tools);
+    });
   }
 
   /** Whether the approval that the command answers was ever requested in the session. */
@@ -430,7 +435,7 @@ export class Engine {
 
   async #compact(session: LiveSession): Promise<Fact[]> {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
-    return compactNow(session, this.#tools, AbortSignal.timeout(120_000));
+    return compactNow(session, this.#tools, { signal: AbortSignal.timeout(120_000) });
   }
 
   async #drive(session: LiveSession, stopping: () => boolean): Promise<boolean> {

@@ -123,6 +123,11 @@ export class LiveSession {
     return this.#context;
   }
 
+  /** The context if it has been read already: then it is up to date. */
+  get loadedContext(): Context | null {
+    return this.#context;
+  }
+
   /**
    * Decides on the state as it is when all earlier changes are done, and makes the facts durable. Returns them;
    * none where nothing was decided. What `decide` throws, this rejects with, and nothing has changed. Where the facts

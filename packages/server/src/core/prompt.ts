@@ -1,25 +1,69 @@
 /** From a session to what a model is asked. */
 
-import type { JsonObject } from '@parlance/protocol';
+import { Fault, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
+import type { Agent } from './agents.ts';
 import type { LiveSession } from './live-session.ts';
-import type { Prompt, PromptItem, ToolSpec } from './ports/provider.ts';
+import type { Prompt, PromptItem, Provider, ToolSpec } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
 import type { TurnTools } from './turn.ts';
 
-export async function promptOf(session: LiveSession, tools: TurnTools, agentId: string): Promise<Prompt> {
+/** A request to a model, but for the conversation: who answers it, and what it always carries. */
+export type Request = {
+  readonly provider: Provider;
+  readonly instructions: string;
+  readonly tools: readonly ToolSpec[];
+  /** leaves out of the conversation what is stale */
+  readonly trim: (items: PromptItem[]) => readonly PromptItem[];
+};
+
+/** As the agent would make it. Throws a `Fault` where the agent is not there any more, or its model cannot be used. */
+export function requestBy(agentId: string, session: LiveSession, tools: TurnTools): Request {
   const agent = tools.roster.agent(agentId);
-  const context = await session.context();
-  const { owner } = session.ref;
+  return requestWith(providerOf(tools, agent, session.state.model), agent, { session, tools });
+}
+
+/**
+ * The next request of the session. Never throws: where its agent or its model is not there any more, the server's own
+ * stand in.
+ */
+export function nextRequest(session: LiveSession, tools: TurnTools): Request {
+  const { roster, provider } = tools;
+  try {
+    return requestBy(session.state.agent.id, session, tools);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    const agent = roster.agent(roster.first(roster.defaultDomain).id);
+    return requestWith(provider, agent, { session, tools });
+  }
+}
+
+function requestWith(
+  provider: Provider,
+  agent: Agent,
+  { session, tools }: { session: LiveSession; tools: TurnTools },
+): Request {
   return {
-    task: 'chat',
+    provider,
     instructions: `${tools.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
-    items: (tools.trim ?? asTheyAre)(context.entries.map((entry) => entry.item)),
-    tools: [...offeredTo(tools, agentId).values()]
-      .filter((tool) => tool.available?.(owner) ?? true)
+    tools: [...offeredTo(tools, agent.id).values()]
+      .filter((tool) => tool.available?.(session.ref.owner) ?? true)
       .map(toolSpec),
+    trim: tools.trim ?? asTheyAre,
   };
 }
+
+export async function promptOf(session: LiveSession, request: Request): Promise<Prompt> {
+  const { instructions, tools, trim } = request;
+  const { entries } = await session.context();
+  return { task: 'chat', instructions, items: trim(entries.map(({ item }) => item)), tools };
+}
+
+/** The session's choice, the agent's, the server's. */
+const providerOf = ({ provider, providerFor }: TurnTools, agent: Agent, chosen: string | null): Provider => {
+  const model = chosen ?? agent.model;
+  return (model !== undefined && providerFor?.(model)) || provider;
+};
 
 const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
 

@@ -15,8 +15,8 @@ import type { Roster } from './agents.ts';
 import type { ApprovalMode, Rule } from './approvals.ts';
 import { settleCall } from './call.ts';
 import type { ClientDesk } from './clients.ts';
-import { compactForVendor, compactIfFull, limitsOf } from './compaction.ts';
-import { contextUse } from './context.ts';
+import { compactForVendor, compactIfFull } from './compaction.ts';
+import { contextAfter, estimateOf, readContext, useOf, withContextUse } from './context-use.ts';
 import { abortedCalls, closedBlock, turnBegun, unknownOutcome } from './decide.ts';
 import { GrowingText } from './growing-text.ts';
 import type { LiveSession, OpenBlock, TakenUp } from './live-session.ts';
@@ -24,7 +24,7 @@ import { ModelCall, type Observers } from './model-call.ts';
 import type { Log } from './ports/log.ts';
 import type { PromptItem, Provider, TakeWords } from './ports/provider.ts';
 import type { Tool } from './ports/tool.ts';
-import { promptOf } from './prompt.ts';
+import { promptOf, type Request, requestBy } from './prompt.ts';
 import { addUsage, type OpenCall, type SessionState, type Turn } from './session.ts';
 
 /** Everything a turn works with, besides its session. */
@@ -134,10 +134,11 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   const signal = session.signal(turn.id);
   if (signal.aborted) return;
   session.voidBlock();
-  await compactIfFull(session, tools, turn, signal);
-  const prompt = await promptOf(session, tools, turn.agent.id);
+  const request = requestBy(turn.agent.id, session, tools);
+  const { provider } = request;
+  await compactIfFull(session, tools, { turn, request, signal });
+  const prompt = await promptOf(session, request);
   const calls: FactBody<'call.requested'>[] = [];
-  const provider = providerOf(tools, turn.agent.id, session.state.model);
   using asked = new ModelCall(tools, {
     provider: provider.name,
     model: provider.model,
@@ -179,8 +180,9 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       case 'ended': {
         const { usage, stop } = event;
         asked.ended(usage, stop);
-        const step: FactBody = { type: 'step.ended', turn: turn.id, usage, stop, counted: provider.counts };
-        const facts = [...blockFacts(session, tools), ...calls, step];
+        const said = [...blockFacts(session, tools), ...calls];
+        const counted = provider.counts && (await countedStep(session, request, said));
+        const facts = [...said, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
         const spent = { ...turn, usage: addUsage(turn.usage, usage) };
         return calls.length > 0
           ? void (await recordIn(session, turn.id, facts))
@@ -188,7 +190,10 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
       }
       case 'failed':
         asked.failed(event.fault.code);
-        if (event.fault.code === 'context_too_long' && (await compactForVendor(session, tools, signal)))
+        if (
+          event.fault.code === 'context_too_long' &&
+          (await compactForVendor(session, tools, { request, signal }))
+        )
           return;
         throw new Fault(event.fault.code, event.fault.message);
     }
@@ -197,11 +202,14 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
     throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
 
-/** The session's choice, the agent's, the server's. */
-const providerOf = (tools: TurnTools, agent: string, chosen: string | null): Provider => {
-  const model = chosen ?? tools.roster.agent(agent).model;
-  return (model !== undefined && tools.providerFor?.(model)) || tools.provider;
-};
+/** What the vendor's count stands for: the request and its answer, as we count them. */
+async function countedStep(
+  session: LiveSession,
+  request: Request,
+  said: readonly FactBody[],
+): Promise<Pick<FactBody<'step.ended'>, 'counted' | 'estimate'>> {
+  return { counted: true, estimate: estimateOf(contextAfter(await session.context(), said), request) };
+}
 
 /** Models have been seen to give two calls of one answer the same id. */
 const callId = (id: string, before: readonly FactBody<'call.requested'>[]): CallId =>
@@ -261,7 +269,7 @@ function blockFacts(session: LiveSession, tools: TurnTools): FactBody[] {
 }
 
 async function end(session: LiveSession, tools: TurnTools, turn: Turn, facts: FactBody[]): Promise<void> {
-  const use = contextUse(await session.context(), facts, limitsOf(tools));
+  const use = useOf(contextAfter(await session.context(), facts), session, tools);
   const durationMs = tools.now() - turn.startedAt;
   const ended: FactBody = { type: 'turn.ended', turn: turn.id, usage: turn.usage, durationMs, context: use };
   await recordIn(session, turn.id, [...facts, ended]);
@@ -273,7 +281,8 @@ async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: 
   if (fault.code === 'internal') tools.log.error({ ...ids, err: fault.cause }, 'turn failed');
   else tools.log.warn({ ...ids, code: fault.code, reason: fault.message }, 'turn failed');
   const durationMs = tools.now() - turn.startedAt;
-  await session.transact((state) =>
+  await readContext(session, tools);
+  const failed = (state: SessionState): FactBody[] =>
     state.turn?.id !== turn.id
       ? []
       : [
@@ -284,8 +293,8 @@ async function fail(session: LiveSession, tools: TurnTools, turn: Turn, thrown: 
               : abortedCalls([call], turn.id),
           ),
           { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },
-        ],
-  );
+        ];
+  await session.transact((state) => withContextUse(failed(state), session, tools));
 }
 
 /** The open block as far as it was streamed. */

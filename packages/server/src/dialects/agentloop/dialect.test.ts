@@ -152,7 +152,7 @@ describe('a turn', () => {
     client.send(input('count to 2000'));
     await client.next('response_item');
     client.send(input('echo second'));
-    const frames = await client.until('context_info');
+    const frames = [...(await client.until('context_info')), ...(await client.until('context_info'))];
     expect(frames.filter((frame) => frame.type === 'agent_finished')).toHaveLength(1);
     expect(frames.filter((frame) => frame.type === 'loading_state').map((f) => payload(f).loading)).toEqual([
       false,
@@ -295,6 +295,34 @@ describe('context', () => {
       transcriptLength: 0,
       maxTokens: 128_000,
     });
+  });
+
+  test('is of the same things before and after a turn', async () => {
+    const client = await server.connect('/agentloop');
+    client.send({ id: '1', type: 'get_context_info' });
+    const fresh = payload(await client.next('context_info'));
+    const after = payload((await turn(client, 'count to 3')).at(-1));
+    const grown = Number(after.tokenCount) - Number(fresh.tokenCount);
+    expect(grown).toBeGreaterThan(0);
+    expect(grown).toBeLessThan(50);
+    client.send({ id: '2', type: 'get_context_info' });
+    expect(payload(await client.next('context_info'))).toEqual(after);
+  });
+
+  test.each([
+    ['fails', 'fail', ['response_item', 'error', 'loading_state', 'context_info']],
+    ['is denied', 'run touch denied.txt', ['loading_state', 'agent_finished', 'context_info']],
+  ])('is told after a turn that %s', async (_, text, last) => {
+    const client = await server.connect('/agentloop');
+    const before = payload((await turn(client, 'count to 3')).at(-1));
+    client.send(input(text));
+    if (last.includes('agent_finished')) {
+      await client.next('approval_request');
+      client.send(review('no-exit'));
+    }
+    const frames = await client.until('context_info');
+    expect(frames.slice(-last.length).map(({ type }) => type)).toEqual(last);
+    expect(Number(payload(frames.at(-1)).tokenCount)).toBeGreaterThan(Number(before.tokenCount));
   });
 
   test('is compacted on demand, and really shrinks', async () => {

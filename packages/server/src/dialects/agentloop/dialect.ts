@@ -259,12 +259,12 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const text = 'An earlier message was replaced: the conversation goes on from before it.';
       return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
     }
-    case 'turn.ended': {
-      const info = contextInfo(event.session, event.context);
-      return [state, say(...finished(event), { id: nthId(id, 2), type: 'context_info', payload: info })];
+    case 'turn.ended':
+      return [state, say(...finished(event), ...use(nthId(id, 2), event))];
+    case 'turn.cancelled': {
+      const over = event.reason === 'superseded' ? [loading(id, false)] : finished(event);
+      return [state, say(...over, ...use(nthId(id, 2), event))];
     }
-    case 'turn.cancelled':
-      return [state, event.reason === 'superseded' ? say(loading(id, false)) : say(...finished(event))];
     case 'turn.failed': {
       const { code, message } = event.fault;
       const details = { error: message, code: FAULTS[code] };
@@ -274,7 +274,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
         type: 'error',
         payload: { message: FAILED.user_input, details },
       };
-      return [state, say(...warning, error, loading(nthId(id, 2), false))];
+      return [state, say(...warning, error, loading(nthId(id, 2), false), ...use(nthId(id, 4), event))];
     }
     case 'context.compacted':
       return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
@@ -342,6 +342,12 @@ const finished = (event: Fact<'turn.ended' | 'turn.cancelled'>): Body[] => [
     payload: { responseId: responseId(event), sessionId: event.session },
   },
 ];
+
+/** However the turn ended. Turns stored by earlier versions have it only if they ended well. */
+const use = (
+  id: string,
+  { session, context }: Fact<'turn.ended' | 'turn.cancelled' | 'turn.failed'>,
+): Body[] => (context ? [{ id, type: 'context_info', payload: contextInfo(session, context) }] : []);
 
 // Faults
 
