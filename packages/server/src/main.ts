@@ -33,7 +33,7 @@ import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { placeOf } from './dialects/places.ts';
 import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
-import { isInstallation } from './installation.ts';
+import { INSTALLATION, isInstallation, WORKSPACE } from './installation.ts';
 import { listenOrExplain } from './listen.ts';
 import { openProvider, providersByModel } from './model-provider.ts';
 import { metered } from './stores/rules/metered.ts';
@@ -43,6 +43,7 @@ import { openMetrics } from './telemetry/metrics.ts';
 import { Readiness } from './telemetry/readiness.ts';
 import { type Operations, operationRoutes } from './telemetry/routes.ts';
 import type { Traces } from './telemetry/traces.ts';
+import { openGuard } from './tools/guard.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
@@ -103,7 +104,13 @@ export async function startServer(config: Config): Promise<RunningServer> {
   for (const { model } of roster.agents) if (model !== undefined) providerFor(model);
   const agents = () => roster.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
-  const builtIn = builtInTools({ clients, sandbox, agents, hide: [config.data], web });
+  const guard = openGuard({
+    hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
+    readOnly: [INSTALLATION],
+    writable: [WORKSPACE],
+  });
+  resources.defer(() => guard.close());
+  const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
   const mcp = await openMcp(config.mcpServers, { log });
   resources.defer(() => mcp.close());
   const tools = toolsOf(builtIn, mcp);

@@ -20,8 +20,8 @@ async function withEscapes(): Promise<Workshop> {
 
 describe('every tool that looks', () => {
   const tools = (hide: string[]) => [
-    readFile(hide),
-    listFiles(hide),
+    readFile({ hide }),
+    listFiles({ hide }),
     searchFiles({ hide, ripgrep: null }),
     ...(ripgrep ? [searchFiles({ hide, ripgrep })] : []),
   ];
@@ -59,7 +59,8 @@ describe('every tool that looks', () => {
 });
 
 describe('read_file', () => {
-  const read = (place: Workshop, input: object) => textFrom(readFile([]), input, contextIn(place.root));
+  const read = (place: Workshop, input: object) =>
+    textFrom(readFile({ hide: [] }), input, contextIn(place.root));
 
   test('gives the text', async () => {
     await using place = await workshop();
@@ -128,7 +129,7 @@ describe('read_file', () => {
 
 describe('list_files', () => {
   const list = (place: Workshop, input: object, hide: string[] = []) =>
-    textFrom(listFiles(hide), input, contextIn(place.root));
+    textFrom(listFiles({ hide }), input, contextIn(place.root));
 
   test('lists one level, or as many as asked for', async () => {
     await using place = await workshop();

@@ -5,6 +5,7 @@ import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';
 import { fetchPage } from './fetch/tool.ts';
+import { type Guard, withGuard } from './guard.ts';
 import { handoff } from './handoff.ts';
 import { listFiles } from './list-files.ts';
 import { applyPatchTool } from './patch/tool.ts';
@@ -24,22 +25,29 @@ export type BuiltInOptions = {
   readonly sandbox: Sandbox | null;
   /** the ids of the agents that a conversation can be handed to */
   readonly agents: () => readonly string[];
-  /** folders of the server itself, closed to every tool */
-  readonly hide?: readonly string[];
+  /** files of the server itself */
+  readonly guard?: Guard;
   /** the search service; without a key there is no `web_search` */
   readonly web?: { readonly key?: string | undefined; readonly baseUrl?: string | undefined };
 };
 
-export function builtInTools({ clients, sandbox, agents, hide = [], web }: BuiltInOptions): Tool[] {
+export function builtInTools({
+  clients,
+  sandbox,
+  agents,
+  guard = { hide: [] },
+  web,
+}: BuiltInOptions): Tool[] {
+  const shellOptions = withGuard(guard, { sandbox });
   return [
-    shell('shell', { sandbox, hide }),
-    shell('local_shell', { sandbox, hide }),
-    applyPatchTool(hide),
-    readFile(hide),
-    listFiles(hide),
-    searchFiles({ hide, ripgrep: Bun.which('rg') }),
+    shell('shell', shellOptions),
+    shell('local_shell', shellOptions),
+    applyPatchTool(guard),
+    readFile(guard),
+    listFiles(guard),
+    searchFiles(withGuard(guard, { ripgrep: Bun.which('rg') })),
     echo,
-    saveFile(hide),
+    saveFile(guard),
     handoff(agents),
     updatePlan,
     fetchPage(),

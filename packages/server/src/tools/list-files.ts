@@ -1,10 +1,12 @@
 /** Lists a folder and, if asked, the folders in it. */
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { type Bounds, confine, isHidden } from './paths.ts';
+import { openFolder, presentPath, reach } from './beneath.ts';
+import type { Guard } from './guard.ts';
+import { errorCode, isHidden } from './paths.ts';
 
 const Input = z.object({
   path: z.string().min(1).default('.').describe('A folder, relative to the working folder.'),
@@ -16,7 +18,7 @@ const PAGE_ENTRIES = 1_000;
 /** Named, but not opened: they hold more than anyone asks for. */
 const CLOSED = new Set(['.git', 'node_modules']);
 
-export const listFiles = (hide: readonly string[]): Tool =>
+export const listFiles = (guard: Guard): Tool =>
   defineTool({
     name: 'list_files',
     description:
@@ -25,38 +27,57 @@ export const listFiles = (hide: readonly string[]): Tool =>
     repeatable: true,
     approval: () => null,
     run: async ({ path, depth, offset }, { root, signal }) => {
-      const place = await confine({ root, hide }, path);
-      const found = await stat(place.path).catch((cause) => {
-        throw new Fault('tool_failed', `There is no folder ${path}.`, { cause });
-      });
-      if (!found.isDirectory()) throw new Fault('tool_failed', `The path ${path} is not a folder.`);
+      const bounds = { root, ...guard };
+      await using entry = await reach(bounds, path);
       const top = await realpath(root);
       const page: string[] = [];
       let number = 0;
       let more = false;
-      for await (const entry of entriesOf(place.path, depth, { root, hide })) {
+      for await (const found of entriesOf(
+        { at: entry.at, path: entry.path, shown: path },
+        depth,
+        bounds.hide,
+      )) {
         if (signal.aborted) throw new Fault('cancelled', 'aborted');
         if (++number < offset) continue;
         more = page.length === PAGE_ENTRIES;
         if (more) break;
-        page.push(relative(top, entry.path) + entry.mark);
+        page.push(relative(top, found.path) + found.mark);
       }
       if (more) page.push(`[… more entries follow; go on with offset ${number} …]`);
       return { parts: [textPart(page.length === 0 ? 'The folder is empty.' : page.join('\n'))] };
     },
   });
 
-type Entry = { readonly path: string; readonly mark: '' | '/' | '@' };
+type Listed = { readonly path: string; readonly mark: '' | '/' | '@' };
+/** `at` is how it is opened, `path` where it is, `shown` set for the one that was asked for. */
+type Start = { readonly at: string; readonly path: string; readonly shown?: string };
 
-/** Sorted by name, each folder right before what is in it. Links are not followed. */
-async function* entriesOf(folder: string, depth: number, bounds: Bounds): AsyncGenerator<Entry> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    const path = join(folder, entry.name);
-    if (await isHidden(bounds.hide, path)) continue;
-    yield { path, mark: entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '' };
-    if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
-      yield* entriesOf(path, depth - 1, bounds);
+/** Sorted by name, each folder right before what is in it. Links are not followed, nor what takes a folder's place. */
+async function* entriesOf(
+  { at, path: folder, shown }: Start,
+  depth: number,
+  hide: readonly string[],
+): AsyncGenerator<Listed> {
+  const opened = await openFolder(at).catch((cause) => {
+    if (shown === undefined) return null;
+    const what =
+      errorCode(cause) === 'ENOENT' ? `There is no folder ${shown}` : `The path ${shown} is not a folder`;
+    throw new Fault('tool_failed', `${what}.`, { cause });
+  });
+  if (!opened) return;
+  try {
+    if (isHidden(hide, await presentPath(opened))) return;
+    const entries = await readdir(opened.at, { withFileTypes: true }).catch(() => []);
+    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (isHidden(hide, path)) continue;
+      yield { path, mark: entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '' };
+      if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
+        yield* entriesOf({ at: join(opened.at, entry.name), path }, depth - 1, hide);
+    }
+  } finally {
+    await opened.handle.close();
   }
 }

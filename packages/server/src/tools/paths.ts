@@ -2,12 +2,11 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '@parlance/protocol';
+import { type Guard, realpathOr } from './guard.ts';
 
-export type Bounds = {
+export type Bounds = Guard & {
   /** the working folder, absolute */
   readonly root: string;
-  /** folders that no tool may look into, wherever they lie */
-  readonly hide: readonly string[];
 };
 
 export type Place = {
@@ -21,7 +20,7 @@ export type Place = {
 
 /**
  * Where `path` (relative to `base`, or absolute) lies. Throws a `Fault` where that is outside the root or in a hidden
- * folder. The answer is true for the moment it is given: ask again right before a change.
+ * folder. The answer is true for the moment it is given, so it is for what people are shown: to use a file, `reach` it.
  */
 export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<Place> {
   const root = await realpath(bounds.root);
@@ -35,9 +34,7 @@ export async function confine(bounds: Bounds, path: string, base = bounds.root):
     name: inner === '' ? '.' : inner,
   };
   if (!contains(root, place.path) || !contains(root, place.entry)) throw outside(path);
-  if (await isHidden(bounds.hide, place.path)) {
-    throw new Fault('tool_invalid', `The path ${path} belongs to the server and is closed to tools.`);
-  }
+  if (isHidden(bounds.hide, place.path)) throw hidden(path);
   return place;
 }
 
@@ -47,23 +44,17 @@ export function contains(folder: string, path: string): boolean {
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between);
 }
 
-export async function isHidden(hide: readonly string[], path: string): Promise<boolean> {
-  for (const folder of hide) {
-    if (contains(await realpathOr(resolve(folder)), path)) return true;
-  }
-  return false;
-}
+/** `path`, links resolved, is one of these or lies in one. */
+export const isHidden = (hide: readonly string[], path: string): boolean =>
+  hide.some((place) => contains(realpathOr(resolve(place)), path));
 
-/** Git's own folder and our config file: what stands there is run, so it is never edited unasked. */
-export const isConfiguration = (path: string): boolean =>
-  path.split(/[\\/]/).some((segment) => CONFIGURATION.has(segment.toLowerCase()));
-
-const CONFIGURATION = new Set(['.git', 'parlance.json']);
+export const hidden = (path: string) =>
+  new Fault('tool_invalid', `The path ${path} belongs to the server and is closed to tools.`);
 
 export const errorCode = (thrown: unknown): string | undefined =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 
-const outside = (path: string) =>
+export const outside = (path: string) =>
   new Fault('tool_invalid', `The path ${JSON.stringify(path)} is outside the working folder.`);
 
 /** The real path of the nearest existing parent, with the missing rest appended. */
@@ -87,5 +78,3 @@ export async function exists(path: string): Promise<boolean> {
     () => false,
   );
 }
-
-const realpathOr = (path: string): Promise<string> => realpath(path).catch(() => path);

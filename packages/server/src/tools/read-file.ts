@@ -1,11 +1,12 @@
 /** Reads a page of a text file. */
-import { constants } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { openToRead, reach } from './beneath.ts';
 import { isHighSurrogate } from './cut.ts';
-import { confine } from './paths.ts';
+import type { Guard } from './guard.ts';
+import { errorCode } from './paths.ts';
 
 const Input = z.object({
   path: z.string().min(1).describe('Relative to the working folder.'),
@@ -17,7 +18,7 @@ const CHUNK_BYTES = 64 * 1024;
 const PAGE_CHARACTERS = 60_000;
 const LINE_CHARACTERS = 2_000;
 
-export const readFile = (hide: readonly string[]): Tool =>
+export const readFile = (guard: Guard): Tool =>
   defineTool({
     name: 'read_file',
     description: 'Reads a text file of the working folder, a page of lines at a time.',
@@ -25,17 +26,20 @@ export const readFile = (hide: readonly string[]): Tool =>
     repeatable: true,
     approval: () => null,
     run: async ({ path, offset, limit }, { root, signal }) => {
-      const place = await confine({ root, hide }, path);
-      const found = await stat(place.path).catch((cause) => {
-        throw new Fault('tool_failed', `There is no file ${path}.`, { cause });
+      const bounds = { root, ...guard };
+      await using entry = await reach(bounds, path);
+      const file = await openToRead(bounds, entry).catch((cause) => {
+        if (cause instanceof Fault) throw cause;
+        const missing = errorCode(cause) === 'ENOENT';
+        const reason = missing ? `There is no file ${path}.` : `The file ${path} cannot be opened.`;
+        throw new Fault('tool_failed', reason, { cause });
       });
-      if (found.isDirectory()) {
-        throw new Fault('tool_failed', `The path ${path} is a folder; list_files shows what is in it.`);
-      }
-      // Opening a pipe or a device could wait for ever.
-      if (!found.isFile()) throw new Fault('tool_failed', `The path ${path} is not a regular file.`);
-      const file = await openToRead(place.path, path);
       try {
+        const found = await file.stat();
+        if (found.isDirectory()) {
+          throw new Fault('tool_failed', `The path ${path} is a folder; list_files shows what is in it.`);
+        }
+        if (!found.isFile()) throw new Fault('tool_failed', `The path ${path} is not a regular file.`);
         if (await isBinary(file)) {
           return { parts: [textPart(`${path} is a binary file of ${found.size} bytes.`)] };
         }
@@ -44,11 +48,6 @@ export const readFile = (hide: readonly string[]): Tool =>
         await file.close();
       }
     },
-  });
-
-const openToRead = (path: string, shown: string): Promise<FileHandle> =>
-  open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((cause) => {
-    throw new Fault('tool_failed', `The file ${shown} cannot be opened.`, { cause });
   });
 
 /** A file with a zero byte near its beginning is not text. */

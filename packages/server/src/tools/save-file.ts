@@ -1,10 +1,13 @@
 /** Writes one whole file. */
-import { stat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { type Bounds, confine, exists, isConfiguration } from './paths.ts';
+import { reachToChange } from './beneath.ts';
+import { changesGitFolder } from './git-folder.ts';
+import type { Guard } from './guard.ts';
+import { type Bounds, confine, exists } from './paths.ts';
 import { writeWhole } from './write.ts';
 
 const Input = z.object({
@@ -20,7 +23,7 @@ const Input = z.object({
 });
 type Input = z.output<typeof Input>;
 
-export const saveFile = (hide: readonly string[]): Tool =>
+export const saveFile = (guard: Guard): Tool =>
   defineTool({
     name: 'save_file',
     description: 'Writes a text file under the working folder, replacing it where it exists.',
@@ -28,14 +31,15 @@ export const saveFile = (hide: readonly string[]): Tool =>
     repeatable: true,
     asks: true,
     subjects: ({ path }) => ({ literal: [path], normalised: [normalize(path)] }),
-    approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, hide }),
-    run: async ({ path, content }, { root }) => {
-      const place = await confine({ root, hide }, path);
-      if ((await exists(place.path)) && !(await stat(place.path)).isFile()) {
+    approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
+    run: async ({ path, content }, { root, approved }) => {
+      const bounds = { root, ...guard };
+      await using entry = await reachToChange(bounds, path, { make: true, approved });
+      if ((await exists(entry.at)) && !(await lstat(entry.at)).isFile()) {
         throw new Fault('tool_failed', `The path ${path} is not a file.`);
       }
       const bytes = Buffer.byteLength(content);
-      await writeWhole(place.path, content).catch((cause) => {
+      await writeWhole(entry, content).catch((cause) => {
         throw new Fault('tool_failed', `The file ${path} could not be written.`, { cause });
       });
       return { parts: [textPart(`Saved ${path} (${bytes} bytes).`)], data: { path, bytes } };
@@ -54,6 +58,12 @@ async function askToSave({ path, content }: Input, bounds: Bounds): Promise<Ask>
   const verb = (await exists(place.path)) ? 'Replaces' : 'Creates';
   const description = `${verb} the file ${path} (${Buffer.byteLength(content)} bytes).`;
   // What git finds in its own folder it runs: such a write is more than an edit.
-  if (isConfiguration(place.path)) return { kind: 'other', command, description };
+  if (await changesGitFolder(await realpath(bounds.root), place.path)) {
+    return {
+      kind: 'other',
+      command,
+      description: `${description} It may be run later: git's or Parlance's own folder.`,
+    };
+  }
   return { kind: 'edit', command, description, grant: 'save_file' };
 }

@@ -1,10 +1,11 @@
 /**
- * Applies a patch to the working folder. Every path is checked before anything changes, and each again right before its
+ * Applies a patch to the working folder. Every path is checked before anything changes, and each is reached again for its
  * own change. Files are changed one after another: what was applied before a failure stays, and the outcome says so.
  */
-import { readFile, stat, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
-import { type Bounds, confine, errorCode, exists, type Place } from '../paths.ts';
+import { type Entry, openToRead, reach, reachToChange } from '../beneath.ts';
+import { type Bounds, confine, errorCode, exists } from '../paths.ts';
 import { modeOf, writeWhole } from '../write.ts';
 import { type Change, pathsOf } from './parse.ts';
 import { rewrite } from './rewrite.ts';
@@ -21,31 +22,22 @@ export type Applying = {
   /** paths are relative to it */
   readonly base: string;
   readonly signal: AbortSignal;
+  /** somebody approved the patch */
+  readonly approved: boolean;
   /** whether an existing file, as the patch names it, may be replaced */
   readonly mayReplace: (path: string) => boolean;
 };
 
 /** Throws a `Fault`, with nothing changed, where a path leaves the bounds. */
 export async function applyPatch(changes: readonly Change[], applying: Applying): Promise<Applied> {
-  const { bounds, base, signal, mayReplace } = applying;
-  for (const path of pathsOf(changes)) await confine(bounds, path, base);
+  for (const path of pathsOf(changes)) await confine(applying.bounds, path, applying.base);
   const done: string[] = [];
-  const find = (path: string) => confine(bounds, path, base);
   const made = new Set<string>();
-  const replaces = async (path: string, place: Place) => {
-    if (!(await exists(place.path))) return false;
-    await mustBeFile(place.path);
-    if (!made.has(path) && !mayReplace(path))
-      throw new Fault(
-        'tool_failed',
-        `${path} exists by now, and the approval did not say that it is replaced`,
-      );
-    return true;
-  };
+  const mayReplace = (path: string) => made.has(path) || applying.mayReplace(path);
   for (const change of changes) {
-    if (signal.aborted) return { done, failure: 'it was aborted' };
+    if (applying.signal.aborted) return { done, failure: 'it was aborted' };
     try {
-      done.push(await applyChange(change, find, replaces));
+      done.push(await applyChange(change, { ...applying, mayReplace }));
       made.add(targetOf(change));
     } catch (thrown) {
       return { done, failure: `${change.path}: ${reasonOf(thrown)}` };
@@ -59,9 +51,8 @@ export async function fits(changes: readonly Change[], bounds: Bounds, base: str
   try {
     for (const change of changes) {
       if (change.kind !== 'update') continue;
-      const { path } = await confine(bounds, change.path, base);
-      await mustBeFile(path);
-      rewrite(await readText(path), change.hunks);
+      await using entry = await reach(bounds, change.path, { base });
+      rewrite(await readText(bounds, entry), change.hunks);
     }
     return true;
   } catch (thrown) {
@@ -89,50 +80,69 @@ export async function replacedBy(
 const targetOf = (change: Change): string =>
   change.kind === 'update' ? (change.moveTo ?? change.path) : change.path;
 
-async function applyChange(
-  change: Change,
-  find: (path: string) => Promise<Place>,
-  replaces: (path: string, place: Place) => Promise<boolean>,
-): Promise<string> {
-  const place = await find(change.path);
+async function applyChange(change: Change, applying: Applying): Promise<string> {
+  const { bounds, base, approved } = applying;
+  const to = { base, approved };
   switch (change.kind) {
     case 'add': {
-      const replaced = await replaces(change.path, place);
-      await writeWhole(place.path, change.lines.map((line) => `${line}\n`).join(''));
+      await using entry = await reachToChange(bounds, change.path, { ...to, make: true });
+      const replaced = await replaces(change.path, entry, applying);
+      await writeWhole(entry, change.lines.map((line) => `${line}\n`).join(''));
       return replaced ? `A ${change.path} (replaced)` : `A ${change.path}`;
     }
     case 'delete': {
-      await mustBeFile(place.path);
-      await unlink(place.entry);
+      await using file = await reachToChange(bounds, change.path, to);
+      await mustBeFile(file);
+      await remove(change.path, applying);
       return `D ${change.path}`;
     }
     case 'update': {
-      await mustBeFile(place.path);
-      const content = rewrite(await readText(place.path), change.hunks);
+      await using entry = await reachToChange(bounds, change.path, to);
+      const content = rewrite(await readText(bounds, entry), change.hunks);
       if (change.moveTo === undefined) {
-        await writeWhole((await find(change.path)).path, content);
+        await writeWhole(entry, content);
         return `M ${change.path}`;
       }
-      const target = await find(change.moveTo);
-      const replaced = target.path !== place.path && (await replaces(change.moveTo, target));
-      await writeWhole(target.path, content, await modeOf(place.path));
-      if (target.path !== place.path) await unlink(place.entry);
+      await using target = await reachToChange(bounds, change.moveTo, { ...to, make: true });
+      const moved = target.path !== entry.path;
+      const replaced = moved && (await replaces(change.moveTo, target, applying));
+      await writeWhole(target, content, await modeOf(entry));
+      if (moved) await remove(change.path, applying);
       return `M ${change.moveTo} (was ${change.path}${replaced ? ', replaced' : ''})`;
     }
   }
 }
 
-async function mustBeFile(path: string): Promise<void> {
-  if (!(await exists(path))) throw new Fault('tool_failed', 'there is no such file');
-  if (!(await stat(path)).isFile()) throw new Fault('tool_failed', 'it is not a file');
+/** Removes the entry that the path names, and not what a link there leads to. */
+async function remove(path: string, { bounds, base, approved }: Applying): Promise<void> {
+  await using entry = await reachToChange(bounds, path, { base, approved, follow: false });
+  await unlink(entry.at);
 }
 
-async function readText(path: string): Promise<string> {
-  const bytes = await readFile(path);
+async function replaces(path: string, entry: Entry, { mayReplace }: Applying): Promise<boolean> {
+  if (!(await exists(entry.at))) return false;
+  await mustBeFile(entry);
+  if (!mayReplace(path))
+    throw new Fault('tool_failed', `${path} exists by now, and the approval did not say that it is replaced`);
+  return true;
+}
+
+async function mustBeFile({ at }: Entry): Promise<void> {
+  if (!(await exists(at))) throw new Fault('tool_failed', 'there is no such file');
+  if (!(await lstat(at)).isFile()) throw new Fault('tool_failed', 'it is not a file');
+}
+
+async function readText(bounds: Bounds, entry: Entry): Promise<string> {
+  await mustBeFile(entry);
+  const file = await openToRead(bounds, entry);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (!(await file.stat()).isFile()) throw new Fault('tool_failed', 'it is not a file');
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.readFile());
   } catch (cause) {
+    if (cause instanceof Fault) throw cause;
     throw new Fault('tool_failed', 'it is not text in UTF-8', { cause });
+  } finally {
+    await file.close();
   }
 }
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
 import { applyPatchTool } from './tool.ts';
 
-const tool = applyPatchTool([]);
+const tool = applyPatchTool({ hide: [] });
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 const apply = (place: Workshop, text: string) => use(tool, { patch: text }, contextIn(place.root));
 const approve = (place: Workshop, text: string, hide: string[] = []) =>
-  Promise.resolve(applyPatchTool(hide).approval({ patch: text }, { root: place.root }));
+  Promise.resolve(applyPatchTool({ hide }).approval({ patch: text }, { root: place.root }));
 
 test('adds, changes, moves and deletes, and lists what it did', async () => {
   await using place = await workshop();
@@ -254,7 +254,7 @@ test('the hidden folder is closed', async () => {
   await place.write('.data/key', 'secret\n');
   const text = patch('*** Update File: .data/key', '-secret', '+mine');
   expect((await approve(place, text, hide))?.kind).toBe('other');
-  const fault = await faultOf(use(applyPatchTool(hide), { patch: text }, contextIn(place.root)));
+  const fault = await faultOf(use(applyPatchTool({ hide }), { patch: text }, contextIn(place.root)));
   expect(fault.message).toContain('closed to tools');
   expect(await place.read('.data/key')).toBe('secret\n');
 });

@@ -1,5 +1,6 @@
 /** Changes files by a patch. */
-import { normalize } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { join, normalize } from 'node:path';
 import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
 import { z } from 'zod';
 import {
@@ -10,7 +11,9 @@ import {
   type ToolResult,
 } from '../../core/ports/tool.ts';
 import { seconds } from '../duration.ts';
-import { type Bounds, confine, isConfiguration, type Place } from '../paths.ts';
+import { changesGitFolder } from '../git-folder.ts';
+import type { Guard } from '../guard.ts';
+import { type Bounds, confine, type Place } from '../paths.ts';
 import { applyPatch, fits, replacedBy } from './apply.ts';
 import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 
@@ -22,7 +25,7 @@ const Input = z.object({
     .describe('The patch, from "*** Begin Patch" to "*** End Patch". Paths are relative.'),
 });
 
-export const applyPatchTool = (hide: readonly string[]): Tool =>
+export const applyPatchTool = (guard: Guard): Tool =>
   defineTool({
     name: 'apply_patch',
     description:
@@ -30,9 +33,9 @@ export const applyPatchTool = (hide: readonly string[]): Tool =>
     input: Input,
     asks: true,
     subjects: ({ patch }) => ruleSubjects(patch),
-    approval: ({ patch }, { root }) => askToPatch(patch, { root, hide }, root),
+    approval: ({ patch }, { root }) => askToPatch(patch, { root, ...guard }, root),
     run: ({ patch }, context) =>
-      runPatch(patch, { bounds: { root: context.root, hide }, base: context.root }, context),
+      runPatch(patch, { bounds: { root: context.root, ...guard }, base: context.root }, context),
   });
 
 function ruleSubjects(patch: string): RuleSubjects {
@@ -64,8 +67,12 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   const description = describe(changes, replaces);
   const shown = { command, patch, ...(replaces.length === 0 ? {} : { replaces }) };
   // What git finds in its own folder it runs: such a patch is more than an edit.
-  if (places.some((place) => isConfiguration(place.path) || isConfiguration(place.name))) {
-    return { kind: 'other', ...shown, description: `${description} This changes git's own folder.` };
+  if (await anyReserved(places, await realpath(bounds.root))) {
+    return {
+      kind: 'other',
+      ...shown,
+      description: `${description} This changes git's own folder, or Parlance's.`,
+    };
   }
   return { kind: 'edit', ...shown, description, grant: 'apply_patch' };
 }
@@ -73,14 +80,14 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
 export async function runPatch(
   patch: string,
   { bounds, base }: { readonly bounds: Bounds; readonly base: string },
-  context: Pick<ToolContext, 'signal' | 'recent' | 'call'>,
+  context: Pick<ToolContext, 'signal' | 'recent' | 'call' | 'approved'>,
 ): Promise<ToolResult> {
   const started = performance.now();
   const narrow = contextReading(patch);
   const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
-  const { signal } = context;
+  const { signal, approved } = context;
   const mayReplace = replaceable(context);
-  const { done, failure } = await applyPatch(changes, { bounds, base, signal, mayReplace });
+  const { done, failure } = await applyPatch(changes, { bounds, base, signal, approved, mayReplace });
   const output =
     failure === undefined
       ? `Applied:\n${done.join('\n')}`
@@ -114,6 +121,13 @@ async function findAll(paths: readonly string[], bounds: Bounds, base: string): 
   } catch (thrown) {
     return noneFor(thrown);
   }
+}
+
+async function anyReserved(places: readonly Place[], root: string): Promise<boolean> {
+  for (const { path, entry, name } of places)
+    for (const candidate of [path, entry, join(root, name)])
+      if (await changesGitFolder(root, candidate)) return true;
+  return false;
 }
 
 /** A fault is an answer here; anything else is a bug and goes on. */

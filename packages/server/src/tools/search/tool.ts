@@ -1,11 +1,14 @@
 /** Searches the text of files. */
 import { realpath } from 'node:fs/promises';
-import { join, normalize, relative } from 'node:path';
+import { normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
-import { confine, exists, isHidden } from '../paths.ts';
+import { reach } from '../beneath.ts';
+import type { Guard } from '../guard.ts';
+import { type Bounds, exists } from '../paths.ts';
 import { programIn } from '../program.ts';
+import { CheckedLines } from './checked-lines.ts';
 import { matchesOf, type SearchCommand } from './matches.ts';
 
 const Input = z.object({
@@ -23,13 +26,12 @@ const Input = z.object({
 const PAGE_MATCHES = 200;
 const TIMEOUT_MS = 30_000;
 
-export type SearchOptions = {
-  readonly hide: readonly string[];
+export type SearchOptions = Guard & {
   /** where ripgrep is; null: the plain search */
   readonly ripgrep: string | null;
 };
 
-export const searchFiles = ({ hide, ripgrep }: SearchOptions): Tool =>
+export const searchFiles = (options: SearchOptions): Tool =>
   defineTool({
     name: 'search_files',
     description: 'Searches the text of files in the working folder. Gives path:line:text for each match.',
@@ -37,27 +39,34 @@ export const searchFiles = ({ hide, ripgrep }: SearchOptions): Tool =>
     repeatable: true,
     approval: () => null,
     run: async ({ query, path, regex, offset }, { root: given, signal }) => {
-      const place = await confine({ root: given, hide }, path);
-      if (!(await exists(place.path))) throw new Fault('tool_failed', `There is no path ${path}.`);
+      const bounds = { root: given, ...options };
       const root = await realpath(given);
-      const start = `./${relative(root, place.path)}`;
-      const command = ripgrep
-        ? withRipgrep(ripgrep, root, query, regex, start)
+      const start = await startOf(bounds, root, path);
+      const command = options.ripgrep
+        ? withRipgrep(options.ripgrep, root, query, regex, start)
         : plainly(root, query, regex, start);
+      const lines = new CheckedLines(bounds);
       const page: string[] = [];
       let number = 0;
       for await (const match of matchesOf(command, signal, TIMEOUT_MS)) {
-        if (await isHidden(hide, join(root, match.path))) continue;
+        const line = await lines.confirm(match);
+        if (line === null) continue;
         if (++number < offset) continue;
         if (page.length === PAGE_MATCHES) {
           page.push(`[… more matches follow; go on with offset ${number} …]`);
           break;
         }
-        page.push(`${normalize(match.path)}:${match.line}`);
+        page.push(`${normalize(match.path)}:${line}`);
       }
       return { parts: [textPart(page.length === 0 ? 'No match.' : page.join('\n'))] };
     },
   });
+
+async function startOf(bounds: Bounds, root: string, path: string): Promise<string> {
+  await using entry = await reach(bounds, path);
+  if (!(await exists(entry.at))) throw new Fault('tool_failed', `There is no path ${path}.`);
+  return `./${relative(root, entry.path)}`;
+}
 
 const withRipgrep = (
   ripgrep: string,

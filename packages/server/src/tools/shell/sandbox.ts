@@ -1,15 +1,17 @@
 /** Runs a command where it can do little: bubblewrap, on machines that have it and let it work. */
+import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { errorCode, exists } from '../paths.ts';
+import { join, relative, sep } from 'node:path';
+import { isReadOnly } from '../beneath.ts';
+import type { Guard } from '../guard.ts';
+import { contains, errorCode, exists } from '../paths.ts';
 
-export type View = {
+/** What a command finds: hidden places empty, read-only ones as they are. */
+export type View = Guard & {
   /** the only folder that can be written, links resolved */
   readonly root: string;
   readonly workdir: string;
-  /** what the command finds empty */
-  readonly hide: readonly string[];
   /** folders of the server that the command may read, even below /tmp */
   readonly show?: readonly string[];
 };
@@ -35,7 +37,8 @@ export async function findSandbox(): Promise<Sandbox | null> {
 }
 
 const bubblewrap = (program: string): Sandbox => ({
-  async enter(argv, { root, workdir, hide, show = [] }) {
+  async enter(argv, view) {
+    const { root, workdir, hide, show = [] } = view;
     const git = await gitMounts(root);
     return {
       argv: [
@@ -51,7 +54,7 @@ const bubblewrap = (program: string): Sandbox => ({
           '/run/current-system',
           '/run/current-system',
         ],
-        ...['--bind', root, root, ...git.mounts, ...(await hidingMounts(hide))],
+        ...[...rootMounts(view), ...git.mounts, ...pins(root, hide), ...(await hidingMounts(hide))],
         ...show.flatMap((path) => ['--ro-bind', path, path]),
         ...['--unshare-user-try', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
         ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
@@ -61,6 +64,37 @@ const bubblewrap = (program: string): Sandbox => ({
     };
   },
 });
+
+/** The root, writable but for what of it belongs to the server. */
+function rootMounts({ root, readOnly = [], writable = [] }: View): string[] {
+  const mounts = [
+    isReadOnly({ root, hide: [], readOnly, writable }, root) ? '--ro-bind' : '--bind',
+    root,
+    root,
+  ];
+  const inside = readOnly.filter((path) => path !== root && contains(root, path) && existsSync(path));
+  mounts.push(...pins(root, inside), ...inside.flatMap((path) => ['--ro-bind', path, path]));
+  const open = writable.filter((path) => path !== root && contains(root, path) && existsSync(path));
+  return [...mounts, ...open.flatMap((path) => ['--bind', path, path])];
+}
+
+/**
+ * The folders between the root and each of the paths, as mounts of their own: a mount cannot be moved, and with a folder above
+ * it what is hidden there could be moved to where nobody hides it.
+ */
+const pins = (root: string, paths: readonly string[]): string[] =>
+  [
+    ...new Set(
+      paths.filter((path) => contains(root, path) && existsSync(path)).flatMap((path) => between(root, path)),
+    ),
+  ].flatMap((folder) => ['--bind', folder, folder]);
+
+/** Outermost first. */
+const between = (root: string, path: string): string[] =>
+  relative(root, path)
+    .split(sep)
+    .slice(0, -1)
+    .map((_, index, names) => join(root, ...names.slice(0, index + 1)));
 
 /** What git would run or be redirected by on this machine later, outside any sandbox, cannot be written. */
 async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () => Promise<void> }> {

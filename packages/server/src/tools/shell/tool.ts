@@ -13,6 +13,7 @@ import {
 } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
+import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine } from '../paths.ts';
 import { commandEnvironment, unaskedEnvironment } from './environment.ts';
@@ -36,10 +37,7 @@ const Input = z.object({
 });
 type Input = z.output<typeof Input>;
 
-export type ShellOptions = {
-  readonly sandbox: Sandbox | null;
-  readonly hide: readonly string[];
-};
+export type ShellOptions = Guard & { readonly sandbox: Sandbox | null };
 
 /** The same tool is offered under each name that models know it by. */
 export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Tool =>
@@ -65,7 +63,7 @@ function ruleSubjects({ command, workdir = '.' }: Input): RuleSubjects {
 async function askToRun(input: Input, root: string, options: ShellOptions): Promise<Ask | null> {
   const base = resolve(root, input.workdir ?? '.');
   const patch = patchIn(input.command);
-  if (patch !== null) return askToPatch(patch, { root, hide: options.hide }, base);
+  if (patch !== null) return askToPatch(patch, { root, ...options }, base);
   if (await planUnasked(asked(input, root, options))) return null;
   const where = relative(root, base);
   const grant = grantFor(input.command);
@@ -94,7 +92,7 @@ function realPath(path: string): string {
 }
 
 async function runShell(input: Input, context: ToolContext, options: ShellOptions): Promise<ToolResult> {
-  const bounds = { root: context.root, hide: options.hide };
+  const bounds = { root: context.root, ...options };
   const { path: workdir } = await confine(bounds, input.workdir ?? '.');
   const patch = patchIn(input.command);
   if (patch !== null) return runPatch(patch, { bounds, base: workdir }, context);
@@ -139,14 +137,14 @@ type Command = {
 async function runCommand(
   { command, workdir, environment, timeout, show }: Command,
   { root, signal }: ToolContext,
-  { sandbox, hide }: ShellOptions,
+  { sandbox, ...guard }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
   const program = command[0] ?? '';
   if (!program.includes('/') && !Bun.which(program, { PATH: environment.PATH ?? '' })) {
     return { reason: 'exited', exitCode: 127, output: `${program}: program not found\n`, durationMs: 0 };
   }
-  const inside = await sandbox?.enter(command, { root: realpathSync(root), workdir, hide, show });
+  const inside = await sandbox?.enter(command, { root: realpathSync(root), workdir, show, ...guard });
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal };
   return runProcess(run).finally(() => inside?.finish());

@@ -1,0 +1,98 @@
+/** The server's own files in the folder that its tools work in: nobody reads or changes them through a tool. */
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Fact } from '../packages/protocol/src/index.ts';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+
+const KEY = 'hunter2-hunter2';
+const folder = mkdtempSync(join(tmpdir(), 'parlance-own-'));
+let server: TestServer;
+
+afterEach(() => server.stop());
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** A working directory that holds the config file and the data folder, as a careless operator has them. */
+async function start(): Promise<TestServer> {
+  const root = mkdtempSync(join(folder, 'root-'));
+  mkdirSync(join(root, 'conf'));
+  const settings = { serperKey: KEY, rules: [{ tool: 'shell', pattern: 'ls *', decision: 'allow' }] };
+  writeFileSync(join(root, 'conf/settings.json'), JSON.stringify(settings));
+  writeFileSync(join(root, 'notes.txt'), 'harmless notes\n');
+  server = await startTestServer({
+    WORKING_DIRECTORY: root,
+    PARLANCE_CONFIG: join(root, 'conf/settings.json'),
+    PARLANCE_DATA: join(root, 'var/data'),
+    TOOL_USE_APPROVAL_MODE: 'auto-edit',
+  });
+  return server;
+}
+
+/** What came of each call, made directly by a user of the role `user`. */
+async function outcomes(calls: readonly [tool: string, input: object][]): Promise<string[]> {
+  const token = await server.login('uma', 'uma-password');
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const said: string[] = [];
+  for (const [tool, input] of calls) {
+    const session = `${server.http}/v1/sessions/${crypto.randomUUID()}`;
+    const body = JSON.stringify({ type: 'input.submit', parts: [], call: { tool, input } });
+    const sent = await fetch(`${session}/commands`, { method: 'POST', headers, body });
+    expect([sent.status, sent.ok ? '' : await sent.text()]).toEqual([200, '']);
+    said.push(await ended(session, headers));
+  }
+  return said;
+}
+
+/** The outcome of the call, or that it asks. */
+async function ended(session: string, headers: Record<string, string>): Promise<string> {
+  const stop = new AbortController();
+  const stream = await fetch(`${session}/events`, {
+    headers: { ...headers, accept: 'text/event-stream' },
+    signal: stop.signal,
+  });
+  const facts: Fact[] = [];
+  let text = '';
+  for await (const chunk of stream.body ?? []) {
+    text += new TextDecoder().decode(chunk);
+    const messages = text.split('\n\n');
+    text = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = /^data: (.*)$/m.exec(message)?.[1];
+      if (message.startsWith('id: ') && data) facts.push(JSON.parse(data));
+    }
+    if (facts.some(({ type }) => type === 'tool.ended' || type === 'approval.requested')) break;
+  }
+  stop.abort();
+  if (facts.some(({ type }) => type === 'approval.requested')) return 'asks';
+  return JSON.stringify(facts.findLast(({ type }) => type === 'tool.ended'));
+}
+
+test('the config file and the data folder are closed to a user, and what is beside them is not', async () => {
+  await start();
+  const said = await outcomes([
+    ['read_file', { path: 'conf/settings.json' }],
+    ['search_files', { query: 'hunter2' }],
+    ['list_files', { depth: 5 }],
+    ['read_file', { path: 'var/data/secret' }],
+    ['save_file', { path: 'conf/settings.json', content: '{}' }],
+    ['save_file', { path: 'var/data/config.json', content: '{}' }],
+    ['read_file', { path: 'notes.txt' }],
+    ['save_file', { path: 'conf/other.json', content: '{}' }],
+  ]);
+  for (const outcome of said.slice(0, 6)) {
+    expect(outcome).not.toContain(KEY);
+    expect(outcome).not.toMatch(/parlance\.db|settings\.json\\n/);
+  }
+  for (const index of [0, 3, 4, 5])
+    expect(said[index]).toMatch(/closed to tools|leaves the working folder|asks/);
+  expect(said[6]).toContain('harmless notes');
+  expect(said[7]).toContain('Saved conf/other.json');
+}, 60_000);
+
+test('a command of a user sees neither of them', async () => {
+  await start();
+  const [outcome = ''] = await outcomes([['shell', { command: ['cat', 'conf/settings.json', 'notes.txt'] }]]);
+  expect(outcome).not.toContain(KEY);
+  expect(outcome).toMatch(/harmless notes|asks/);
+}, 60_000);

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'bun:test';
+import { mkdir, readFile as read, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '@parlance/protocol';
+import type { Tool } from '../core/ports/tool.ts';
+import { reach } from './beneath.ts';
+import { listFiles } from './list-files.ts';
+import { applyPatchTool } from './patch/tool.ts';
+import { readFile } from './read-file.ts';
+import { saveFile } from './save-file.ts';
+import { searchFiles } from './search/tool.ts';
+import { contextIn, faultOf, textFrom, type Workshop, workshop } from './testing.ts';
+
+const OPEN = { hide: [] };
+const reader = readFile(OPEN);
+const saver = saveFile(OPEN);
+const patcher = applyPatchTool(OPEN);
+
+const patch = (text: string) => ({ patch: `*** Begin Patch\n${text}\n*** End Patch` });
+const run = (tool: Tool, place: Workshop, input: object) => textFrom(tool, input, contextIn(place.root));
+
+function faultOnly(thrown: unknown): void {
+  if (!(thrown instanceof Fault)) throw thrown;
+}
+
+describe('links that stay inside work as before', () => {
+  async function linked(): Promise<Workshop> {
+    const place = await workshop();
+    await place.write('real/deep/a.txt', 'a\n');
+    await symlink('real', join(place.root, 'relative'));
+    await symlink(join(place.root, 'real/deep'), join(place.root, 'absolute'));
+    await symlink('../real/deep/../deep/a.txt', join(place.root, 'real', 'winding'));
+    return place;
+  }
+
+  test('to read and list', async () => {
+    await using place = await linked();
+    for (const path of ['relative/deep/a.txt', 'absolute/a.txt', 'real/winding', 'relative/winding'])
+      expect([path, await run(reader, place, { path })]).toEqual([path, 'a\n']);
+    expect(await run(listFiles(OPEN), place, { path: 'relative' })).toBe('real/deep/\nreal/winding@');
+    expect(await run(searchFiles({ ...OPEN, ripgrep: null }), place, { query: 'a', path: 'absolute' })).toBe(
+      'real/deep/a.txt:1:a',
+    );
+  });
+
+  test('to write, change, move and delete', async () => {
+    await using place = await linked();
+    await run(saver, place, { path: 'relative/new/b.txt', content: 'b' });
+    expect(await place.read('real/new/b.txt')).toBe('b');
+    await run(patcher, place, patch('*** Update File: absolute/a.txt\n*** Move to: relative/c.txt\n-a\n+c'));
+    expect(await place.read('real/c.txt')).toBe('c\n');
+    await run(patcher, place, patch('*** Delete File: relative/c.txt'));
+    expect((await readdir(join(place.root, 'real'))).sort()).toEqual(['deep', 'new', 'winding']);
+  });
+});
+
+test('links that lead out, in a circle or nowhere are refused', async () => {
+  await using place = await workshop();
+  await Bun.write(join(place.outside, 'a.txt'), 'outside');
+  await symlink('..', join(place.root, 'up'));
+  await symlink(place.outside, join(place.root, 'absolute'));
+  await symlink('circle', join(place.root, 'circle'));
+  await symlink('missing', join(place.root, 'nowhere'));
+  for (const path of ['up/a.txt', 'absolute/a.txt', 'up/root/../a.txt'])
+    expect([path, (await faultOf(reach({ root: place.root, ...OPEN }, path))).code]).toEqual([
+      path,
+      'tool_invalid',
+    ]);
+  for (const path of ['circle', 'nowhere', 'nowhere/x'])
+    expect((await faultOf(run(saver, place, { path, content: 'x' }))).code).toBe('tool_failed');
+  expect((await readdir(place.outside)).sort()).toEqual(['a.txt', 'root']);
+});
+
+test('no folder is made where nothing may be written', async () => {
+  await using place = await workshop();
+  await place.write('data/key', 'x');
+  await place.write('code/a.ts', 'x');
+  const guard = { hide: [join(place.root, 'data')], readOnly: [join(place.root, 'code')] };
+  for (const path of ['data/new/x', 'code/new/x', '.git/hooks/new/x', '.parlance/config.json']) {
+    const saving = textFrom(saveFile(guard), { path, content: 'x' }, contextIn(place.root));
+    expect([path, (await faultOf(saving)).code]).toEqual([path, 'tool_invalid']);
+  }
+  expect((await readdir(place.root, { recursive: true })).sort()).toEqual([
+    'code',
+    'code/a.ts',
+    'data',
+    'data/key',
+  ]);
+});
+
+test('what a call holds open is closed when it ends', async () => {
+  await using place = await workshop();
+  await place.write('a/b/c.txt', 'c');
+  const open = async () => (await readdir('/proc/self/fd')).length;
+  const before = await open();
+  for (let round = 0; round < 20; round++) {
+    await run(reader, place, { path: 'a/b/c.txt' });
+    await run(saver, place, { path: 'a/d/e.txt', content: 'e' });
+    await faultOf(run(reader, place, { path: 'a/b/none' }));
+    await faultOf(run(reader, place, { path: 'a/none/none' }));
+  }
+  expect(await open()).toBeLessThanOrEqual(before);
+});
+
+/** While `box` is swapped for a link that leads outside. Both hold the same names, so that a swap is not noticed. */
+describe.skipIf(process.platform !== 'linux')('a folder that is swapped for a link leads nobody out', () => {
+  async function raced(
+    rounds: number,
+    use: (place: Workshop, round: number) => Promise<unknown>,
+  ): Promise<{ place: Workshop; said: string }> {
+    const place = await workshop();
+    const far = join(place.outside, 'far');
+    await mkdir(join(far, 'sub'), { recursive: true });
+    for (const folder of [far, join(place.root, 'box')]) {
+      await mkdir(join(folder, 'sub'), { recursive: true });
+      const word = folder === far ? 'OUTSIDE' : 'inside';
+      await Bun.write(join(folder, 'a.txt'), `${word}\n`);
+      await Bun.write(join(folder, 'sub/a.txt'), `word ${word}\n`);
+      await Bun.write(join(folder, `sub/only-${word}`), '');
+    }
+    await symlink(far, join(place.root, 'lure'));
+    const program = join(import.meta.dir, '../testing/swap-entries.ts');
+    const swapping = Bun.spawn(
+      [process.execPath, program, join(place.root, 'box'), join(place.root, 'lure')],
+      { stdout: 'pipe', stderr: 'inherit' },
+    );
+    let said = '';
+    try {
+      const { value } = await swapping.stdout.getReader().read();
+      expect(new TextDecoder().decode(value)).toBe('swapping\n');
+      for (let round = 0; round < rounds; round++)
+        said += await use(place, round).then(String, (thrown: Error) => `${thrown.message}\n`);
+    } finally {
+      swapping.kill('SIGKILL');
+      await swapping.exited;
+    }
+    return { place, said };
+  }
+
+  test('to read', async () => {
+    const { place, said } = await raced(4_000, (place) => run(reader, place, { path: 'box/sub/a.txt' }));
+    await using _ = place;
+    expect(said).not.toContain('OUTSIDE');
+    expect(said).toContain('inside');
+  }, 60_000);
+
+  test('to list', async () => {
+    const { place, said } = await raced(400, (place) => run(listFiles(OPEN), place, { path: '.', depth: 3 }));
+    await using _ = place;
+    expect(said).not.toContain('OUTSIDE');
+    expect(said).toContain('only-inside');
+  }, 60_000);
+
+  for (const ripgrep of [null, Bun.which('rg')])
+    test(`to search ${ripgrep ? 'with' : 'without'} ripgrep`, async () => {
+      const tool = searchFiles({ ...OPEN, ripgrep });
+      const { place, said } = await raced(40, (place) => run(tool, place, { path: '.', query: 'word' }));
+      await using _ = place;
+      expect(said).not.toContain('OUTSIDE');
+      expect(said).toContain('word inside');
+    }, 60_000);
+
+  test('to save', async () => {
+    const { place } = await raced(400, (place, round) =>
+      run(saver, place, { path: `box/new-${round}/made.txt`, content: 'x' }),
+    );
+    await using _ = place;
+    expect((await readdir(join(place.outside, 'far'))).sort()).toEqual(['a.txt', 'sub']);
+    const made = [...(await readdir(join(place.root, 'box'))), ...(await readdir(join(place.root, 'lure')))];
+    expect(made.some((name) => name.startsWith('new-'))).toBe(true);
+  }, 60_000);
+
+  test('to patch: add, change, move and delete', async () => {
+    const { place } = await raced(400, async (place, round) => {
+      const added = `box/sub/added-${round}.txt`;
+      const steps = [
+        `*** Add File: ${added}\n+x`,
+        '*** Update File: box/a.txt\n-OUTSIDE\n+changed',
+        `*** Update File: ${added}\n*** Move to: box/moved-${round}.txt\n-x\n+y`,
+        '*** Delete File: box/sub/only-OUTSIDE',
+      ];
+      for (const step of steps) await run(patcher, place, patch(step)).catch(faultOnly);
+    });
+    await using _ = place;
+    const far = join(place.outside, 'far');
+    expect((await readdir(far, { recursive: true })).sort()).toEqual([
+      'a.txt',
+      'sub',
+      'sub/a.txt',
+      'sub/only-OUTSIDE',
+    ]);
+    expect(await read(join(far, 'a.txt'), 'utf8')).toBe('OUTSIDE\n');
+    const inside = await readdir(place.root, { recursive: true });
+    expect(inside.some((path) => path.includes('moved-'))).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,36 @@
+/** Folders that git takes for its own: it runs what their hooks and configuration name. */
+import { lstat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+const PARTS = ['objects', 'refs', 'commondir', 'config'];
+
+/**
+ * `folder` is laid out as a git folder, whatever its name, or would be with an entry `coming` in it. Errs on the side of yes.
+ */
+export async function isGitFolder(folder: string, coming?: string): Promise<boolean> {
+  const has = async (name: string) => name === coming || (await exists(join(folder, name)));
+  if (!(await has('HEAD'))) return false;
+  for (const part of PARTS) if (await has(part)) return true;
+  return false;
+}
+
+/** Whether a write to `path` (absolute, links resolved, under `root`) would change a git folder, or make one. */
+export async function changesGitFolder(root: string, path: string): Promise<boolean> {
+  let folder = root;
+  for (const name of relative(root, path).split(sep)) {
+    if (isReservedName(name) || (await isGitFolder(folder, name))) return true;
+    folder = join(folder, name);
+  }
+  return false;
+}
+
+/** Git's own folder, and a data folder of a server: what stands in them is run. File systems may ignore case. */
+export const isReservedName = (name: string): boolean => RESERVED.has(name.toLowerCase());
+
+const RESERVED = new Set(['.git', '.parlance']);
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
