@@ -100,9 +100,46 @@ test('a side panel hears every message as it is stored, and the end of each call
     data: { taskId: first.data.taskId, action: 'finish()', status: 'completed' },
   });
   const { messages } = await messagesOf(sessionId);
-  expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2]);
-  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 2);
+  expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2, 3]);
+  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 3);
   expect(last.message).toMatchObject({ role: 'assistant', messageId: messages.at(-1)?.messageId });
+});
+
+test('the plan of a task is a system message, stored, pushed and numbered with the others', async () => {
+  const sessionId = crypto.randomUUID();
+  const page = {
+    url: form.url,
+    dom: '<button id="4">Submit</button><button id="5">Reset</button>',
+    sessionId,
+  };
+  await fetch(`${server.http}/api/session/init`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ sessionId, url: form.url }),
+  });
+  const { pushed, hears } = await panel(sessionId);
+  const first = await post(server, token, { ...page, query: 'click Submit and then click Rocket' });
+  const failed = await post(server, token, {
+    ...page,
+    query: 'go on',
+    taskId: first.data.taskId,
+    dom: '<h1>Thanks</h1><button id="5">Reset</button>',
+    lastActionStatus: 'success',
+  });
+  expect(failed.data.action).toBe('fail()');
+  const second = await post(server, token, { ...page, query: 'click Reset' });
+  await hears(({ data }) => data?.taskId === second.data.taskId);
+  const { messages } = await messagesOf(sessionId);
+  expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(messages.map((_, index) => index));
+  const plans = messages.filter(({ role }) => role === 'system');
+  expect(plans.map(({ metadata }) => metadata)).toEqual([
+    { taskId: first.data.taskId, messageType: 'plan_preview', plan: first.data.plan },
+    { taskId: second.data.taskId, messageType: 'plan_preview', plan: second.data.plan },
+  ]);
+  expect(plans[0]?.content).toBe('The plan:\n1. Click Submit\n2. Click Rocket');
+  const told = pushed.filter(({ type }) => type === 'new_message').map(({ message }) => message);
+  expect(told.map(({ messageId }) => messageId)).toEqual(messages.map(({ messageId }) => messageId));
+  expect(told.find(({ role }) => role === 'system')).toEqual(plans[0] as never);
 });
 
 test('what other dialects say in the session is heard there, too, numbered without gaps', async () => {

@@ -98,6 +98,23 @@ test('the model is shown one state of the page: the last', async () => {
   expect(last).toContain('Thank you, Ada');
 });
 
+test('a plan that is replaced is another system message, and the answer has the new plan', async () => {
+  const other: Answer = { call: 'browser_plan', input: { steps: [{ description: 'Press Submit' }] } };
+  await start(PLAN, act('click(3)'), other, act('click(4)'), DONE);
+  const run = await browse(server, token, form, 'submit the form');
+  const response = await fetch(`${server.http}/api/session/${run.sessionId}/messages`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const { messages } = (await response.json()) as { messages: Record<string, unknown>[] };
+  expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3, 4, 5]);
+  const plans = messages.filter(({ role }) => role === 'system').map(({ metadata }) => metadata);
+  expect(plans).toEqual([
+    { taskId: run.last.data.taskId, messageType: 'plan_preview', plan: run.bodies[0]?.data.plan },
+    { taskId: run.last.data.taskId, messageType: 'plan_update', plan: run.bodies[1]?.data.plan },
+  ]);
+  expect(run.bodies[1]?.data.plan).toMatchObject({ steps: [{ description: 'Press Submit' }] });
+});
+
 test('a question of the model is asked of the user, and the answer goes back to it', async () => {
   const ask: Answer = { call: 'browser_ask', input: { question: 'Which colour?', missing: ['colour'] } };
   await start(PLAN, ask, act('selectDropdown(2, "blue")'), DONE);

@@ -103,6 +103,8 @@ async function throughStore(folder: string, measured: Measure) {
       domain: 'general',
       agent: 'coder',
       title: 'A session',
+      renamed: false,
+      firstInput: '',
       status: 'idle',
       approval: null,
       archived: false,

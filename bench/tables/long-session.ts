@@ -83,6 +83,8 @@ export async function writeSession(
     domain: DOMAIN,
     agent: AGENT.id,
     title: 'A long session',
+    renamed: false,
+    firstInput: '',
     status: 'idle',
     approval: null,
     archived: false,

@@ -11,6 +11,8 @@ export const SessionCreate = z.object({
   agent: z.string().optional(),
   named: z.boolean().default(true),
   title: z.string().trim().min(1).max(500).optional(),
+  /** as in session.rename, of the title */
+  automatic: z.boolean().optional(),
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
 });
 
@@ -70,6 +72,8 @@ export const GrantRevoke = z.object({ type: z.literal('grant.revoke'), grant: z.
 export const SessionRename = z.object({
   type: z.literal('session.rename'),
   title: z.string().trim().min(1).max(500),
+  /** made from what the session is about, and not chosen by anyone */
+  automatic: z.boolean().optional(),
 });
 /** What the session has other than the server; null: as the server has it. */
 export const SessionConfigure = z.object({

@@ -104,7 +104,12 @@ export const EVENTS = {
     by: z.string(),
   }),
 
-  'session.renamed': fact({ title: z.string(), by: z.string() }),
+  'session.renamed': fact({
+    title: z.string(),
+    by: z.string(),
+    /** made from what the session is about, and not chosen by anyone */
+    automatic: z.boolean().optional(),
+  }),
   /** Archived sessions are kept and can be read; lists leave them out. */
   'session.archived': fact({ by: z.string() }),
   /** Words that a client sets beside a session, to find it by. */
@@ -218,6 +223,8 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the call was the end of what the agent wanted: the turn ends with it */
     final: z.boolean().optional(),
+    /** the outcome is a message to the user, such as a plan */
+    notice: z.boolean().optional(),
   }),
   /** A standing grant was taken back. */
   'grant.revoked': fact({ grant: z.string(), by: z.string() }),

@@ -126,6 +126,7 @@ async function run(
       durationMs: tools.now() - started,
       untrusted: result.untrusted,
       final: result.final,
+      notice: result.notice,
     },
   ];
   if (result.handoff) {

@@ -69,7 +69,7 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
       return inExisting(state, { type: 'session.configured', model, approval, agent, by: asking.by });
     }
     case 'session.rename':
-      return inExisting(state, { type: 'session.renamed', title: command.title, by: asking.by });
+      return inExisting(state, renaming(command.title, command.automatic, asking));
     case 'session.archive':
       return state.archived ? [] : inExisting(state, { type: 'session.archived', by: asking.by });
     case 'session.label':
@@ -107,12 +107,19 @@ const creation = (named: boolean, asking: Asking): FactBody => ({
 });
 
 function begun(command: Extract<Command, { type: 'session.create' }>, asking: Asking): FactBody[] {
-  const { named, title, labels } = command;
+  const { named, title, automatic, labels } = command;
   const facts: FactBody[] = [creation(named, asking)];
-  if (title !== undefined) facts.push({ type: 'session.renamed', title, by: asking.by });
+  if (title !== undefined) facts.push(renaming(title, automatic, asking));
   if (labels) facts.push({ type: 'session.labelled', labels });
   return facts;
 }
+
+const renaming = (title: string, automatic: boolean | undefined, { by }: Asking): FactBody => ({
+  type: 'session.renamed',
+  title,
+  by,
+  ...(automatic && { automatic }),
+});
 
 function inExisting(state: SessionState, fact: FactBody): FactBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');

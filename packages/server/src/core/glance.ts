@@ -25,6 +25,10 @@ export type Now = {
   readonly began: number | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
+  /** somebody chose the title */
+  readonly renamed: boolean;
+  /** how the first input begins; empty where there is none yet */
+  readonly firstInput: string;
   /** where the session has its own */
   readonly model: string | null;
   readonly approvalMode: SessionState['approvalMode'];
@@ -68,6 +72,8 @@ export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
     began: state.turn?.began ?? null,
     finished: state.finished,
     title: state.title,
+    renamed: state.renamed,
+    firstInput: state.firstInput,
     model: state.model,
     approvalMode: state.approvalMode,
     archived: state.archived,

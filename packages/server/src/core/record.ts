@@ -16,6 +16,8 @@ export const recordOf = (
   domain: state.created?.domain ?? '',
   agent: state.agent.id,
   title: state.title,
+  renamed: state.renamed,
+  firstInput: state.firstInput,
   status: statusOf(state),
   approval: waitingCall(state)?.approval ?? null,
   archived: state.archived,

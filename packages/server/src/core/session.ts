@@ -71,13 +71,17 @@ export type SessionState = {
   } | null;
   readonly agent: AgentRef;
   readonly title: string;
+  /** somebody chose the title */
+  readonly renamed: boolean;
+  /** how the first input begins; empty until there is one */
+  readonly firstInput: string;
   readonly updatedAt: number;
   readonly queue: readonly QueuedInput[];
   readonly turn: Turn | null;
   readonly failed: boolean;
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** how many things either side has said: inputs, texts, calls handed to a client, and calls that were the end */
+  /** how many things either side has said: inputs, texts, approvals and answers to them in words, calls handed to a client, notices, and calls that were the end */
   readonly said: number;
   /** turns that are over, and whether they did what was wanted; the latest last */
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
@@ -95,9 +99,10 @@ export type SessionState = {
 };
 
 /** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 8;
+export const STATE_VERSION = 9;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
+const FIRST_INPUT_LENGTH = 2_000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export const initialState = (agent: AgentRef): SessionState => ({
@@ -105,6 +110,8 @@ export const initialState = (agent: AgentRef): SessionState => ({
   created: null,
   agent,
   title: '',
+  renamed: false,
+  firstInput: '',
   updatedAt: 0,
   queue: [],
   turn: null,
@@ -151,6 +158,8 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       return {
         ...state,
         title: '',
+        renamed: false,
+        firstInput: '',
         readFrom: state.queue.length === 0 ? fact.seq : state.readFrom,
         cutAt: fact.seq,
       };
@@ -161,6 +170,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         said: state.said + 1,
         archived: false,
         title: state.title || titleOf(firstLine(fact.parts)),
+        firstInput: state.firstInput || firstLine(fact.parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed(),
         queue: state.queue.concat({ input, via, call, agent }),
         keys: key === undefined ? state.keys : [...state.keys, { key, seq: fact.seq }].slice(-REMEMBERED),
       };
@@ -206,10 +216,17 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     }
     case 'approval.requested': {
       const { approval, ask, hash } = fact;
-      return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'waiting', approval, ask, hash }));
+      return withCall({ ...state, said: state.said + 1 }, fact.call, (call) => ({
+        ...base(call),
+        phase: 'waiting',
+        approval,
+        ask,
+        hash,
+      }));
     }
     case 'approval.answered': {
-      const granted = fact.grant ? { ...state, grants: [...new Set([...state.grants, fact.grant])] } : state;
+      const heard = fact.said === undefined ? state : { ...state, said: state.said + 1 };
+      const granted = fact.grant ? { ...heard, grants: [...new Set([...state.grants, fact.grant])] } : heard;
       return withCall(granted, fact.call, (call) => ({ ...base(call), phase: 'allowed' }));
     }
     case 'grant.revoked':
@@ -222,7 +239,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         phase: 'deferred',
       }));
     case 'tool.ended': {
-      const said = fact.final || fact.said !== undefined ? state.said + 1 : state.said;
+      const said = fact.final || fact.notice || fact.said !== undefined ? state.said + 1 : state.said;
       return inTurn({ ...state, said }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,
@@ -241,7 +258,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
         agent: fact.agent ?? state.agent,
       };
     case 'session.renamed':
-      return { ...state, title: fact.title };
+      return { ...state, title: fact.title, renamed: fact.automatic !== true };
     case 'session.archived':
       return { ...state, archived: true };
     case 'session.labelled':

@@ -217,6 +217,7 @@ const storableRecord = (record: SessionRecord): SessionRecord => ({
   domain: storable(record.domain),
   agent: storable(record.agent),
   title: storable(record.title),
+  firstInput: storable(record.firstInput),
   approval: record.approval && (storable(record.approval) as ApprovalId),
   labels: storableLabels(record.labels),
   checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },

@@ -46,6 +46,8 @@ export const UNBORN: Now = {
   model: null,
   approvalMode: null,
   title: '',
+  renamed: false,
+  firstInput: '',
   archived: false,
   labels: {},
   said: 0,

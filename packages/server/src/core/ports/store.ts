@@ -15,6 +15,10 @@ export type SessionRecord = {
   readonly domain: string;
   readonly agent: string;
   readonly title: string;
+  /** somebody chose the title */
+  readonly renamed: boolean;
+  /** how the first input begins; empty where there is none yet */
+  readonly firstInput: string;
   readonly status: SessionStatus;
   /** the approval that waits for an answer */
   readonly approval: ApprovalId | null;

@@ -33,6 +33,8 @@ export type ToolResult = {
   readonly untrusted?: true;
   /** nothing more is wanted of the model: the turn ends */
   readonly final?: true;
+  /** the outcome is a message to the user, such as a plan */
+  readonly notice?: true;
 };
 
 /** What a call would do, as the operator's rules name it. */

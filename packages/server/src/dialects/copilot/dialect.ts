@@ -10,7 +10,7 @@ import { defineDialect, type Frame, NONE, type Stepped, type Surroundings } from
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
 import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
-import { type Interaction, interact } from './interact.ts';
+import { type Interaction, interactions } from './interact.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { rateLimit } from './rate-limit.ts';
 import { interactRequest } from './request.ts';
@@ -33,11 +33,12 @@ function routes(app: Hono, around: Surroundings): void {
   const schema = interactRequest(around.maxDom);
   for (const path of LIMITED) app.use(path, limited);
   const api = new Hono();
+  const interact = interactions(around);
   api.post('/api/agent/interact', async (c) => {
     const began = around.now();
     const principal = await principalOf(around.gate, c.req.raw);
     const request = await checkedBody(schema, around.readBody(c.req.raw, 'identified'));
-    const interaction = await interact(request, principal, around);
+    const interaction = await interact(request, principal);
     await publish(interaction);
     return c.json(interactBody(interaction, around.now() - began));
   });

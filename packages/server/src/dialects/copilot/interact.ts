@@ -1,32 +1,30 @@
-/** One call is one step of a task: what the client reports goes in, and the next action comes out. */
+/**
+ * One call is one step of a task: what the client reports goes in, and the next action comes out. A task is a turn; clients swap
+ * their session and forget the id of their task, so both are looked for.
+ */
 import {
+  type ApprovalId,
+  asFault,
+  type CallId,
   type Fact,
   Fault,
-  isObject,
-  type JsonObject,
-  type Part,
+  type FaultCode,
   type Principal,
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import { sendWritten } from '../../copilot/action/print.ts';
-import { suggestCorrection } from '../../copilot/correction.ts';
-import type { ActionReport } from '../../copilot/evidence.ts';
 import { lastPage } from '../../copilot/last-page.ts';
 import type { Page } from '../../copilot/page/page.ts';
-import { renderPage } from '../../copilot/page/render.ts';
-import { understandPage } from '../../copilot/page/understand.ts';
-import { verifyAction } from '../../copilot/verify.ts';
-import { type Now, type SessionRef, spokenAnswer } from '../../core/engine.ts';
+import { type Now, type SessionRef, sessionKey, spokenAnswer } from '../../core/engine.ts';
 import { waitingWords } from '../approval-words.ts';
 import type { Surroundings } from '../dialect.ts';
+import { reportedAction } from './action-report.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import type { InteractRequest } from './request.ts';
+import { pageData, pageOf, pageParts } from './request-page.ts';
 import { rootDomain } from './root-domain.ts';
 import { type Task, taskOf } from './task.ts';
 
-/** How much of the model's context one page may take. */
-const PAGE_TOKENS = 6_000;
-const MORE_BUTTONS = 100;
 const PAGE = 1_000;
 
 export type Interaction = {
@@ -36,172 +34,177 @@ export type Interaction = {
   readonly page: Page | null;
 };
 
-export async function interact(
-  request: InteractRequest,
-  principal: Principal,
-  around: Surroundings,
-): Promise<Interaction> {
-  const { engine, newId } = around;
-  const sessionId = request.sessionId ?? newId();
-  if (await engine.foreign(principal, sessionId))
-    throw new Fault('forbidden', 'The session belongs to someone else.');
-  const ref = await engine.resolve(principal, sessionId);
-  await around.follow(ref);
-  const now = await engine.now(ref);
-  const known = request.taskId as TurnId | null | undefined;
-  if (known && now.turn !== known)
-    return {
-      sessionId,
+/** What every step of answering a call needs. */
+type Call = {
+  readonly ref: SessionRef;
+  readonly request: InteractRequest;
+  readonly page: Page | null;
+  readonly caller: { readonly principal: Principal; readonly dialect: 'copilot' };
+};
+
+/** A turn and the number of the fact with which it began. */
+type Begun = { readonly taskId: TurnId; readonly began: number };
+
+/** What a task waits for the user with. */
+type Question =
+  | { readonly kind: 'approval'; readonly approval: ApprovalId }
+  | { readonly kind: 'ask'; readonly call: CallId };
+
+export function interactions(around: Surroundings) {
+  const { engine } = around;
+  const replies = new KeyedQueue();
+
+  return async function interact(request: InteractRequest, principal: Principal): Promise<Interaction> {
+    const known = (request.taskId ?? null) as TurnId | null;
+    const { ref, began } = await placeOf(request, principal, known);
+    await around.follow(ref);
+    // A reply that was a moment earlier is answered before its task can be superseded.
+    if (!known) await replies.settled(sessionKey(ref));
+    const now = await engine.now(ref);
+    if (known && now.turn !== known) {
+      const over = now.finished.find(({ turn }) => turn === known) ?? (began ? { ok: true } : null);
+      return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
+    }
+
+    const call: Call = { ref, request, page: pageOf(request), caller: { principal, dialect: 'copilot' } };
+    const question = questionOf(now);
+    const replied = question && (await reply(call, question));
+    if (replied) return replied;
+    const task = known && !question ? await goOn(call, now) : await begin(call, now);
+    return answered(call, task);
+  };
+
+  /**
+   * A task is found by its id alone, but only by its owner; `began` tells whether it was. Throws `forbidden` for someone
+   * else's session.
+   */
+  async function placeOf(
+    request: InteractRequest,
+    principal: Principal,
+    known: TurnId | null,
+  ): Promise<{ ref: SessionRef; began: boolean }> {
+    const sessionId = request.sessionId ?? around.newId();
+    if (await engine.foreign(principal, sessionId))
+      throw new Fault('forbidden', 'The session belongs to someone else.');
+    const place = known && (await engine.lookup(principal, { kind: 'turn', id: known }));
+    if (place?.owner === principal.id) return { ref: place, began: true };
+    return { ref: await engine.resolve(principal, sessionId), began: false };
+  }
+
+  /** Begins a task; it takes the place of the one that is under way. */
+  async function begin({ ref, request, page, caller }: Call, now: Now): Promise<Begun> {
+    await name({ ref, request, page, caller }, now);
+    const { facts } = await engine.send(
       ref,
-      page: null,
-      task: overTask(
-        known,
-        now.finished.find(({ turn }) => turn === known),
-      ),
-    };
-
-  const page = pageOf(request);
-  const caller = { principal, dialect: 'copilot' };
-  let taskId = known ?? null;
-  let began = now.began;
-  if (!taskId) {
-    if (!now.created) await prepare(ref, request, around, caller);
-    const parts = [textPart(request.query), ...(page ? [textPart(renderPage(page))] : [])];
-    const data = page ? { page: page as unknown as JsonObject } : undefined;
-    const command = { type: 'input.submit', parts, data, mode: 'supersede', answeredBy: 'copilot' } as const;
-    const { facts } = await engine.send(ref, command, caller);
-    const started = facts.findLast((fact) => fact.type === 'turn.started');
-    taskId = started?.turn ?? null;
-    began = started?.seq ?? null;
-  } else await goOn(ref, now, request, page, around, caller);
-  if (!taskId || began === null) throw new Fault('busy', 'The session is busy with something else.');
-
-  await engine.rested(ref);
-  const task = taskOf(await factsFrom(ref, began, around), taskId);
-  return { sessionId, ref, page, task: withApproval(task, await engine.now(ref)) };
-}
-
-type Caller = { readonly principal: Principal; readonly dialect: string };
-
-/** A new session is called after the site and the query. */
-async function prepare(
-  ref: SessionRef,
-  request: InteractRequest,
-  { engine }: Surroundings,
-  caller: Caller,
-): Promise<void> {
-  const domain = request.url ? rootDomain(request.url) : '';
-  const title = `${domain ? `${domain}: ` : ''}${request.query}`.slice(0, 500);
-  const labels = request.url ? { url: request.url.slice(0, 2_000), domain } : undefined;
-  await engine.send(ref, { type: 'session.create', title, labels }, caller);
-}
-
-/** What the client says of the call it was asked for; an answer to a question is in `query`. */
-async function goOn(
-  ref: SessionRef,
-  now: Now,
-  request: InteractRequest,
-  page: Page | null,
-  { engine }: Surroundings,
-  caller: Caller,
-): Promise<void> {
-  const { deferred, approval } = now;
-  const spoken = spokenAnswer(request.query);
-  if (approval && spoken) await engine.send(ref, { type: 'approval.answer', answer: spoken }, caller);
-  if (!deferred) return;
-  const { call } = deferred;
-  if (deferred.tool !== 'browser_act') {
-    const parts = [textPart(request.query), ...shown(page)];
-    const said = request.query;
-    await engine.send(
-      ref,
-      { type: 'call.answer', call, parts, data: pageData(page), untrusted: page !== null, said },
+      {
+        type: 'input.submit',
+        parts: [textPart(request.query), ...pageParts(page)],
+        data: pageData(page),
+        mode: 'supersede',
+        answeredBy: 'copilot',
+      },
       caller,
     );
-    return;
+    const started = facts.findLast((fact) => fact.type === 'turn.started');
+    if (!started) throw new Fault('busy', 'The session is busy with something else.');
+    return { taskId: started.turn, began: started.seq };
   }
-  const report = await reportOf(ref, now, deferred.input, request, page, engine);
-  await engine.send(ref, { type: 'call.answer', call, ...report, untrusted: true }, caller);
-}
 
-async function reportOf(
-  ref: SessionRef,
-  now: Now,
-  input: JsonObject,
-  request: InteractRequest,
-  page: Page | null,
-  engine: Surroundings['engine'],
-): Promise<{ failed: boolean; parts: Part[]; data: JsonObject }> {
-  const before = lastPage(await engine.facts(ref, Math.max(0, (now.began ?? 1) - 2), PAGE));
-  const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
-  const after = page ?? before ?? EMPTY_PAGE;
-  const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
-  const verification = action
-    ? verifyAction({ action, expectedOutcome }, reportIn(request, after), before, after)
-    : { success: false, confidence: 1, reason: 'The action could not be read.' };
-  const correction =
-    action && !verification.success ? suggestCorrection(action, verification, after, before) : null;
-  const words = [
-    `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
-    ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
-    ...(correction ? [`Suggested: ${correction.strategy} – ${correction.reason}`] : []),
-  ];
-  return {
-    failed: !verification.success,
-    parts: [textPart(words.join('\n')), ...shown(page)],
-    data: { ...pageData(page), verification, ...(correction ? { correction } : {}) } as JsonObject,
-  };
-}
-
-/** What the client says, without the nulls with which some fill what they do not know. */
-function reportIn(request: InteractRequest, after: Page): ActionReport {
-  const { lastActionStatus, lastActionError, lastActionResult, clientVerification, clientObservations } =
-    request;
-  return {
-    lastActionStatus: lastActionStatus ?? undefined,
-    lastActionError: lastActionError ?? undefined,
-    lastActionResult: lastActionResult ?? undefined,
-    clientVerification: clientVerification ?? undefined,
-    clientObservations: clientObservations ?? undefined,
-    urlChanged: clientVerification?.urlChanged ?? clientObservations?.didUrlChange,
-    previousUrl: request.previousUrl ?? undefined,
-    url: request.url ?? after.url,
-  };
-}
-
-const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
-const shown = (page: Page | null): Part[] => (page ? [textPart(renderPage(page))] : []);
-const pageData = (page: Page | null): JsonObject | undefined =>
-  page ? { page: page as unknown as JsonObject } : undefined;
-
-/** Of a page with thousands of elements, those a model is shown are stored, and some buttons that did not fit. */
-function kept(page: Page): Page {
-  const more = page.elements.slice(page.shown).filter((element) => element.role === 'button');
-  return { ...page, elements: [...page.elements.slice(0, page.shown), ...more.slice(0, MORE_BUTTONS)] };
-}
-
-function pageOf(request: InteractRequest): Page | null {
-  const { dom, interactiveTree, semanticNodes, skeletonDom, url } = request;
-  if (
-    dom === undefined &&
-    interactiveTree === undefined &&
-    semanticNodes === undefined &&
-    skeletonDom === undefined
-  ) {
-    return null;
+  /** A session is called after the site and its first query, unless somebody chose a name. */
+  async function name({ ref, request, caller }: Call, now: Now): Promise<void> {
+    const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
+    const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
+    const labels = request.url ? { url: request.url.slice(0, 2_000), domain } : undefined;
+    if (!now.created) {
+      await engine.send(ref, { type: 'session.create', title, automatic: true, labels }, caller);
+      return;
+    }
+    if (now.firstInput !== '' || now.renamed) return;
+    await engine.send(ref, { type: 'session.rename', title, automatic: true }, caller);
+    if (labels && !now.labels.url) await engine.send(ref, { type: 'session.label', labels }, caller);
   }
-  const title = request.pageTitle ?? request.title;
-  return kept(understandPage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title }, PAGE_TOKENS));
+
+  /**
+   * The query as the answer to what the task waits for. Replies that come at the same time are taken one after another, so that
+   * the first is answered before the next is looked at; null where the question had its answer already.
+   */
+  function reply(call: Call, question: Question): Promise<Interaction | null> {
+    return replies.run(sessionKey(call.ref), async () => {
+      const now = await engine.now(call.ref);
+      if (!isSame(question, questionOf(now)) || !now.turn || now.began === null) return null;
+      const taken = await unless(['not_found', 'no_approval'], () => sendReply(call, question));
+      return taken ? answered(call, { taskId: now.turn, began: now.began }) : null;
+    });
+  }
+
+  async function sendReply({ ref, request, page, caller }: Call, question: Question): Promise<void> {
+    const { query } = request;
+    if (question.kind === 'approval') {
+      const answer = spokenAnswer(query);
+      // What is neither yes nor no answers nothing: the question is asked again.
+      if (!answer) return;
+      const { approval } = question;
+      await engine.send(ref, { type: 'approval.answer', approval, answer, said: query.trim() }, caller);
+      return;
+    }
+    const parts = [textPart(query), ...pageParts(page)];
+    const untrusted = page !== null;
+    await engine.send(
+      ref,
+      { type: 'call.answer', call: question.call, parts, data: pageData(page), untrusted, said: query },
+      caller,
+    );
+  }
+
+  /** Takes in what the client says of the action that it was sent, if it was sent one. */
+  async function goOn({ ref, request, page, caller }: Call, now: Now): Promise<Begun> {
+    const { turn, began, deferred } = now;
+    if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
+    if (deferred) {
+      const before = lastPage(await engine.facts(ref, Math.max(0, began - 2), PAGE));
+      const report = reportedAction(deferred.input, request, { before, page });
+      // Another device may have reported already: then this call only asks how the task stands.
+      await unless(['not_found'], () =>
+        engine.send(ref, { type: 'call.answer', call: deferred.call, ...report, untrusted: true }, caller),
+      );
+    }
+    return { taskId: turn, began };
+  }
+
+  async function answered({ ref, page }: Call, { taskId, began }: Begun): Promise<Interaction> {
+    await engine.rested(ref);
+    const task = taskOf(await factsFrom(ref, began), taskId);
+    return { sessionId: ref.id, ref, page, task: withApproval(task, await engine.now(ref)) };
+  }
+
+  async function factsFrom(ref: SessionRef, began: number): Promise<Fact[]> {
+    const facts: Fact[] = [];
+    for (let after = began - 1; ; ) {
+      const page = await engine.facts(ref, after, PAGE);
+      facts.push(...page);
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) return facts;
+      after = last.seq;
+    }
+  }
 }
 
-async function factsFrom(ref: SessionRef, began: number, { engine }: Surroundings): Promise<Fact[]> {
-  const facts: Fact[] = [];
-  for (let after = began - 1; ; ) {
-    const page = await engine.facts(ref, after, PAGE);
-    facts.push(...page);
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) return facts;
-    after = last.seq;
+function questionOf({ approval, deferred }: Now): Question | null {
+  if (approval) return { kind: 'approval', approval: approval.approval };
+  return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
+}
+
+const isSame = (one: Question, other: Question | null): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether the work was done; false where it failed with one of these. */
+async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    if (codes.includes(asFault(thrown).code)) return false;
+    throw thrown;
   }
 }
 
@@ -214,7 +217,7 @@ function withApproval(task: Task, { approval, turn }: Now): Task {
 }
 
 /** A task that is over, or that we never knew: clients stop on it, and do not back off as they would on a 404. */
-function overTask(taskId: TurnId, over: Now['finished'][number] | undefined): Task {
+function overTask(taskId: TurnId, over: { readonly ok: boolean } | null): Task {
   const thought = over
     ? `This task is finished already${over.ok ? '' : ': it failed'}.`
     : 'There is no such task.';

@@ -128,7 +128,7 @@ test('step by step gives the same messages, but for outcomes that are not known 
     state = next;
     return message ? [message] : [];
   });
-  expect(state).toEqual({ next: 10, calls: new Map() });
+  expect(state).toEqual({ next: 10, calls: new Map(), planned: null });
   expect(stepped.map(({ sequenceNumber }) => sequenceNumber)).toEqual([7, 8, 9]);
   const whole = messagesOf(facts, 7);
   expect(stepped).toEqual(

@@ -4,6 +4,8 @@
  */
 import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
+import { waitingWords } from '../approval-words.ts';
+import { type Plan, planSet } from './task.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
@@ -25,8 +27,13 @@ export type CopilotMessage = {
     readonly dialect?: string;
     readonly taskId?: TurnId;
     readonly interrupted?: true;
+    /** of a plan: newer clients show plans by these messages alone */
+    readonly messageType?: 'plan_preview' | 'plan_update';
+    readonly plan?: Plan;
   };
 };
+
+type Metadata = NonNullable<CopilotMessage['metadata']>;
 
 type Requested = { readonly tool: string; readonly input: JsonObject };
 
@@ -35,10 +42,16 @@ export type MessageState = {
   readonly next: number;
   /** calls that have no outcome yet */
   readonly calls: ReadonlyMap<CallId, Requested>;
+  /** the last turn that has told its plan */
+  readonly planned: TurnId | null;
 };
 
 /** `said`: how many messages there are before the facts that are to come. */
-export const startMessages = (said: number): MessageState => ({ next: said, calls: new Map() });
+export const startMessages = (said: number): MessageState => ({
+  next: said,
+  calls: new Map(),
+  planned: null,
+});
 
 /** The message that this fact is, if it is one. A call is understood only where its request was stepped over, too. */
 export function stepMessages(
@@ -47,7 +60,10 @@ export function stepMessages(
 ): readonly [MessageState, CopilotMessage | null] {
   const message = messageOf(fact, state);
   const calls = callsAfter(state.calls, fact);
-  if (message) return [{ next: state.next + 1, calls }, message];
+  if (message) {
+    const planned = message.metadata?.plan && 'turn' in fact ? fact.turn : state.planned;
+    return [{ next: state.next + 1, calls, planned }, message];
+  }
   return [calls === state.calls ? state : { ...state, calls }, null];
 }
 
@@ -70,7 +86,7 @@ export function messagesOf(facts: readonly Fact[], said = 0): CopilotMessage[] {
 }
 
 /** The message that this fact is where `next` is its number; null where it is none. */
-export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMessage | null {
+export function messageOf(fact: Fact, { next, calls, planned }: MessageState): CopilotMessage | null {
   const base = {
     messageId: fact.id,
     sequenceNumber: next,
@@ -92,7 +108,25 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
     }
     case 'call.deferred':
       return { ...base, role: 'assistant', ...spoken(calls.get(fact.call)), metadata: { taskId: fact.turn } };
+    case 'approval.requested':
+      return {
+        ...base,
+        role: 'assistant',
+        content: waitingWords(fact.ask),
+        metadata: { taskId: fact.turn },
+      };
+    case 'approval.answered':
+      if (fact.said === undefined) return null;
+      return {
+        ...base,
+        role: 'user',
+        content: fact.said,
+        metadata: { dialect: fact.dialect, taskId: fact.turn },
+      };
     case 'tool.ended': {
+      if (fact.notice) {
+        return { ...base, role: 'system', ...notice(fact, calls.get(fact.call), planned === fact.turn) };
+      }
       if (fact.said !== undefined) {
         return { ...base, role: 'user', content: fact.said, metadata: { taskId: fact.turn } };
       }
@@ -126,14 +160,27 @@ export function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMes
     case 'step.restarted':
     case 'step.ended':
     case 'call.requested':
-    case 'approval.requested':
     case 'approval.explained':
-    case 'approval.answered':
     case 'tool.started':
     case 'grant.revoked':
     case 'context.compacted':
       return null;
   }
+}
+
+function notice(
+  fact: Fact<'tool.ended'>,
+  call: Requested | undefined,
+  again: boolean,
+): { content: string; metadata: Metadata } {
+  const plan = call?.tool === 'browser_plan' ? planSet(call.input, fact.at) : null;
+  if (!plan) return { content: textOf(fact.parts), metadata: { taskId: fact.turn } };
+  const steps = plan.steps.map(({ index, description }) => `${index + 1}. ${description}`);
+  const messageType = again ? 'plan_update' : 'plan_preview';
+  return {
+    content: [again ? 'The new plan:' : 'The plan:', ...steps].join('\n'),
+    metadata: { taskId: fact.turn, messageType, plan },
+  };
 }
 
 type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;

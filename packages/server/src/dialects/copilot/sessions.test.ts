@@ -153,13 +153,14 @@ describe('POST /api/session/init', () => {
     const session = {
       sessionId,
       title: 'Tea',
+      isRenamed: false,
       status: 'active',
       url,
       domain: 'example.co.uk',
       createdAt: ISO,
       updatedAt: ISO,
       messageCount: 0,
-      metadata: { dialect: 'copilot' },
+      metadata: { dialect: 'copilot', initialQuery: '' },
     };
     const { body } = await api.get('uma', `/api/session/${sessionId}`);
     expect(body).toEqual({ success: true, data: { ...session, session } });
@@ -238,7 +239,7 @@ describe('the list', () => {
     expect((await list('?limit=2&offset=2')).pagination).toMatchObject({ hasMore: false });
     expect(idsOf(await list('?offset=9'))).toEqual([]);
     const dialects = ((await list()).sessions as Json[]).map(({ metadata }) => metadata);
-    expect(dialects[0]).toEqual({ dialect: 'native' });
+    expect(dialects[0]).toEqual({ dialect: 'native', initialQuery: '' });
 
     const archived = await own.post('uma', '/api/session', { sessionId: three });
     expect(archived.body).toMatchObject({ success: true, data: { sessionId: three, status: 'archived' } });

@@ -66,7 +66,8 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
     const by = { principal, dialect: 'copilot' };
     const { facts } = await engine.send(ref, { type: 'session.create' }, by);
     const created = facts.length > 0;
-    if (created && title) await engine.send(ref, { type: 'session.rename', title }, by);
+    // Until there is a query: then it is called after that.
+    if (created && title) await engine.send(ref, { type: 'session.rename', title, automatic: true }, by);
     const { labels } = await engine.now(ref);
     const site = url ? siteLabels(url) : null;
     if (site && site.url !== labels.url) await engine.send(ref, { type: 'session.label', labels: site }, by);
@@ -94,7 +95,10 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
     const { title } = await checkedBody(RenameBody, around.readBody(c.req.raw, 'identified'));
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
-    return c.json({ success: true, data: shown(await recordOf(ref)) });
+    const record = await recordOf(ref);
+    // Here, and nowhere else, clients read a number.
+    const session = { ...sessionObject(record), updatedAt: record.updatedAt };
+    return c.json({ success: true, data: { ...session, session }, session });
   });
 
   api.get('/:sessionId/messages', async (c) => {
@@ -189,13 +193,14 @@ const statusOf = ({ archived, status }: SessionRecord): CopilotSessionStatus => 
 const sessionObject = (record: SessionRecord) => ({
   sessionId: record.ref.id,
   title: record.title,
+  isRenamed: record.renamed,
   status: statusOf(record),
   url: record.labels.url ?? '',
   domain: record.labels.domain,
   createdAt: new Date(record.createdAt).toISOString(),
   updatedAt: new Date(record.updatedAt).toISOString(),
   messageCount: record.said,
-  metadata: { dialect: record.dialect },
+  metadata: { dialect: record.dialect, initialQuery: record.firstInput },
 });
 
 /** Some clients read the fields of `data`, some those of `data.session`. */

@@ -13,6 +13,12 @@ export type PlanStep = {
   readonly expectedOutcome?: JsonObject;
 };
 
+export type Plan = {
+  readonly steps: PlanStep[];
+  readonly currentStepIndex: number;
+  readonly createdAt: string;
+};
+
 export type TaskStatus =
   | 'planning'
   | 'executing'
@@ -28,11 +34,7 @@ export type Task = {
   readonly thought: string;
   /** always one that the strict grammar takes */
   readonly action: string;
-  readonly plan: {
-    readonly steps: PlanStep[];
-    readonly currentStepIndex: number;
-    readonly createdAt: string;
-  } | null;
+  readonly plan: Plan | null;
   readonly question: {
     readonly userQuestion: string;
     readonly missingInformation: string[];
@@ -116,7 +118,10 @@ function read(task: Reading, fact: Fact): void {
       break;
     case 'turn.cancelled':
       task.ended = 'failed';
-      task.why = 'The task was stopped.';
+      task.why =
+        fact.reason === 'superseded'
+          ? 'Another request took the place of this task.'
+          : 'The task was stopped.';
       break;
     default:
       break;
@@ -145,10 +150,15 @@ function toolEnded(task: Reading, fact: Fact<'tool.ended'>): void {
   }
 }
 
+/** A plan as it is when it was just set. */
+export const planSet = (input: JsonObject, at: number): Plan =>
+  planOf({ steps: stepsIn(input), currentStep: 0, createdAt: new Date(at).toISOString(), ended: null });
+
+const stepsIn = ({ steps }: JsonObject): JsonObject[] =>
+  Array.isArray(steps) ? steps.filter(isObject).map((step) => step as JsonObject) : [];
+
 function plan(task: Reading, input: JsonObject, at: number): void {
-  task.steps = Array.isArray(input.steps)
-    ? input.steps.filter(isObject).map((step) => step as JsonObject)
-    : [];
+  task.steps = stepsIn(input);
   task.createdAt = new Date(at).toISOString();
   task.currentStep = 0;
 }
@@ -194,7 +204,12 @@ function statusOf({ ended, verification }: Reading, acts: boolean, asks: boolean
   return verification?.success === false ? 'correcting' : 'executing';
 }
 
-function planOf({ steps, currentStep, createdAt, ended }: Reading): NonNullable<Task['plan']> {
+function planOf({
+  steps,
+  currentStep,
+  createdAt,
+  ended,
+}: Pick<Reading, 'steps' | 'currentStep' | 'createdAt' | 'ended'>): Plan {
   const status = (index: number): PlanStep['status'] => {
     if (ended === 'completed' || index < currentStep) return 'completed';
     if (index > currentStep) return 'pending';

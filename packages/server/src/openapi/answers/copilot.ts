@@ -144,6 +144,8 @@ const Message = named(
         dialect: z.string().optional(),
         taskId: z.string().optional(),
         interrupted: z.literal(true).optional(),
+        messageType: z.enum(['plan_preview', 'plan_update']).optional(),
+        plan: Plan.optional().describe('of a system message with a `messageType`'),
       })
       .optional(),
   }),
@@ -164,18 +166,28 @@ export const CopilotSession = named(
   z.object({
     sessionId: z.string(),
     title: z.string(),
+    isRenamed: z.boolean().describe('somebody chose the title'),
     status: CopilotSessionStatus,
     url: z.string(),
     domain: z.string().optional(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     messageCount: z.number().int(),
-    metadata: z.object({ dialect: z.string() }),
+    metadata: z.object({
+      dialect: z.string(),
+      initialQuery: z.string().describe('how the first query begins; empty where there is none yet'),
+    }),
   }),
 );
 const Shown = CopilotSession.extend({ session: CopilotSession });
 
 export const SessionShown = named('CopilotSessionShown', wrapped(Shown));
+
+const Renamed = CopilotSession.extend({ updatedAt: z.number().int().describe('milliseconds') });
+export const SessionRenamed = named(
+  'CopilotSessionRenamed',
+  wrapped(Renamed.extend({ session: Renamed })).extend({ session: Renamed }),
+);
 export const SessionFound = named(
   'CopilotSessionFound',
   wrapped(z.union([Shown, z.object({ session: z.null() })])),

@@ -28,6 +28,7 @@ import {
   SessionBegun,
   SessionFound,
   SessionPage,
+  SessionRenamed,
   SessionShown,
 } from '../answers/copilot.ts';
 import { type Answers, type Endpoint, named, type Section } from '../endpoint.ts';
@@ -127,7 +128,7 @@ const sessions: readonly Endpoint[] = [
     security: 'token',
     params: SessionPath,
     body: named('CopilotRenameRequest', RenameBody),
-    answers: { 200: { description: 'The session', schema: SessionShown }, ...errors(400, 401, 403, 404) },
+    answers: { 200: { description: 'The session', schema: SessionRenamed }, ...errors(400, 401, 403, 404) },
   },
   {
     method: 'get',

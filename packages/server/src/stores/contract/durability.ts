@@ -57,6 +57,8 @@ export function durabilityContract(implementation: Implementation): void {
     withStore(implementation, async (store, place) => {
       const record = recordOf(ref, 3, {
         archived: true,
+        renamed: true,
+        firstInput: 'How do I begin?',
         labels: { site: 'one.org' },
         said: 3,
         checkpoint: { version: 4, seq: 2, state: '{"open":[]}' },

@@ -32,6 +32,8 @@ export const recordOf = (
   domain: 'default',
   agent: 'assistant',
   title: `session ${ref.id}`,
+  renamed: false,
+  firstInput: '',
   status: 'idle',
   approval: null,
   archived: false,

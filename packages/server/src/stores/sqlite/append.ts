@@ -27,13 +27,14 @@ export function prepareAppend(database: Database): (append: Append) => void {
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
   );
   const insertSession = database.prepare(`
-    INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, approval, archived, labels, said, created_at,
-      updated_at, head)
-    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $status, $approval, $archived, $labels, $said, $createdAt,
-      $updatedAt, $head)`);
+    INSERT INTO sessions (owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
+      said, created_at, updated_at, head)
+    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $renamed, $firstInput, $status, $approval, $archived, $labels,
+      $said, $createdAt, $updatedAt, $head)`);
   const updateSession = database.prepare(`
-    UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, status = $status,
-      approval = $approval, archived = $archived, labels = $labels, said = $said, created_at = $createdAt, updated_at = $updatedAt, head = $head
+    UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, renamed = $renamed,
+      first_input = $firstInput, status = $status, approval = $approval, archived = $archived, labels = $labels, said = $said,
+      created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
   const insertFact = database.prepare('INSERT INTO facts (session, seq, body) VALUES (?, ?, ?)');
   const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
@@ -75,6 +76,8 @@ const sessionValues = (record: SessionRecord) => ({
   domain: storable(record.domain),
   agent: storable(record.agent),
   title: storable(record.title),
+  renamed: Number(record.renamed),
+  firstInput: storable(record.firstInput),
   status: record.status,
   approval: record.approval && storable(record.approval),
   archived: Number(record.archived),

@@ -122,6 +122,13 @@ test('a database of the first release is upgraded where it is, and its sessions 
       label({ site: 'new.org' }),
     ],
     revived: [{ type: 'session.archived', by: 'ada' }, input],
+    begun: [
+      { ...input, parts: [{ type: 'text', text: 'before' }] },
+      { type: 'session.cleared', by: 'ada' },
+      { ...input, parts: [{ type: 'text', text: 'first of all' }] },
+      { ...input, parts: [{ type: 'text', text: 'then' }] },
+      { type: 'session.renamed', title: 'Kept', by: 'ada' },
+    ],
     silent: [label({})],
   });
   const store = openSqliteStore(scratch.path);
@@ -135,7 +142,10 @@ test('a database of the first release is upgraded where it is, and its sessions 
   });
   expect(await store.load(refOf('ada', 'revived'))).toMatchObject({ said: 1, archived: false, labels: {} });
   expect(await store.load(refOf('ada', 'silent'))).toMatchObject({ said: 0, archived: false, labels: {} });
-  expect(idsOf((await store.list({ limit: 5 })).sessions)).toEqual(['revived', 'silent']);
+  const begun = refOf('ada', 'begun');
+  expect(await store.load(begun)).toMatchObject({ renamed: true, firstInput: 'first of all' });
+  expect(await store.load(spoken)).toMatchObject({ renamed: false, firstInput: '' });
+  expect(idsOf((await store.list({ limit: 5 })).sessions)).toEqual(['begun', 'revived', 'silent']);
   expect((await store.read(spoken, 0, 20)).length).toBe(9);
   await store.append(9, [textFact(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
   await store.preferences.put(spoken.owner, { theme: 'dark' });

@@ -134,6 +134,35 @@ export const MIGRATIONS: readonly string[] = [
     ORDER BY asked.seq DESC LIMIT 1
   ) WHERE status = 'waiting';
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN renamed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN first_input TEXT NOT NULL DEFAULT '';
+
+  -- since the session was last cleared, if it was
+  WITH cleared AS (
+    SELECT session, max(seq) AS seq FROM facts
+    WHERE instr(body, '"session.cleared"') > 0
+      AND CASE WHEN json_valid(body) THEN body ->> '$.type' = 'session.cleared' END
+    GROUP BY session
+  ), since AS (
+    SELECT row, coalesce(cleared.seq, 0) AS seq FROM sessions LEFT JOIN cleared ON cleared.session = sessions.row
+  )
+  UPDATE sessions SET
+    renamed = EXISTS (
+      SELECT 1 FROM facts WHERE facts.session = since.row AND facts.seq > since.seq
+        AND instr(body, '"session.renamed"') > 0
+        AND CASE WHEN json_valid(body) THEN body ->> '$.type' = 'session.renamed' END
+    ),
+    first_input = coalesce((
+      SELECT substr(body ->> '$.parts[0].text', 1, 2000) FROM facts
+      WHERE facts.session = since.row AND facts.seq > since.seq
+        AND CASE WHEN json_valid(body) THEN
+          body ->> '$.type' = 'input.accepted' AND body ->> '$.parts[0].text' <> ''
+        END
+      ORDER BY facts.seq LIMIT 1
+    ), '')
+  FROM since WHERE since.row = sessions.row;
+  `,
 ];
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */

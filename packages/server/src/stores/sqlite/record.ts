@@ -5,8 +5,8 @@ import type { SessionRecord } from '../../core/ports/store.ts';
 
 /** To be selected by everyone who wants a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, status, approval, archived, labels, said,
-    created_at, updated_at, head,
+  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
+    said, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -18,6 +18,8 @@ const Row = z.object({
   domain: z.string(),
   agent: z.string(),
   title: z.string(),
+  renamed: z.number(),
+  first_input: z.string(),
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
   approval: ApprovalId.nullable(),
   archived: z.number(),
@@ -35,7 +37,8 @@ const Labels = z.record(z.string(), z.string());
 
 /** Throws where the row was not written by us. */
 export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const { row, owner, id, archived, labels, created_at, updated_at, ...rest } = Row.parse(value);
+  const { row, owner, id, archived, labels, renamed, first_input, created_at, updated_at, ...rest } =
+    Row.parse(value);
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
   const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
   return {
@@ -43,6 +46,8 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
     record: {
       ...shown,
       ref: { owner, id },
+      renamed: renamed !== 0,
+      firstInput: first_input,
       archived: archived !== 0,
       labels: Labels.parse(JSON.parse(labels)),
       createdAt: created_at,

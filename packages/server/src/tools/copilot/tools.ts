@@ -42,7 +42,7 @@ const plan = defineTool({
   special: true,
   repeatable: true,
   approval: () => null,
-  run: async ({ steps }) => ({ parts: [textPart(`The plan has ${steps.length} steps.`)] }),
+  run: async ({ steps }) => ({ parts: [textPart(`The plan has ${steps.length} steps.`)], notice: true }),
 });
 
 const act = defineTool({

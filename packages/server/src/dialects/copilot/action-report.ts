@@ -1,0 +1,55 @@
+/** What a client says of the action that it was sent, verified: the outcome of the call that asked for it. */
+import { isObject, type JsonObject, type Part, textPart } from '@parlance/protocol';
+import { sendWritten } from '../../copilot/action/print.ts';
+import { suggestCorrection } from '../../copilot/correction.ts';
+import type { ActionReport } from '../../copilot/evidence.ts';
+import type { Page } from '../../copilot/page/page.ts';
+import { verifyAction } from '../../copilot/verify.ts';
+import type { InteractRequest } from './request.ts';
+import { pageData, pageParts } from './request-page.ts';
+
+export type Reported = { readonly failed: boolean; readonly parts: Part[]; readonly data: JsonObject };
+
+/** `input` is that of the call; `before` is the page that it was made for, `page` the one that came with the report. */
+export function reportedAction(
+  input: JsonObject,
+  request: InteractRequest,
+  { before, page }: { before: Page | null; page: Page | null },
+): Reported {
+  const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
+  const after = page ?? before ?? EMPTY_PAGE;
+  const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
+  const verification = action
+    ? verifyAction({ action, expectedOutcome }, reportIn(request, after), before, after)
+    : { success: false, confidence: 1, reason: 'The action could not be read.' };
+  const correction =
+    action && !verification.success ? suggestCorrection(action, verification, after, before) : null;
+  const words = [
+    `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
+    ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
+    ...(correction ? [`Suggested: ${correction.strategy} – ${correction.reason}`] : []),
+  ];
+  return {
+    failed: !verification.success,
+    parts: [textPart(words.join('\n')), ...pageParts(page)],
+    data: { ...pageData(page), verification, ...(correction ? { correction } : {}) } as JsonObject,
+  };
+}
+
+const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
+
+/** What the client says, without the nulls with which some fill what they do not know. */
+function reportIn(request: InteractRequest, after: Page): ActionReport {
+  const { lastActionStatus, lastActionError, lastActionResult, clientVerification, clientObservations } =
+    request;
+  return {
+    lastActionStatus: lastActionStatus ?? undefined,
+    lastActionError: lastActionError ?? undefined,
+    lastActionResult: lastActionResult ?? undefined,
+    clientVerification: clientVerification ?? undefined,
+    clientObservations: clientObservations ?? undefined,
+    urlChanged: clientVerification?.urlChanged ?? clientObservations?.didUrlChange,
+    previousUrl: request.previousUrl ?? undefined,
+    url: request.url ?? after.url,
+  };
+}
