@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { contextIn, use, type Workshop, workshop } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
@@ -26,14 +27,28 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     for (const path of [
       '/etc/parlance-escape',
       '/usr/parlance-escape',
-      '/root/x',
+      '/opt/parlance-escape',
       '/var/tmp/parlance-escape',
     ]) {
       expect((await run(place, `echo x > ${path}`)).exitCode).not.toBe(0);
       expect(await Bun.file(path).exists()).toBe(false);
     }
-    await run(place, 'echo x > ../escaped');
+    await run(place, 'echo x > ../escaped; echo x > ~/parlance-escape');
+    expect(await Bun.file(join(homedir(), 'parlance-escape')).exists()).toBe(false);
     expect(await readdir(place.outside)).toEqual(['root']);
+  });
+
+  test('a command that only looks can write nothing', async () => {
+    await using place = await workshop();
+    const tool = shell('shell', { sandbox, hide: [] });
+    const view = { root: place.root, workdir: place.root, hide: [], looks: true };
+    const inside = await sandbox?.enter(['sh', '-c', 'ls; touch made'], view);
+    const child = Bun.spawn(inside?.argv ?? [], { stdout: 'pipe', stderr: 'ignore' });
+    expect(await child.exited).not.toBe(0);
+    await place.write('a.txt', 'a');
+    const unasked = contextIn(place.root, { unasked: true });
+    expect((await use(tool, { command: ['cat', 'a.txt'] }, unasked)).data?.output).toBe('a');
+    expect(await readdir(place.root)).toEqual(['a.txt']);
   });
 
   test('/tmp is private', async () => {

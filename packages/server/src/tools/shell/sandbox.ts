@@ -6,12 +6,18 @@ import { join, relative, sep } from 'node:path';
 import { isReadOnly } from '../beneath.ts';
 import type { Guard } from '../guard.ts';
 import { contains, errorCode, exists } from '../paths.ts';
+import { homeMounts } from './home.ts';
 
 /** What a command finds: hidden places empty, read-only ones as they are. */
 export type View = Guard & {
   /** the only folder that can be written, links resolved */
   readonly root: string;
   readonly workdir: string;
+  /** home folders that the command finds empty, but for the programs of its PATH */
+  readonly homes?: readonly string[];
+  readonly path?: string;
+  /** the command only looks: it can write nothing at all */
+  readonly looks?: boolean;
   /** folders of the server that the command may read, even below /tmp */
   readonly show?: readonly string[];
 };
@@ -39,7 +45,7 @@ export async function findSandbox(): Promise<Sandbox | null> {
 const bubblewrap = (program: string): Sandbox => ({
   async enter(argv, view) {
     const { root, workdir, hide, show = [] } = view;
-    const git = await gitMounts(root);
+    const git = view.looks ? UNCHANGED : await gitMounts(root);
     return {
       argv: [
         program,
@@ -54,7 +60,13 @@ const bubblewrap = (program: string): Sandbox => ({
           '/run/current-system',
           '/run/current-system',
         ],
-        ...[...rootMounts(view), ...git.mounts, ...pins(root, hide), ...(await hidingMounts(hide))],
+        ...homeMounts(view.homes ?? [], view.path ?? ''),
+        ...[
+          ...rootMounts(view),
+          ...git.mounts,
+          ...(view.looks ? [] : pins(root, hide)),
+          ...(await hidingMounts(hide)),
+        ],
         ...show.flatMap((path) => ['--ro-bind', path, path]),
         ...['--unshare-user-try', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],
         ...['--unshare-cgroup-try', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
@@ -65,8 +77,11 @@ const bubblewrap = (program: string): Sandbox => ({
   },
 });
 
+const UNCHANGED = { mounts: [], finish: async () => undefined };
+
 /** The root, writable but for what of it belongs to the server. */
-function rootMounts({ root, readOnly = [], writable = [] }: View): string[] {
+function rootMounts({ root, readOnly = [], writable = [], looks = false }: View): string[] {
+  if (looks) return ['--ro-bind', root, root];
   const mounts = [
     isReadOnly({ root, hide: [], readOnly, writable }, root) ? '--ro-bind' : '--bind',
     root,
@@ -103,7 +118,7 @@ async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () =
     if (errorCode(thrown) === 'ENOENT') return null;
     throw thrown;
   });
-  if (!kind) return { mounts: [], finish: async () => undefined };
+  if (!kind) return UNCHANGED;
   if (!kind.isDirectory()) return { mounts: ['--ro-bind', git, git], finish: async () => undefined };
   const hooks = join(git, 'hooks');
   const config = join(git, 'config');

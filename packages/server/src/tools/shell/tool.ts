@@ -19,6 +19,7 @@ import { confine } from '../paths.ts';
 import { commandEnvironment, unaskedEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
 import { grantFor, quote } from './grant.ts';
+import { hiddenHomes } from './home.ts';
 import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
@@ -136,7 +137,7 @@ type Command = {
 
 async function runCommand(
   { command, workdir, environment, timeout, show }: Command,
-  { root, signal }: ToolContext,
+  { root: given, signal, approved, unasked }: ToolContext,
   { sandbox, ...guard }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
@@ -144,7 +145,10 @@ async function runCommand(
   if (!program.includes('/') && !Bun.which(program, { PATH: environment.PATH ?? '' })) {
     return { reason: 'exited', exitCode: 127, output: `${program}: program not found\n`, durationMs: 0 };
   }
-  const inside = await sandbox?.enter(command, { root: realpathSync(root), workdir, show, ...guard });
+  const root = realpathSync(given);
+  const homes = approved ? [] : hiddenHomes(process.env, root);
+  const view = { root, workdir, show, homes, path: environment.PATH ?? '', looks: unasked, ...guard };
+  const inside = await sandbox?.enter(command, view);
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal };
   return runProcess(run).finally(() => inside?.finish());

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contextIn, use } from '../testing.ts';
+import { hiddenHomes } from './home.ts';
+import { findSandbox } from './sandbox.ts';
+import { shell } from './tool.ts';
+
+const sandbox = await findSandbox();
+// In CI the sandbox must be there: a skipped attempt proves nothing.
+const skipped = !sandbox && !process.env.CI;
+const before = { HOME: process.env.HOME, PATH: process.env.PATH };
+
+afterEach(() => {
+  Object.assign(process.env, before);
+});
+
+/** Not below /tmp, which the sandbox empties for everybody. The working directory is in the home. */
+async function home() {
+  const path = await realpath(await mkdtemp('/var/tmp/parlance-home-'));
+  const root = join(path, 'projects/mine');
+  await mkdir(root, { recursive: true });
+  await Bun.write(join(path, '.ssh/id_ed25519'), 'private key');
+  await Bun.write(join(path, '.netrc'), 'password');
+  await Bun.write(join(root, 'a.txt'), 'a');
+  process.env.HOME = path;
+  return { path, root, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+async function run(root: string, script: string, approved = false): Promise<string> {
+  const tool = shell('shell', { sandbox, hide: [] });
+  const result = await use(tool, { command: ['bash', '-c', script] }, contextIn(root, { approved }));
+  return String(result.data?.output);
+}
+
+describe.skipIf(skipped)('HOME in the sandbox', () => {
+  const LOOK = 'cat ~/.ssh/id_ed25519 "$HOME/.netrc"; ls -A ~';
+
+  test('is empty for a command that nobody approved, but for the working directory in it', async () => {
+    await using place = await home();
+    const output = await run(place.root, `${LOOK}; cat a.txt; echo b > b.txt`);
+    expect(output).not.toMatch(/private key|password|netrc$/m);
+    expect(output).toEndWith('projects\na');
+    expect(await Bun.file(join(place.root, 'b.txt')).text()).toBe('b\n');
+  });
+
+  test('can be written, and nothing of it stays', async () => {
+    await using place = await home();
+    expect(await run(place.root, 'mkdir -p ~/.cache && echo x > ~/.cache/x && cat ~/.cache/x')).toBe('x\n');
+    expect(await Bun.file(join(place.path, '.cache/x')).exists()).toBe(false);
+  });
+
+  test('is there for a command that somebody approved', async () => {
+    await using place = await home();
+    expect(await run(place.root, LOOK, true)).toMatch(/private key.*password/s);
+  });
+
+  test('still holds the programs of PATH and what they load, and nothing else', async () => {
+    await using place = await home();
+    const program = join(place.path, '.tool/bin/greet');
+    await Bun.write(program, '#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n');
+    await chmod(program, 0o755);
+    await Bun.write(join(place.path, '.tool/lib/words'), 'hello\n');
+    await Bun.write(join(place.path, '.tool/credentials'), 'token');
+    await Bun.write(join(place.path, '.other/bin/far'), '#!/bin/sh\necho far\n');
+    await chmod(join(place.path, '.other/bin/far'), 0o755);
+    await mkdir(join(place.root, '../links'));
+    await symlink(join(place.path, '.other/bin/far'), join(place.root, '../links/far'));
+    process.env.PATH = `${join(place.path, '.tool/bin')}:${join(place.path, 'projects/links')}:${before.PATH}`;
+    expect(await run(place.root, 'greet; far; cat ~/.tool/credentials ~/.netrc')).toMatch(
+      /^hello\nfar\n(cat: .*No such file or directory\n){2}$/,
+    );
+  });
+
+  test('is left alone if the system or the working directory is in the way', async () => {
+    await using place = await home();
+    process.env.HOME = '/';
+    expect(await run(place.root, 'cat a.txt; ls /usr/bin | head -1')).toMatch(/^a\S+\n$/);
+    process.env.HOME = place.root;
+    expect(await run(place.root, 'cat ~/a.txt')).toBe('a');
+    process.env.HOME = '/nonexistent';
+    expect(await run(place.root, 'cat a.txt')).toBe('a');
+  });
+});
+
+test('no home is hidden that holds the system or lies in the working directory', () => {
+  expect(hiddenHomes({ HOME: '/usr' }, '/work')).not.toContain('/usr');
+  expect(hiddenHomes({ HOME: '/' }, '/work')).not.toContain('/');
+  expect(hiddenHomes({ HOME: '/work/home' }, '/work')).not.toContain('/work/home');
+  expect(hiddenHomes({ HOME: '/home/ann' }, '/home/ann/project')).toContain('/home/ann');
+});

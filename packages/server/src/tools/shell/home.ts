@@ -1,0 +1,86 @@
+/** Home folders hold keys and tokens: a command that nobody approved finds them empty, but for programs. */
+import { readdirSync, readlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { realpathOr } from '../guard.ts';
+import { contains } from '../paths.ts';
+
+/** Beside a folder of programs these hold what the programs load. None is a place for keys. */
+const CODE = new Set([
+  ...['bin', 'shims', 'lib', 'lib64', 'libexec', 'include', 'versions', 'version', 'installs', 'toolchains'],
+  ...['tools', 'plugins'],
+]);
+/** A home that holds one of these cannot be hidden: nothing would run. */
+const SYSTEM = ['/usr', '/etc', '/bin', '/lib'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The home folders of this process, real paths, without those that hold the working directory's own files or the system. */
+export function hiddenHomes(environment: Environment, root: string): string[] {
+  const named = [environment.HOME, homeOfAccount()].filter((path) => path !== undefined && path !== '');
+  const homes = new Set(named.map((path) => realpathOr(resolve(path ?? '/'))));
+  return [...homes].filter((home) => !contains(root, home) && !SYSTEM.some((path) => contains(home, path)));
+}
+
+/** Mounts for bubblewrap. Those of the working directory, which may lie in a home, come after them. */
+export function homeMounts(homes: readonly string[], path: string): string[] {
+  const present = homes.filter((home) => realpathOr(home) === home && isFolder(home));
+  const programs = programsIn(present, path);
+  return [
+    ...present.flatMap((home) => ['--tmpfs', home]),
+    ...programs.flatMap((folder) => ['--ro-bind-try', folder, folder]),
+  ];
+}
+
+/** An account without an entry in the system's list has none. */
+function homeOfAccount(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}
+
+const isFolder = (path: string): boolean => entriesOf(path) !== null;
+
+const found = new Map<string, string[]>();
+
+/** The folders in `homes` that programs of PATH are in or lead to. Found once: reading all of PATH takes a while. */
+function programsIn(homes: readonly string[], path: string): string[] {
+  const key = JSON.stringify([homes, path]);
+  const known = found.get(key);
+  if (known) return known;
+  const isHome = (folder: string) => homes.some((home) => contains(home, folder));
+  const folders = path.split(delimiter).filter((folder) => folder.startsWith('/'));
+  const targets = folders.flatMap((folder) => [folder, realpathOr(folder), ...linkedFrom(folder)]);
+  const code = targets.filter(isHome).flatMap((folder) => codeAround(folder, homes));
+  const programs = [...new Set(code)];
+  found.set(key, programs);
+  return programs;
+}
+
+/** The folders that links in a folder of programs lead to. */
+const linkedFrom = (folder: string): string[] =>
+  (entriesOf(folder) ?? [])
+    .filter((entry) => entry.isSymbolicLink())
+    .flatMap((entry) => {
+      const target = resolve(folder, readlinkSync(join(folder, entry.name)));
+      return [dirname(target), dirname(realpathOr(target))];
+    });
+
+/** The folder of programs and those beside it that hold code. A home itself, or what is directly in it, is not looked around in. */
+function codeAround(folder: string, homes: readonly string[]): string[] {
+  if (homes.includes(folder)) return [];
+  const parent = dirname(folder);
+  if (homes.includes(parent)) return [folder];
+  const beside = (entriesOf(parent) ?? []).filter((entry) => CODE.has(entry.name));
+  return [folder, ...beside.map((entry) => join(parent, entry.name))];
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return null;
+  }
+}
