@@ -176,7 +176,7 @@ describe('agentloop:', () => {
 });
 
 describe('conversations:', () => {
-  test('a user who comes back without naming the conversation is shown what is under way', async () => {
+  test('a user who comes back without naming the conversation is sent the rest of what is under way', async () => {
     const session = 'temp-unnamed';
     const first = await server.connect(`/ws?token=${token}`);
     first.send({ type: 'send_message', conversationId: session, payload: { content: 'tell me' } });
@@ -188,8 +188,9 @@ describe('conversations:', () => {
     await says(witness, words(21, 20));
     model.end();
     const complete = await back.next('message_complete');
-    const assembled = ASSEMBLED.conversations?.([first.frames, back.frames]);
-    expect(assembled).toEqual([words(1, 40)]);
+    // Clients append what comes.
+    const appended = ASSEMBLED.conversations?.([[...first.frames, ...back.frames]]);
+    expect(appended).toEqual([words(1, 40)]);
     expect(complete.payload).toMatchObject({ content: words(1, 40) });
     // The HTTP form of the same conversation has it once.
     const response = await fetch(`${server.http}/v1/conversations/${session}/messages`, {

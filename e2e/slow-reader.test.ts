@@ -140,6 +140,25 @@ describe('where much may be held', () => {
 
 describe('by default', () => {
   withServer({});
+  test('conversations: what a reader that was too far behind was not sent goes on to the next socket of its user', async () => {
+    const { open, text, done } = READERS.conversations;
+    await prepared('left');
+    const slow = await open('left');
+    slow.stopReading();
+    await turn('left', WIDTH);
+    slow.goOn();
+    expect(await slow.closed).toBe(1013);
+    // So much at once is too much for the next socket as well: it comes back until it has everything.
+    const readers = [slow];
+    while (!readers.at(-1)?.texts.some(done)) {
+      const next = await rawReader(server.http, `/ws?token=${token}`);
+      await Promise.race([next.until(done).catch(() => 'closed'), next.closed]);
+      readers.push(next);
+    }
+    expect(readers.flatMap(({ texts }) => text(texts)).join('')).toBe(answerOf(WIDTH));
+    for (const reader of readers) reader.end();
+  });
+
   for (const name of ['agentloop', 'conversations'] as const) {
     test(`${name}: a reader that is too far behind is closed with 1013, and nobody else notices`, async () => {
       const session = `gone-${name}`;

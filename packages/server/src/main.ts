@@ -259,6 +259,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     return { dialect: dialect ?? 'all', port: server.port ?? port };
   };
 
+  for (const dialect of DIALECTS) await dialect.resume?.(around, audienceOf(audiences, dialect.name));
   const main = open(config.port, null, 0);
   const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
   listening.push(main, ...doors);

@@ -50,6 +50,7 @@ export type { Caller } from './asking.ts';
 export type { ClientAnswer, ClientDesk, ClientProgress, ClientRequest, ToolClient } from './clients.ts';
 export { directCallId } from './decide.ts';
 export type { Glance, Now, PendingApproval, Sink } from './glance.ts';
+export { GrowingText } from './growing-text.ts';
 export { identify, principalOf, tokenOf } from './identity.ts';
 export type { Account, Accounts } from './ports/accounts.ts';
 export type { Connection, OpenStream, Passing, Pieces, Reader, Socket } from './ports/connection.ts';
@@ -67,7 +68,7 @@ export {
   sessionKey,
 } from './ports/store.ts';
 export { requestIdOf } from './request-id.ts';
-export { requirePermission } from './rights.ts';
+export { maySee, requirePermission } from './rights.ts';
 export { exportedLines } from './session-export.ts';
 export { stampedId } from './stamped-id.ts';
 
@@ -168,11 +169,16 @@ export class Engine {
 
   /** Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on waiting. */
   async recover(): Promise<number> {
-    const unfinished = await Array.fromAsync(this.#directory.all({ status: ['running'] }));
+    const unfinished = await this.unfinished();
     await this.#each(unfinished, async ({ ref }) => {
       if (!this.draining) await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
     });
     return unfinished.length;
+  }
+
+  /** Sessions in which a turn is running: before `recover`, those that the end of the process interrupted. */
+  async unfinished(): Promise<SessionRecord[]> {
+    return Array.fromAsync(this.#directory.all({ status: ['running'] }));
   }
 
   /** The principal's session of that name, whether it exists yet or not; an admin's may be someone else's. */

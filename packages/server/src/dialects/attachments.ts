@@ -53,7 +53,7 @@ export class Attachments {
     return () => this.#left(id);
   }
 
-  leave(socket: Socket): void {
+  leave(socket: Pick<Socket, 'id'>): void {
     this.#left(socket.id);
   }
 

@@ -4,6 +4,7 @@ import {
   type Engine,
   type Glance,
   type Log,
+  type Now,
   type Pieces,
   type SessionRef,
   type Socket,
@@ -13,15 +14,24 @@ import {
 import { Attachments } from './attachments.ts';
 import type { Frame, Projection } from './dialect.ts';
 
-type Members = Map<ConnectionId, Socket>;
+/** What is sent the frames of a session: a socket, or what keeps them for one. */
+export type Member = Pick<Socket, 'id' | 'open' | 'send' | 'sendText'>;
+/** Which of the frames of `attach` a member that joins is sent. */
+export type Shown = (body: object) => boolean;
+
+const EVERYTHING: Shown = () => true;
+export const NOTHING: Shown = () => false;
+
+type Members = Map<ConnectionId, Member>;
 type Group<State> = { state: State; readonly watch: Watch; readonly members: Members };
+type Seat<State> = { readonly group: Group<State> | null; readonly give: () => void };
 type Hearing = { readonly members: Members; readonly stop: () => void };
 
 export class Audience<State> {
   readonly #groups = new Map<string, Promise<Group<State>>>();
   readonly #hearings = new Map<PrincipalId, Hearing>();
   /** what to undo when a socket is gone */
-  readonly #seats = new Map<ConnectionId, Map<string, () => void>>();
+  readonly #seats = new Map<ConnectionId, Map<string, Seat<State>>>();
 
   readonly #pieces: Pieces | undefined;
 
@@ -36,23 +46,75 @@ export class Audience<State> {
   }
 
   /** The socket sees what happens in the session from now on; first of all, what is under way. Twice is once. */
-  async join(ref: SessionRef, socket: Socket): Promise<void> {
+  async join(ref: SessionRef, socket: Socket, shown = EVERYTHING): Promise<void> {
+    await this.#enter(ref, socket, shown, () => this.attachments.attach(ref, this.dialect, socket));
+  }
+
+  /** The member is sent what happens in the session from now on. It does not count as attached. */
+  async hold(ref: SessionRef, member: Member): Promise<void> {
+    await this.#enter(ref, member, NOTHING, () => undefined);
+  }
+
+  /** The sessions that the socket joined, as they are now. */
+  joined(socket: Member): Now[] {
+    const seats = [...(this.#seats.get(socket.id)?.values() ?? [])];
+    return seats.flatMap(({ group }) => (group ? [group.watch.now()] : []));
+  }
+
+  /** `keeper` takes the place of a socket: it is sent everything that happens after the socket's last frame. */
+  keep(ref: SessionRef, socket: Member, keeper: Member): void {
+    this.#replace(ref, socket, keeper);
+  }
+
+  /** The socket takes the place of its keeper. Returns what a socket that joins now would be shown. */
+  succeed(ref: SessionRef, keeper: Member, socket: Socket): readonly object[] {
+    const group = this.#replace(ref, keeper, socket);
+    if (!group) return [];
+    this.attachments.attach(ref, this.dialect, socket);
+    return this.projection.attach(group.state, group.watch.now());
+  }
+
+  async #enter(ref: SessionRef, member: Member, shown: Shown, entered: () => void): Promise<void> {
     const key = sessionKey(ref);
     for (;;) {
       const gathering = this.#groups.get(key) ?? this.#gather(key, ref);
       const group = await gathering;
       if (this.#groups.get(key) !== gathering) continue; // its last member left meanwhile
-      if (!socket.open) return this.#dissolve(key, group);
-      if (group.members.has(socket.id)) return;
-      group.members.set(socket.id, socket);
-      this.attachments.attach(ref, this.dialect, socket);
-      this.#seat(socket, key, () => {
-        group.members.delete(socket.id);
-        this.#dissolve(key, group);
-      });
-      for (const body of this.projection.attach(group.state, group.watch.now())) socket.send(body);
+      if (!member.open) return this.#dissolve(key, group);
+      if (group.members.has(member.id)) return;
+      this.#add(key, group, member);
+      entered();
+      this.#show(group, member, shown);
       return;
     }
+  }
+
+  #add(key: string, group: Group<State>, member: Member): void {
+    group.members.set(member.id, member);
+    const give = () => {
+      group.members.delete(member.id);
+      this.#dissolve(key, group);
+    };
+    this.#seat(member, key, { group, give });
+  }
+
+  #show(group: Group<State>, member: Member, shown: Shown): void {
+    if (shown === NOTHING) return;
+    for (const body of this.projection.attach(group.state, group.watch.now()))
+      if (shown(body)) member.send(body);
+  }
+
+  /** Synchronous: no event reaches both, and none neither. */
+  #replace(ref: SessionRef, before: Member, after: Member): Group<State> | null {
+    const key = sessionKey(ref);
+    const seats = this.#seats.get(before.id);
+    const group = seats?.get(key)?.group;
+    if (!seats || !group) return null;
+    seats.delete(key);
+    if (seats.size === 0) this.#seats.delete(before.id);
+    group.members.delete(before.id);
+    this.#add(key, group, after);
+    return group;
   }
 
   /** The socket sees every session of the owner, from now on. */
@@ -60,12 +122,13 @@ export class Audience<State> {
     const hearing = this.#hearings.get(owner) ?? this.#listen(owner);
     hearing.members.set(socket.id, socket);
     this.attachments.attach(owner, this.dialect, socket);
-    this.#seat(socket, owner, () => {
+    const give = () => {
       hearing.members.delete(socket.id);
       if (hearing.members.size > 0) return;
       hearing.stop();
       this.#hearings.delete(owner);
-    });
+    };
+    this.#seat(socket, owner, { group: null, give });
   }
 
   /** For a socket that hears the owner's sessions already: what is under way in this one. */
@@ -82,17 +145,17 @@ export class Audience<State> {
   }
 
   /** The socket is gone. */
-  leave(socket: Socket): void {
+  leave(socket: Member): void {
     const seats = this.#seats.get(socket.id);
     this.#seats.delete(socket.id);
     this.attachments.leave(socket);
-    for (const give of seats?.values() ?? []) give();
+    for (const { give } of seats?.values() ?? []) give();
   }
 
-  #seat(socket: Socket, key: string, give: () => void): void {
-    const seats = this.#seats.get(socket.id) ?? new Map<string, () => void>();
-    seats.set(key, give);
-    this.#seats.set(socket.id, seats);
+  #seat(member: Member, key: string, seat: Seat<State>): void {
+    const seats = this.#seats.get(member.id) ?? new Map<string, Seat<State>>();
+    seats.set(key, seat);
+    this.#seats.set(member.id, seats);
   }
 
   #dissolve(key: string, group: Group<State>): void {
@@ -157,8 +220,11 @@ export class Audience<State> {
     }
     for (const frame of frames) {
       const text = JSON.stringify(frame.body);
-      for (const socket of members.values()) {
-        if (socket.id !== frame.except) socket.sendText(text, frame.body, this.#pieces);
+      // A socket that is too slow closes here, and its keeper has this frame from the socket: those that come are last.
+      let left = members.size;
+      for (const member of members.values()) {
+        if (left-- === 0) break;
+        if (member.id !== frame.except) member.sendText(text, frame.body, this.#pieces);
       }
     }
     return next;

@@ -94,6 +94,8 @@ export interface Dialect<State = unknown> {
   readonly projection: Projection<State>;
   /** In: frames to commands, for one socket. Absent where the dialect has no sockets. */
   open?(socket: Socket, around: Surroundings, audience: Audience<State>): Connection;
+  /** Called once at the start, before unfinished turns go on and before anyone can connect. */
+  resume?(around: Surroundings, audience: Audience<State>): Promise<void>;
   /** The HTTP endpoints of the contract. */
   routes?(app: Hono, around: Surroundings): void;
 }

@@ -30,7 +30,7 @@ export function sniffing(open: (dialect: DialectName) => Connection): Connection
     garbled: async (reason) => (await become(undefined)).garbled(reason),
     limited: (fault) => chosen?.limited?.(fault),
     identified: () => chosen?.identified?.() ?? null,
-    closed: () => chosen?.closed(),
+    closed: (unsent) => chosen?.closed(unsent),
     draining: () => chosen?.draining(),
   };
 }

@@ -112,3 +112,33 @@ test('one large frame alone does not cost a reader its socket', () => {
   drain(10);
   expect(sent.at(-1)?.length).toBe(5_000);
 });
+
+const unsent = (outbox: Outbox, cut: boolean) =>
+  (outbox.unsent(cut) as Piece[]).map(({ block, text }) => block + text);
+
+test('what never left is known: what is held, and after a cut what was on its way', () => {
+  const { outbox, send, drain } = stage();
+  send('a', '1');
+  expect(unsent(outbox, true)).toEqual([]);
+  send('a', '2');
+  expect(unsent(outbox, false)).toEqual([]);
+  expect(unsent(outbox, true)).toEqual(['a2']);
+  send('a', '3');
+  send('a', '4');
+  send('b', '5');
+  expect(unsent(outbox, false)).toEqual(['a34', 'b5']);
+  expect(unsent(outbox, true)).toEqual(['a2', 'a34', 'b5']);
+  drain(0);
+  expect(unsent(outbox, false)).toEqual(['b5']);
+  expect(unsent(outbox, true)).toEqual(['a34', 'b5']);
+  drain(10);
+  expect(unsent(outbox, true)).toEqual([]);
+});
+
+test('what a reader that is let go was not sent is known, the frame that was too much included', () => {
+  const { outbox, seen, send } = stage(30);
+  for (const text of ['1', '2', '3', '4']) send('a', text);
+  for (const text of ['5', '6']) send('b', text);
+  expect(seen.gaveUp).toBe(1);
+  expect(unsent(outbox, false)).toEqual(['a34', 'b5', 'b6']);
+});

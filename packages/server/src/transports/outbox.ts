@@ -35,6 +35,10 @@ type Held = {
 
 export class Outbox {
   #held: Held[] | null = null;
+  /** the frame that the reader was too far behind for: it is on its way */
+  #leaving: Held | null = null;
+  /** what was held when the reader was let go */
+  #dropped: readonly Held[] = [];
   #size = 0;
   #since = 0;
   #gone = false;
@@ -58,9 +62,19 @@ export class Outbox {
     if (this.#held) this.#hold(this.#held, text, frame, pieces);
     else if (!this.#gone && this.wire.sendText(text) === -1) {
       this.#held = [];
+      this.#leaving = heldOf(text, frame, pieces);
       this.#since = performance.now();
     }
     return !this.#gone;
+  }
+
+  /**
+   * The frames that the reader was not sent. `cut`: the connection broke, so the frame that was on its way counts as
+   * well. Pieces of one text are one frame.
+   */
+  unsent(cut: boolean): object[] {
+    const leaving = cut && this.#leaving ? [this.#leaving] : [];
+    return [...leaving, ...(this.#held ?? this.#dropped)].flatMap((one) => wholeOf(one) ?? []);
   }
 
   /** The reader has read what was sent: it is sent what was held. */
@@ -68,12 +82,14 @@ export class Outbox {
     const held = this.#held;
     if (!held) return;
     this.#held = null;
+    this.#leaving = null;
     for (let index = 0; index < held.length; index++) {
       const one = held[index] as Held;
       this.#size -= sizeOf(one);
       if (this.wire.sendText(this.#encoded(one)) !== -1) continue;
       // Behind again: what is left is held as before, and the reader has been behind all the time.
       this.#held = held.slice(index + 1);
+      this.#leaving = one;
       return;
     }
     this.lag.caughtUp(performance.now() - this.#since);
@@ -82,34 +98,51 @@ export class Outbox {
   #hold(held: Held[], text: string, frame: object | undefined, pieces: Pieces | undefined): void {
     // Looked at before the frame is added: that it is large is not the reader's fault.
     if (this.#size > this.limit) {
-      this.#letGo([...held.map((one) => one.frame), frame]);
+      this.#letGo([...held, heldOf(text, frame, pieces)]);
       return;
     }
     const last = held.at(-1);
-    const key = (frame && pieces?.key(frame)) ?? null;
+    const key = keyOf(frame, pieces);
     if (last && frame && pieces && key !== null && key === last.key && pieces === last.pieces) {
       const piece = pieces.text(frame);
       last.more.add(piece);
       this.#size += piece.length;
       this.lag.coalesced();
     } else {
-      held.push({ text, frame, pieces, key, more: new GrowingText() });
+      held.push(heldOf(text, frame, pieces));
       this.#size += text.length;
     }
   }
 
-  #letGo(dropped: readonly (object | undefined)[]): void {
+  #letGo(dropped: readonly Held[]): void {
     this.#gone = true;
     this.#held = null;
+    this.#dropped = dropped;
     this.lag.gaveUp();
-    this.wire.letGo(dropped);
+    this.wire.letGo(dropped.map((one) => one.frame));
   }
 
-  #encoded({ text, frame, pieces, more }: Held): string {
-    if (more.length === 0 || !frame || !pieces) return text;
-    const whole = pieces.with(frame, pieces.text(frame) + more);
+  #encoded(one: Held): string {
+    if (one.more.length === 0) return one.text;
+    const whole = wholeOf(one);
+    if (!whole) return one.text;
     return this.wire.encode?.(whole) ?? JSON.stringify(whole);
   }
 }
+
+const keyOf = (frame: object | undefined, pieces: Pieces | undefined): string | null =>
+  (frame && pieces?.key(frame)) ?? null;
+
+const heldOf = (text: string, frame: object | undefined, pieces: Pieces | undefined): Held => ({
+  text,
+  frame,
+  pieces,
+  key: keyOf(frame, pieces),
+  more: new GrowingText(),
+});
+
+/** The frame with everything that was added to it. */
+const wholeOf = ({ frame, pieces, more }: Held): object | undefined =>
+  frame && pieces && more.length > 0 ? pieces.with(frame, pieces.text(frame) + more) : frame;
 
 const sizeOf = ({ text, more }: Held): number => text.length + more.length;

@@ -196,13 +196,13 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       ws.data.outbox?.drained();
     },
 
-    close(ws) {
+    close(ws, code) {
       ws.data.open = false;
       sockets.delete(ws);
       ws.data.endGuard?.();
       clearTimeout(ws.data.deadline);
       counts.leave(ws.data.place);
-      ws.data.connection?.closed();
+      ws.data.connection?.closed(ws.data.outbox?.unsent(code === ABNORMAL) ?? []);
     },
   };
 
@@ -250,6 +250,9 @@ const NEW = {
   refused: 0,
   deadline: undefined,
 };
+
+/** the close code of a connection that broke without a closing handshake */
+const ABNORMAL = 1006;
 
 /** when the frames that wait may have become fewer */
 const INBOX_RETRY_MS = 1_000;
@@ -315,7 +318,7 @@ class DialectSocket implements Socket {
   }
 
   send(frame: object): void {
-    this.sendText(JSON.stringify(frame));
+    this.sendText(JSON.stringify(frame), frame);
   }
 
   sendText(text: string, frame?: object, pieces?: Pieces): void {

@@ -51,8 +51,8 @@ export interface Connection {
    * where the token alone decides that.
    */
   established?(): boolean;
-  /** The socket is gone. Turns go on. */
-  closed(): void;
+  /** The socket is gone. Turns go on. `unsent` are the frames that never left because the reader was behind. */
+  closed(unsent: readonly object[]): void;
   /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */
   draining(): void;
 }

@@ -85,7 +85,7 @@ describe('approve_tool', () => {
   test('rejected with a reason: every socket is told, the rejecter gets rejected too, the turn goes on', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'save hello to rejected.txt');
-    const other = await connectAs(server, 'dev');
+    const other = await connectAs(server, 'dev', `&session=${id}`);
     await next(other, 'tool_approval_required');
     answer(client, id, requestId, false, 'not today');
     const executed = {
@@ -122,7 +122,7 @@ describe('approve_tool', () => {
     const client = await connectAs(server, 'dev');
     mkdirSync(join(server.root, 'folder'));
     const { id, requestId } = await asking(client, '/tool save_file {"path":"folder","content":"x"}');
-    const other = await connectAs(server, 'dev');
+    const other = await connectAs(server, 'dev', `&session=${id}`);
     await next(other, 'tool_approval_required');
     answer(client, id, requestId, true);
     const message = 'The path folder is not a file.';
@@ -145,7 +145,7 @@ describe('approve_tool', () => {
   test('the first answer wins; a late one is tool_execute_failed', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch once');
-    const late = await connectAs(server, 'dev');
+    const late = await connectAs(server, 'dev', `&session=${id}`);
     await next(late, 'tool_approval_required');
     answer(client, id, requestId, true);
     await turn(client);
@@ -257,9 +257,9 @@ test('a pending approval is shown after a restart, with the original requestId, 
   expect((await client.closed).code).toBe(1001);
   const after = await startTestServer(settings);
   try {
-    const named = await connectAs(after, 'dev', `&session=${id}`);
-    const attached = await named.until('tool_approval_required');
-    expect(of(attached, 'tool_approval_required')).toEqual([
+    const unnamed = await connectAs(after, 'dev');
+    const inherited = await unnamed.until('tool_approval_required');
+    expect(inherited).toEqual([
       {
         type: 'tool_approval_required',
         conversationId: id,
@@ -272,8 +272,9 @@ test('a pending approval is shown after a restart, with the original requestId, 
         },
       },
     ]);
-    const unnamed = await connectAs(after, 'dev');
-    expect((await next(unnamed, 'tool_approval_required')).payload.requestId).toBe(requestId);
+    const named = await connectAs(after, 'dev', `&session=${id}`);
+    const attached = await named.until('tool_approval_required');
+    expect(attached.at(-1)).toEqual(inherited[0] as never);
     answer(unnamed, id, requestId, true);
     const frames = await turn(named);
     const { content } = of(frames, 'message_complete')[0]?.payload ?? {};

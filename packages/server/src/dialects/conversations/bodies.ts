@@ -56,6 +56,12 @@ export type Body =
 
 export type Measures = { tokenCount: number; durationMs: number };
 
+/** The conversation that a message belongs to. */
+export function conversationOf(body: Body): string | undefined {
+  if (body.type === 'PONG') return undefined;
+  return body.type === 'conversation_started' ? body.payload.conversationId : body.conversationId;
+}
+
 /** Who speaks, and in which conversation: what every message of a stream names. */
 type Voice = { readonly conversationId: string; readonly agent: AgentRef };
 

@@ -1,15 +1,30 @@
 /**
  * `conversations`: multi-agent chat applications with logins. Every socket needs a token; one without is accepted and
- * closed with 1008. A socket sees the conversations it starts, sends to or names by `?session=`, and those of its user
- * that are under way when it connects. The contract has no frames for what other people write, for progress of a call
+ * closed with 1008. A socket sees the conversations that it starts, sends to or names by `?session=`, and those that
+ * closed sockets of its user left unfinished. The contract has no frames for what other people write, for progress of a call
  * and for compaction: these are not told. A standing "always" cannot be said: an approval counts once.
  */
-import { Fault, type FaultCode, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
-import { type Connection, requirePermission, type SessionRef, type Socket } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
+import {
+  type CommandInput,
+  Fault,
+  type FaultCode,
+  isObject,
+  LOCAL,
+  type Principal,
+  textPart,
+} from '@parlance/protocol';
+import {
+  type Connection,
+  type Receipt,
+  requirePermission,
+  type SessionRef,
+  type Socket,
+} from '../../core/engine.ts';
+import { type Audience, NOTHING } from '../audience.ts';
 import { defineDialect, reported, type Surroundings } from '../dialect.ts';
 import { retryField, retryWords } from '../retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
+import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
 import {
   ApproveTool,
@@ -22,12 +37,12 @@ import {
 } from './requests.ts';
 import { routes } from './routes.ts';
 import { REJECTED } from './tool-outcome.ts';
-import { ownUnderWay } from './under-way.ts';
 
 export const conversations = defineDialect<State>({
   name: 'conversations',
   projection,
   open,
+  resume: (around, audience) => Inheritance.of(audience, around).resume(),
   routes,
 });
 
@@ -55,6 +70,9 @@ function spoken(
   audience: Audience<State>,
 ): Connection {
   const { engine } = around;
+  const inheritance = Inheritance.of(audience, around);
+  /** the session that a message is on its way to */
+  let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };
   const say = (body: Body) => socket.send(body);
   const complain = (thrown: unknown, conversationId?: string) => {
@@ -85,7 +103,7 @@ function spoken(
     const domain = payload.domainId;
     const ref = await engine.resolve(principal, around.newId());
     await engine.send(ref, { type: 'session.create', domain }, caller);
-    await audience.join(ref, socket);
+    await audience.join(ref, socket, NOTHING);
     const { defaultAgent } = engine.roster.domain(domain);
     say({
       type: 'conversation_started',
@@ -103,10 +121,24 @@ function spoken(
     const ref = await addressed(conversationId);
     if (!ref) throw new Fault('not_found', 'Unknown conversationId');
     const call = directCall(payload.content);
-    // Joined first: nothing of the turn is missed.
-    await audience.join(ref, socket);
     const parts = [textPart(payload.content)];
-    await engine.send(ref, { type: 'input.submit', parts, call, mode: 'supersede' }, caller);
+    await write(ref, { type: 'input.submit', parts, call, mode: 'supersede' });
+  }
+
+  /** Joined first: nothing of what follows is missed, by this socket or, if it closes, by the one that inherits it. */
+  async function write(ref: SessionRef, command: CommandInput): Promise<Receipt> {
+    writing = ref;
+    try {
+      await attend(ref);
+      return await engine.send(ref, command, caller);
+    } finally {
+      writing = null;
+    }
+  }
+
+  async function attend(ref: SessionRef): Promise<void> {
+    await audience.join(ref, socket, NOTHING);
+    if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
   }
 
   /** A client may invent the id of a new conversation, in this form only. */
@@ -117,8 +149,7 @@ function spoken(
     const { conversationId } = read(CancelStream, frame, 'conversationId is required');
     const ref = await engine.find(principal, conversationId);
     if (!ref) throw new Fault('not_found', 'No active stream');
-    await audience.join(ref, socket);
-    await worded(engine.send(ref, { type: 'turn.cancel' }, caller), { no_turn: 'No active stream' });
+    await worded(write(ref, { type: 'turn.cancel' }), { no_turn: 'No active stream' });
   }
 
   async function approveTool(frame: Record<string, unknown>): Promise<void> {
@@ -130,11 +161,10 @@ function spoken(
     requirePermission(principal, approved ? 'tool:approve' : 'tool:reject');
     const ref = await engine.find(principal, conversationId);
     if (!ref) throw new Fault('not_found', 'Unknown requestId');
-    await audience.join(ref, socket);
     const answer = approved
       ? ({ type: 'approval.answer', approval, answer: 'once' } as const)
       : ({ type: 'approval.answer', approval, answer: 'deny', reason: reason || undefined } as const);
-    await worded(engine.send(ref, answer, caller), {
+    await worded(write(ref, answer), {
       not_found: 'Unknown requestId',
       no_approval: 'The tool request was answered already',
     });
@@ -144,8 +174,8 @@ function spoken(
   return {
     async opened() {
       try {
-        for await (const ref of ownUnderWay(engine, principal)) await audience.join(ref, socket);
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
+        await inheritance.take({ socket, principal }, named);
         if (named) await audience.join(named, socket);
       } catch (thrown) {
         complain(thrown);
@@ -162,7 +192,7 @@ function spoken(
     },
     garbled: (reason) => complain(new Fault('invalid', `Invalid message: ${reason}`)),
     limited: (fault) => complain(fault),
-    closed: () => audience.leave(socket),
+    closed: (unsent) => inheritance.orphans.left({ socket, principal }, unsent as Body[], writing),
     // The contract has no words for it. An `error` would end a stream that goes on after the reconnect.
     draining: () => undefined,
   };

@@ -21,7 +21,7 @@ import {
 import { outcomeText, REJECTED, resultOf } from './tool-outcome.ts';
 
 /** Chunks of one message. */
-const pieces: Pieces<Body> = {
+export const pieces: Pieces<Body> = {
   key: (body) => (body.type === 'message_chunk' ? body.payload.messageId : null),
   text: (body) => (body.type === 'message_chunk' ? body.payload.chunk : ''),
   with: (body, text) =>

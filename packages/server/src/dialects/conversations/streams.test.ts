@@ -116,7 +116,7 @@ describe('reconnecting in the middle of a stream', () => {
     await client.closed;
     const again = await connectAs(server, 'uma');
     const frames = await turn(again, id);
-    expect(joinedChunks(frames, id)).toBe(NUMBERS(300));
+    expect(joinedChunks([...client.frames, ...frames], id)).toBe(NUMBERS(300));
     const complete = of(frames, 'message_complete').find((frame) => frame.conversationId === id);
     expect(complete).toMatchObject({ payload: { messageId, content: NUMBERS(300) } });
     say(again, id, 'count to 2');
@@ -161,14 +161,14 @@ describe('reconnecting in the middle of a stream', () => {
   });
 });
 
-test('an answer that a restart interrupts is told anew, and its chunks joined are the content', async () => {
+test('an answer that a restart interrupts goes on: the unfinished block is told anew, those before it are not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
   const settings = { ...SLOW, PARLANCE_DATA: join(folder, 'data'), WORKING_DIRECTORY: folder };
   const before = await startTestServer(settings);
   const client = await connectAs(before, 'uma');
   const id = await started(client);
   say(client, id, `echo ${NUMBERS(300)}`);
-  await client.next('tool_executed');
+  const first = await client.until('tool_executed');
   const { messageId } = (await next(client, 'message_chunk')).payload;
   await before.stop();
   const after = await startTestServer(settings);
@@ -177,7 +177,8 @@ test('an answer that a restart interrupts is told anew, and its chunks joined ar
     const frames = await turn(again, id);
     const complete = of(frames, 'message_complete')[0];
     expect(complete).toMatchObject({ conversationId: id, payload: { messageId } });
-    expect(joinedChunks(frames, id)).toBe(String(complete?.payload.content));
+    expect(joinedChunks(first, id)).not.toBe('');
+    expect(joinedChunks([...first, ...frames], id)).toBe(String(complete?.payload.content));
   } finally {
     await after.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -237,7 +237,7 @@ test('a client that left while its token was checked is not asked for tools', as
   const connection = extension.open?.(socket, around, audience);
   const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }));
   open = false;
-  connection?.closed();
+  connection?.closed([]);
   verified.resolve(LOCAL);
   await received;
   expect(present.size).toBe(0);

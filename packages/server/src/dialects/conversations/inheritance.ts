@@ -1,0 +1,81 @@
+/** What a new socket is sent without having named it: what earlier sockets of its user left, also before a restart. */
+import type { Principal, PrincipalId } from '@parlance/protocol';
+import type { Engine, SessionRef } from '../../core/engine.ts';
+import type { Audience } from '../audience.ts';
+import { reported, type Surroundings } from '../dialect.ts';
+import type { Body } from './bodies.ts';
+import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
+import type { State } from './projection.ts';
+
+const MOST_WAITING = 100;
+
+export class Inheritance {
+  readonly orphans: Orphans;
+  readonly #started: number;
+  /** who has connected since the start */
+  readonly #returned = new Set<PrincipalId>();
+
+  private constructor(
+    private readonly audience: Audience<State>,
+    private readonly around: Surroundings,
+  ) {
+    this.orphans = new Orphans(audience, around.newId);
+    this.#started = around.now();
+  }
+
+  static readonly #all = new WeakMap<Audience<State>, Inheritance>();
+
+  /** One for all sockets of a server. */
+  static of(audience: Audience<State>, around: Surroundings): Inheritance {
+    const known = Inheritance.#all.get(audience) ?? new Inheritance(audience, around);
+    Inheritance.#all.set(audience, known);
+    return known;
+  }
+
+  /**
+   * Turns that a restart interrupted are kept for their owners: it disconnected whoever watched them. What cannot be
+   * read is logged and left alone: it must not keep the server from starting.
+   */
+  async resume(): Promise<void> {
+    try {
+      const unfinished = await this.around.engine.unfinished();
+      const own = unfinished.filter(({ dialect }) => dialect === 'conversations');
+      for (const { ref } of own) await this.#keep(ref);
+    } catch (thrown) {
+      reported(thrown, this.around, {});
+    }
+  }
+
+  async #keep(ref: SessionRef): Promise<void> {
+    try {
+      await this.orphans.keep(ref, ref.owner);
+    } catch (thrown) {
+      reported(thrown, this.around, { session: ref.id });
+    }
+  }
+
+  async take({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
+    await this.orphans.inherit({ socket, principal }, named);
+    if (this.#isFirst(principal.id))
+      for (const ref of await ownWaiting(this.around.engine, principal))
+        if (ref.id !== named?.id) await this.audience.join(ref, socket, isApproval);
+  }
+
+  /** Within a minute of the start. */
+  #isFirst(user: PrincipalId): boolean {
+    if (this.around.now() - this.#started > KEPT_MS || this.#returned.has(user)) return false;
+    this.#returned.add(user);
+    return true;
+  }
+}
+
+const isApproval = (body: object): boolean => (body as Body).type === 'tool_approval_required';
+
+/** The user's own conversations, begun in this dialect, that wait for an approval. */
+async function ownWaiting(engine: Engine, principal: Principal): Promise<SessionRef[]> {
+  // Listed as an owner: an admin's list would be everyone's.
+  const owner: Principal = { ...principal, role: 'user' };
+  const page = { limit: MOST_WAITING, status: ['waiting'], archived: 'included' } as const;
+  const { sessions } = await engine.list(owner, page);
+  return sessions.filter(({ dialect }) => dialect === 'conversations').map(({ ref }) => ref);
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test';
+import {
+  type ConnectionId,
+  LOCAL,
+  type Principal,
+  type PrincipalId,
+  type SessionId,
+} from '@parlance/protocol';
+import type { Engine, SessionRef, Socket } from '../../core/engine.ts';
+import { says } from '../../testing/scripted-provider.ts';
+import { countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
+import { Audience } from '../audience.ts';
+import { Orphans } from './orphans.ts';
+import { projection, type State } from './projection.ts';
+
+const ignore = () => undefined;
+const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+type FakeSocket = Socket & { open: boolean; readonly sent: string[] };
+function fakeSocket(): FakeSocket {
+  const sent: string[] = [];
+  const sendText = (text: string) => void sent.push(JSON.parse(text).type);
+  return {
+    id: crypto.randomUUID() as string as ConnectionId,
+    principal: LOCAL,
+    session: null,
+    open: true,
+    sent,
+    send: (frame) => sendText(JSON.stringify(frame)),
+    sendText,
+    speaks: ignore,
+    tap: ignore,
+    close: ignore,
+  };
+}
+
+/** Orphans of an engine, and how many sessions are watched through it. */
+async function stage(keptMs?: number) {
+  const { engine } = await setStage([says('Hello.')]);
+  let watching = 0;
+  const watch: Engine['watch'] = (ref, after, sink, begin) =>
+    engine.watch(ref, after, sink, (began) => {
+      watching++;
+      const stop = () => {
+        watching--;
+        began.stop();
+      };
+      begin?.({ ...began, stop });
+    });
+  const audience = new Audience<State>({ watch } as Engine, projection as never, quietLog);
+  const orphans = new Orphans(audience, countingIds(), keptMs);
+  return { engine, orphans, watching: () => watching };
+}
+
+const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
+
+test('what nobody takes over in time is given up, and no session stays watched for it', async () => {
+  const { engine, orphans, watching } = await stage(1);
+  await orphans.keep(SESSION, LOCAL.id);
+  expect(watching()).toBe(1);
+  while (watching() > 0) await Bun.sleep(1);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  const late = fakeSocket();
+  await orphans.inherit({ socket: late, principal: LOCAL }, null);
+  expect(late.sent).toEqual([]);
+});
+
+test('what was taken over is not given up later', async () => {
+  const { engine, orphans, watching } = await stage();
+  await orphans.keep(SESSION, LOCAL.id);
+  const socket = fakeSocket();
+  await orphans.inherit({ socket, principal: LOCAL }, null);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(socket.sent.at(-1)).toBe('workflow_step_complete');
+  expect(watching()).toBe(1);
+});
+
+test('of too many conversations the one that was left first is given up', async () => {
+  const { orphans, watching } = await stage();
+  for (let id = 0; id < 40; id++) await orphans.keep(refOf(id), LOCAL.id);
+  expect(watching()).toBe(32);
+  for (let id = 40; id < 45; id++) await orphans.keep(refOf(id), 'other' as PrincipalId);
+  expect(watching()).toBe(37);
+});
+
+test('a user who was an admin inherits nothing of what is someone else’s', async () => {
+  const { engine, orphans, watching } = await stage();
+  const principal: Principal = { ...LOCAL, id: 'ada' as PrincipalId, role: 'developer' };
+  await orphans.keep(SESSION, principal.id);
+  const socket = fakeSocket();
+  await orphans.inherit({ socket, principal }, null);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(socket.sent).toEqual([]);
+  expect(watching()).toBe(0);
+});
+
+test('a socket that closed before it could take over leaves everything to the next one', async () => {
+  const { engine, orphans } = await stage();
+  await orphans.keep(SESSION, LOCAL.id);
+  const gone = fakeSocket();
+  gone.open = false;
+  await orphans.inherit({ socket: gone, principal: LOCAL }, null);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  const next = fakeSocket();
+  await orphans.inherit({ socket: next, principal: LOCAL }, null);
+  expect(next.sent).toEqual([
+    'agent_selected',
+    'workflow_step_start',
+    'message_chunk',
+    'message_complete',
+    'workflow_step_complete',
+  ]);
+  expect(gone.sent).toEqual([]);
+});

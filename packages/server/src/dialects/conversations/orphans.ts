@@ -1,0 +1,133 @@
+/**
+ * Conversations whose socket closed before it had everything. Each goes on to the next socket of the same user that
+ * opens within a minute, from the frame after the last one that the old socket was sent.
+ */
+import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
+import { maySee, type Now, type SessionRef, type Socket, sessionKey } from '../../core/engine.ts';
+import type { Audience } from '../audience.ts';
+import { type Body, conversationOf } from './bodies.ts';
+import { Mailbox } from './mailbox.ts';
+import { pieces, type State } from './projection.ts';
+
+export const KEPT_MS = 60_000;
+const MOST_PER_USER = 32;
+
+/** A socket and whose it is. */
+export type Peer = { readonly socket: Socket; readonly principal: Principal };
+
+type Orphan = {
+  readonly user: PrincipalId;
+  readonly ref: SessionRef;
+  readonly mailbox: Mailbox;
+  /** settles when the mailbox has its place in the audience */
+  placed: Promise<void>;
+  readonly expiry: ReturnType<typeof setTimeout>;
+};
+
+export class Orphans {
+  /** by user, the one that was left first comes first */
+  readonly #orphans = new Map<PrincipalId, Orphan[]>();
+
+  constructor(
+    private readonly audience: Audience<State>,
+    private readonly newId: () => string,
+    private readonly keptMs = KEPT_MS,
+  ) {}
+
+  /** The socket closed. `writing` is the session that it was sending a message to. */
+  left({ socket, principal }: Peer, unsent: readonly Body[], writing: SessionRef | null): void {
+    for (const now of this.audience.joined(socket)) {
+      const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
+      const expected = isUnderWay(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
+      if (!expected && missed.length === 0) continue;
+      const { mailbox } = this.#add(principal.id, now.ref);
+      for (const body of missed) mailbox.send(body);
+      this.audience.keep(now.ref, socket, mailbox);
+    }
+    this.audience.leave(socket);
+  }
+
+  /** What happens in the session from now on is kept for the user. */
+  async keep(ref: SessionRef, user: PrincipalId): Promise<void> {
+    const orphan = this.#add(user, ref);
+    orphan.placed = this.audience.hold(ref, orphan.mailbox);
+    await orphan.placed;
+  }
+
+  /**
+   * The socket takes over what was left for its user. If it names a session that is under way, it is shown that one
+   * from the beginning of the answer instead, when it joins.
+   */
+  async inherit({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
+    await Promise.allSettled(this.#of(principal.id).map(({ placed }) => placed));
+    const taken = new Set(this.audience.joined(socket).map(({ ref }) => sessionKey(ref)));
+    for (const orphan of this.#of(principal.id)) {
+      const key = sessionKey(orphan.ref);
+      if (taken.has(key)) continue;
+      // A socket that is too slow for what it is sent may close in between: the next one takes over the rest.
+      if (!socket.open) return;
+      taken.add(key);
+      const isNamed = named !== null && sessionKey(named) === key;
+      if (maySee(orphan.ref, principal)) this.#hand(orphan, socket, isNamed);
+      this.#drop(orphan);
+    }
+  }
+
+  #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
+    const [now] = this.audience.joined(mailbox);
+    if (!now || (isNamed && isUnderWay(now))) return;
+    const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
+    const asked = new Set(kept.map(requestOf));
+    const underWay = this.audience.succeed(ref, mailbox, socket) as Body[];
+    const unasked = underWay.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
+    const rest = [...kept, ...unasked];
+    for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
+      socket.sendText(JSON.stringify(body), body, pieces);
+      if (socket.open) continue;
+      const again = this.#of(user).findLast((orphan) => sessionKey(orphan.ref) === sessionKey(ref));
+      for (const left of rest) again?.mailbox.send(left);
+    }
+  }
+
+  #add(user: PrincipalId, ref: SessionRef): Orphan {
+    const drop = () => this.#drop(orphan);
+    const mailbox = new Mailbox(this.newId() as ConnectionId, pieces, drop);
+    const expiry = setTimeout(drop, this.keptMs);
+    // A server that shuts down does not wait for it.
+    expiry.unref();
+    const orphan: Orphan = { user, ref, mailbox, placed: Promise.resolve(), expiry };
+    const others = this.#of(user);
+    this.#orphans.set(user, [...others, orphan]);
+    if (others[0] && others.length >= MOST_PER_USER) this.#drop(others[0]);
+    return orphan;
+  }
+
+  #drop(orphan: Orphan): void {
+    clearTimeout(orphan.expiry);
+    orphan.mailbox.close();
+    this.audience.leave(orphan.mailbox);
+    const others = this.#of(orphan.user).filter((other) => other !== orphan);
+    if (others.length > 0) this.#orphans.set(orphan.user, others);
+    else this.#orphans.delete(orphan.user);
+  }
+
+  #of(user: PrincipalId): readonly Orphan[] {
+    return this.#orphans.get(user) ?? [];
+  }
+}
+
+const isUnderWay = ({ turn, queued }: Now): boolean => turn !== null || queued > 0;
+
+/** The request that an approval is asked for. */
+const requestOf = (body: Body): string | null =>
+  body.type === 'tool_approval_required' ? body.payload.requestId : null;
+
+/** For a client that begins with nothing: each answer as one chunk before its end. */
+const restated = (bodies: readonly Body[]): Body[] =>
+  bodies.flatMap((body): Body[] => {
+    if (body.type === 'message_chunk') return [];
+    if (body.type !== 'message_complete') return [body];
+    const { messageId, content, agentName } = body.payload;
+    const payload = { messageId, chunk: content, agentName };
+    return [{ type: 'message_chunk', conversationId: body.conversationId, payload }, body];
+  });
