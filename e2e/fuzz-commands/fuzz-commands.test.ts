@@ -1,0 +1,35 @@
+/** The short run; `npm run fuzz:commands -- --seed N --count N` is the long one. */
+import { expect, test } from 'bun:test';
+import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
+import { Chance } from '../fuzz/random.ts';
+import { LEAST_UNASKED } from './limits.ts';
+import { lineFrom } from './lines.ts';
+import { fuzzCommands } from './run.ts';
+
+test('hundreds of command lines that run unasked read, change and run nothing outside, and many do run', async () => {
+  const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
+  expect(complaints).toEqual([]);
+  expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
+  expect(Object.keys(programs)).toEqual(
+    expect.arrayContaining(['git', 'cat', 'grep', 'rg', 'find', 'ls', 'cd']),
+  );
+});
+
+test('the same holds in the sandbox, where there is one', async () => {
+  const { judged, ran, complaints } = await fuzzCommands({
+    seed: 2,
+    count: 200,
+    sandbox: await findSandbox(),
+  });
+  expect(complaints).toEqual([]);
+  expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
+});
+
+test('a seed gives the same lines again', () => {
+  const made = (seed: number) => {
+    const chance = new Chance(seed);
+    return Array.from({ length: 200 }, () => lineFrom(chance));
+  };
+  expect(made(7)).toEqual(made(7));
+  expect(made(7)).not.toEqual(made(8));
+});

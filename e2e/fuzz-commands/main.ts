@@ -1,0 +1,41 @@
+/** `npm run fuzz:commands -- --seed 7 --count 100000 [--sandbox]`: a long run, which fails if an unasked command does harm. */
+import { parseArgs } from 'node:util';
+import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
+import { LEAST_UNASKED } from './limits.ts';
+import { fuzzCommands } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '100000' },
+    sandbox: { type: 'boolean', default: false },
+  },
+});
+const sandbox = values.sandbox ? await findSandbox() : null;
+if (values.sandbox && !sandbox) throw new Error('bubblewrap does not work on this machine');
+const seed = Number(values.seed);
+const began = performance.now();
+const { judged, ran, programs, complaints } = await fuzzCommands({
+  seed,
+  count: Number(values.count),
+  sandbox,
+  told: (line) => console.log(line),
+});
+const share = ran / judged;
+console.log(
+  `seed ${seed}: ${judged} judged, ${ran} run unasked (${Math.round(share * 100)} %) in ${Math.round((performance.now() - began) / 1000)} s`,
+);
+const listed = Object.entries(programs).sort(([, one], [, other]) => other - one);
+console.log(
+  listed
+    .map(([program, times]) => `${times} × ${program}`)
+    .slice(0, 20)
+    .join(', '),
+);
+for (const complaint of complaints.slice(0, 20)) console.log(complaint.slice(0, 600));
+const failures = [
+  ...(complaints.length > 0 ? [`${complaints.length} complaints`] : []),
+  ...(share < LEAST_UNASKED ? [`less than ${LEAST_UNASKED * 100} % ran unasked`] : []),
+];
+console.log(failures.length === 0 ? 'nothing found' : `failed: ${failures.join('; ')}`);
+process.exit(failures.length === 0 ? 0 : 1);

@@ -1,0 +1,21 @@
+/** Lines that once ran unasked and read, changed or ran what they must not: `root` is which working directory. */
+import type { Line } from './lines.ts';
+
+const line = (script: string, workdir?: string): Line => ({
+  command: ['bash', '-lc', script],
+  timeout: 1_000,
+  ...(workdir === undefined ? {} : { workdir }),
+});
+
+export const PINNED: readonly { readonly line: Line; readonly root: number }[] = [
+  { line: line('cd && cat .ssh/id_rsa'), root: 0 },
+  { line: line('cd linked && cat key'), root: 0 },
+  { line: line('cat l*/k*'), root: 0 },
+  { line: line('cat linked/keys/../../secret'), root: 0 },
+  { line: line('git diff'), root: 0 },
+  { line: line('git log -p'), root: 0 },
+  { line: line('cd vendor/bare && git status'), root: 0 },
+  { line: line('git status', 'vendor/lib'), root: 0 },
+  { line: line('git log --all -p'), root: 1 },
+  { line: line('git log --all -p'), root: 2 },
+];

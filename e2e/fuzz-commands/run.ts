@@ -1,0 +1,87 @@
+/** Judges lines from one seed and runs those that would go unasked, exactly as the tool runs them. */
+import { join } from 'node:path';
+import type { Sandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
+import { shell } from '../../packages/server/src/tools/shell/tool.ts';
+import { contextIn, use } from '../../packages/server/src/tools/testing.ts';
+import { Chance } from '../fuzz/random.ts';
+import { type Line, lineFrom } from './lines.ts';
+import { PINNED } from './pinned.ts';
+import { SECRET, scratch } from './scratch.ts';
+
+export type Fuzzed = {
+  readonly judged: number;
+  readonly ran: number;
+  /** how often each program began a line that ran */
+  readonly programs: Readonly<Record<string, number>>;
+  readonly complaints: readonly string[];
+};
+
+export type Run = {
+  readonly seed: number;
+  readonly count: number;
+  readonly sandbox: Sandbox | null;
+  readonly told?: (line: string) => void;
+};
+
+const AT_ONCE = 4;
+/** After so many lines it is checked that nothing was changed. */
+const BATCH = 500;
+
+export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise<Fuzzed> {
+  await using place = await scratch();
+  const chance = new Chance(seed);
+  const tools = place.roots.map((root) => ({
+    root,
+    tool: shell('shell', { sandbox, hide: [join(root, place.hidden)] }),
+  }));
+  const complaints: string[] = [];
+  const programs: Record<string, number> = {};
+  const before = await place.snapshot();
+  let [judged, ran] = [0, 0];
+
+  async function tryLine(line: Line, at: number): Promise<void> {
+    judged++;
+    const { root, tool } = tools[at] ?? tools[0] ?? raise();
+    const ask = await tool.approval(tool.input.parse(line), { root });
+    if (ask !== null) return;
+    ran++;
+    const [shellOrProgram = '', , script] = line.command;
+    const isScript = shellOrProgram === 'bash' || shellOrProgram === 'sh';
+    const program = isScript ? (/^\S*/.exec(script ?? '')?.[0] ?? '') : shellOrProgram;
+    programs[program] = (programs[program] ?? 0) + 1;
+    const result = await use(tool, line, contextIn(root, { unasked: true }));
+    const output = String(result.data?.output);
+    if (output.includes(SECRET) && !JSON.stringify(line).includes(SECRET))
+      complaints.push(`reads what it must not: ${JSON.stringify(line)}: ${output.slice(0, 300)}`);
+    const sang = await place.sang();
+    if (sang !== '') complaints.push(`${sang.trim()} was run, perhaps by ${JSON.stringify(line)}`);
+  }
+
+  for (const { line, root } of PINNED) await tryLine(line, root);
+  while (judged < count && complaints.length === 0) {
+    const size = Math.min(BATCH, count - judged);
+    const lines = Array.from({ length: size }, () => ({
+      line: lineFrom(chance),
+      at: chance.below(10) < 8 ? 0 : chance.below(3),
+    }));
+    const workers = Array.from({ length: AT_ONCE }, async () => {
+      for (let next = lines.pop(); next; next = lines.pop()) await tryLine(next.line, next.at);
+    });
+    await Promise.all(workers);
+    complaints.push(...changes(before, await place.snapshot(), judged));
+    if (Math.floor(judged / 10_000) > Math.floor((judged - size) / 10_000))
+      told?.(`${judged} judged, ${ran} run unasked, ${complaints.length} complaints`);
+  }
+  return { judged, ran, programs, complaints };
+}
+
+function changes(before: string, after: string, judged: number): string[] {
+  if (before === after) return [];
+  const [old, now] = [new Set(before.split('\n')), new Set(after.split('\n'))];
+  const differing = [...old.symmetricDifference(now)].slice(0, 5);
+  return [`something was changed within the ${BATCH} lines before ${judged}: ${differing.join('; ')}`];
+}
+
+function raise(): never {
+  throw new Error('no root');
+}
