@@ -19,8 +19,8 @@ export type ServerProcess = AsyncDisposable & {
   logged(words: string): Promise<void>;
 };
 
-/** A server by its address. */
-export type Where = { readonly http: string };
+/** A server by its address, and what is sent along with each request. */
+export type Where = { readonly http: string; readonly headers?: Readonly<Record<string, string>> };
 
 const LISTENING = 'parlance listening on ';
 
@@ -130,7 +130,7 @@ export async function followed(
 ): Promise<Fact[]> {
   const stop = new AbortController();
   const response = await fetch(`${server.http}/v1/sessions/${session}/events`, {
-    headers: { accept: 'text/event-stream' },
+    headers: { accept: 'text/event-stream', ...server.headers },
     signal: stop.signal,
   });
   const facts: Fact[] = [];
