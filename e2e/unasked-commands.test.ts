@@ -1,7 +1,7 @@
 /** Commands that run unasked, over the wire: who may not approve gets no further by them than the working directory. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { chmod, symlink } from 'node:fs/promises';
+import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fact } from '../packages/protocol/src/index.ts';
@@ -66,7 +66,7 @@ test('a user who may not approve reads by direct calls inside the working direct
   }
 });
 
-test('a repository that a model wrote with save_file is not entered unasked; the one of the working directory is', async () => {
+test('with auto-edit, what a model saves makes git run nothing, and a repository in the working directory is asked for', async () => {
   let calls: { call: string; input: object }[] = [];
   const model = fakeModel((_, count) => calls[count - 1] ?? { say: 'Done.' });
   const server = await startTestServer({
@@ -83,16 +83,13 @@ test('a repository that a model wrote with save_file is not entered unasked; the
     const config = join(server.root, '.git/config');
     await Bun.write(config, `${await Bun.file(config).text()}[include]\npath = ../more\n`);
     const hostile = Object.values(hostileSettings(canary)).join('');
-    const files: Record<string, string> = {
-      more: hostile,
-      'vendor/lib/HEAD': 'ref: refs/heads/main\n',
-      'vendor/lib/objects/x': '',
-      'vendor/lib/refs/x': '',
-      'vendor/lib/config': `[core]\nbare = false\nworktree = .\n${hostile}`,
-      'vendor/lib/.gitattributes': '* diff=canary filter=canary\n',
-    };
+    for (const name of ['objects', 'refs'])
+      await mkdir(join(server.root, 'vendor/lib', name), { recursive: true });
+    await Bun.write(join(server.root, 'vendor/lib/.gitattributes'), '* diff=canary filter=canary\n');
+    await Bun.write(join(server.root, 'vendor/lib/HEAD'), 'ref: refs/heads/main\n');
+    await Bun.write(join(server.root, 'vendor/lib/config'), `[core]\nbare = false\nworktree = .\n${hostile}`);
     calls = [
-      ...Object.entries(files).map(([path, content]) => ({ call: 'save_file', input: { path, content } })),
+      { call: 'save_file', input: { path: 'more', content: hostile } },
       { call: 'shell', input: { command: ['git', 'diff'] } },
       {
         call: 'shell',
