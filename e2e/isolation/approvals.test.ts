@@ -70,17 +70,22 @@ test('an answer with the hash of something else is refused on every way it can c
   expect(await waiting(session)).toBeUndefined();
 });
 
-test('an id of another session’s approval answers nothing in conversations', async () => {
+test('in conversations the id of the approval alone decides what is answered, and only for its owner', async () => {
   const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
   const [first, second] = [await askFor(mine, 'touch four.txt'), await askFor(other, 'touch five.txt')];
+  const uma: Person = { name: 'uma', token: await server.login('uma', 'uma-password') };
+  const stranger = await connected(server, uma, '/conversations');
   const client = await connected(server, dev, '/conversations');
-  client.send({
+  const approve = {
     type: 'approve_tool',
     conversationId: mine,
     requestId: second.id,
-    payload: { approved: true },
-  });
-  const refused = await client.next('error');
-  expect(refused.payload).toMatchObject({ code: 'not_found', message: 'Unknown requestId' });
+    payload: { approved: false },
+  };
+  stranger.send(approve);
+  expect((await stranger.next('error')).payload).toMatchObject({ code: 'forbidden' });
   expect([await waiting(mine), await waiting(other)]).toEqual([first, second]);
+  client.send(approve);
+  expect((await client.next('error')).payload).toMatchObject({ code: 'rejected' });
+  expect([await waiting(mine), await waiting(other)]).toEqual([first, undefined]);
 });

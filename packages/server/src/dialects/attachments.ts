@@ -46,6 +46,14 @@ export class Attachments {
     this.#changed(place);
   }
 
+  /** The socket no longer sees it. */
+  detach(place: Place, socket: Pick<Socket, 'id'>): void {
+    const seat = this.#seats.get(socket.id);
+    if (!seat?.places.delete(keyOf(place))) return;
+    this.#tap(seat);
+    this.#changed(place);
+  }
+
   /** A reader that has no socket of its own. Returns what ends it. */
   attachReader(ref: SessionRef, dialect: string, id: string): () => void {
     this.#seats.set(id, { dialect, socket: null, places: new Map([[keyOf(ref), ref]]) });

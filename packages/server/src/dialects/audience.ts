@@ -55,6 +55,20 @@ export class Audience<State> {
     await this.#enter(ref, member, NOTHING, () => undefined);
   }
 
+  /** Whether the socket has joined the session. */
+  has(ref: SessionRef, socket: Member): boolean {
+    return this.#seats.get(socket.id)?.has(sessionKey(ref)) ?? false;
+  }
+
+  /** The socket sees no more of the session. */
+  part(ref: SessionRef, socket: Member): void {
+    const seats = this.#seats.get(socket.id);
+    const seat = seats?.get(sessionKey(ref));
+    seats?.delete(sessionKey(ref));
+    this.attachments.detach(ref, socket);
+    seat?.give();
+  }
+
   /** The sessions that the socket joined, as they are now. */
   joined(socket: Member): Now[] {
     const seats = [...(this.#seats.get(socket.id)?.values() ?? [])];

@@ -168,6 +168,55 @@ describe('approve_tool', () => {
     expect((await next(client, 'tool_executed')).payload.success).toBe(true);
   });
 
+  test.each([
+    ['that of another conversation', 'other'],
+    ['one that is nowhere', 'nowhere'],
+    ['none', undefined],
+  ])('the request alone names what is answered; the conversationId is %s', async (_, given) => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'save hello to by-request.txt');
+    const other = await asking(client, 'run touch not-this');
+    const conversationId = given === 'other' ? other.id : given;
+    client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved: false } });
+    expect(await next(client, 'tool_executed')).toMatchObject({ conversationId: id, payload: { requestId } });
+    expect(await client.next('error')).toEqual(errorOf('rejected', 'Tool rejected', id));
+    await turn(client, id);
+    client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved: true } });
+    expect(await client.next('error')).toEqual(
+      errorOf('tool_execute_failed', 'The tool request was answered already', conversationId),
+    );
+    answer(client, other.id, other.requestId, false);
+    await turn(client, other.id);
+  });
+
+  test('what was refused tells the socket nothing more of the conversation', async () => {
+    const client = await connectAs(server, 'dev');
+    const { id, requestId } = await asking(client, 'run touch quietly');
+    answer(client, id, requestId, true);
+    await turn(client);
+    const late = await connectAs(server, 'dev');
+    answer(late, id, requestId, true);
+    await late.next('error');
+    late.send({ type: 'cancel_stream', conversationId: id });
+    await late.next('error');
+    say(client, id, 'count to 3');
+    await turn(client);
+    expect(await settled(late)).toEqual([{ type: 'PONG' }]);
+  });
+
+  test('a request of another user is unknown, whatever conversationId comes with it', async () => {
+    const uma = await connectAs(server, 'uma');
+    const { id, requestId } = await asking(uma, 'run touch foreign');
+    const dev = await connectAs(server, 'dev');
+    const own = await started(dev);
+    for (const conversationId of [id, own])
+      for (const approved of [true, false]) {
+        answer(dev, conversationId, requestId, approved);
+        expect(await dev.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', conversationId));
+      }
+    expect(existsSync(join(server.root, 'foreign'))).toBe(false);
+  });
+
   test('a user may ask for a tool, but neither approve nor reject; an admin may answer for the user', async () => {
     const uma = await connectAs(server, 'uma');
     const { id, requestId } = await asking(uma, 'run touch by-uma');
@@ -245,6 +294,32 @@ describe('across dialects', () => {
     answer(client, id, requestId, true);
     expect(await client.next('error')).toMatchObject({ payload: { code: 'tool_execute_failed' } });
   });
+});
+
+test('after a restart an answered request is still known: a late answer is tool_execute_failed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
+  const settings = { PARLANCE_DATA: join(folder, 'data'), WORKING_DIRECTORY: folder };
+  const before = await startTestServer(settings);
+  const client = await connectAs(before, 'dev');
+  const { id, requestId } = await asking(client, 'save hello to answered.txt');
+  answer(client, id, requestId, false);
+  await turn(client);
+  await before.stop();
+  const after = await startTestServer(settings);
+  try {
+    const late = await connectAs(after, 'dev');
+    for (const conversationId of [id, 'another', 'temp-1']) {
+      answer(late, conversationId, requestId, true);
+      expect(await late.next('error')).toEqual(
+        errorOf('tool_execute_failed', 'The tool request was answered already', conversationId),
+      );
+    }
+    answer(late, id, crypto.randomUUID(), true);
+    expect(await late.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', id));
+  } finally {
+    await after.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('a pending approval is shown after a restart, with the original requestId, and can be answered', async () => {

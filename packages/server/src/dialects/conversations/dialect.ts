@@ -15,7 +15,6 @@ import {
 } from '@parlance/protocol';
 import {
   type Connection,
-  type Receipt,
   requirePermission,
   type SessionRef,
   type Socket,
@@ -125,12 +124,19 @@ function spoken(
     await write(ref, { type: 'input.submit', parts, call, mode: 'supersede' });
   }
 
-  /** Joined first: nothing of what follows is missed, by this socket or, if it closes, by the one that inherits it. */
-  async function write(ref: SessionRef, command: CommandInput): Promise<Receipt> {
+  /**
+   * Joined first: nothing of what follows is missed, by this socket or, if it closes, by the one that inherits it. A
+   * command that was refused leaves the socket where it was.
+   */
+  async function write(ref: SessionRef, command: CommandInput): Promise<void> {
+    const before = audience.has(ref, socket);
     writing = ref;
     try {
       await attend(ref);
-      return await engine.send(ref, command, caller);
+      await engine.send(ref, command, caller);
+    } catch (thrown) {
+      if (!before) audience.part(ref, socket);
+      throw thrown;
     } finally {
       writing = null;
     }
@@ -153,13 +159,14 @@ function spoken(
   }
 
   async function approveTool(frame: Record<string, unknown>): Promise<void> {
-    const {
-      conversationId,
-      requestId: approval,
-      payload: { approved, reason },
-    } = read(ApproveTool, frame, 'conversationId, requestId and payload.approved are required');
+    const { requestId: approval, payload } = read(
+      ApproveTool,
+      frame,
+      'requestId and payload.approved are required',
+    );
+    const { approved, reason } = payload;
     requirePermission(principal, approved ? 'tool:approve' : 'tool:reject');
-    const ref = await engine.find(principal, conversationId);
+    const ref = await engine.lookup(principal, { kind: 'approval', id: approval });
     if (!ref) throw new Fault('not_found', 'Unknown requestId');
     const answer = approved
       ? ({ type: 'approval.answer', approval, answer: 'once' } as const)
@@ -168,7 +175,7 @@ function spoken(
       not_found: 'Unknown requestId',
       no_approval: 'The tool request was answered already',
     });
-    if (!approved) say(errorBody('rejected', REJECTED, conversationId));
+    if (!approved) say(errorBody('rejected', REJECTED, ref.id));
   }
 
   return {

@@ -128,7 +128,6 @@ describe('fields that are missing or of the wrong type', () => {
   );
 
   test.each<[{ conversationId?: string; requestId?: unknown; payload?: unknown }]>([
-    [{ requestId: 'r', payload: { approved: true } }],
     [{ conversationId: 'c', payload: { approved: true } }],
     [{ conversationId: 'c', requestId: 5, payload: { approved: true } }],
     [{ conversationId: 'c', requestId: '', payload: { approved: true } }],
@@ -138,7 +137,7 @@ describe('fields that are missing or of the wrong type', () => {
     [{ conversationId: 'c', requestId: 'r', payload: { approved: false, reason: 3 } }],
   ])('approve_tool %j', async (frame) => {
     expect(await answerTo({ type: 'approve_tool', ...frame })).toEqual(
-      bad('conversationId, requestId and payload.approved are required', frame.conversationId),
+      bad('requestId and payload.approved are required', frame.conversationId),
     );
   });
 });

@@ -25,8 +25,8 @@ export const SendMessage = z.object({
 
 export const CancelStream = z.object({ conversationId: Name });
 
+/** The request alone names what is answered: a `conversationId` that comes with it means nothing. */
 export const ApproveTool = z.object({
-  conversationId: Name,
   requestId: ApprovalId,
   payload: z.object({ approved: z.boolean(), reason: z.string().trim().max(10_000).nullish() }),
 });
