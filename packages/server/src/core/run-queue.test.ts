@@ -176,6 +176,15 @@ describe('a queue with room for one turn and one that waits', () => {
     expect(queue.enter(fake('c'))).not.toBeNull();
   });
 
+  test('takes more work of a session whose first is still being recorded, though it is full', () => {
+    const { queue } = stageOf(1, undefined, 0);
+    const one = fake('a');
+    const leave = queue.enter(one);
+    expect(leave).not.toBeNull();
+    expect(queue.enter(one)).not.toBeNull();
+    expect(queue.enter(fake('b'))).toBeNull();
+  });
+
   test('counts sessions that rest because they cannot go on', async () => {
     const { queue, work, end } = full();
     work.delete('b');

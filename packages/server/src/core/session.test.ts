@@ -350,3 +350,38 @@ describe('the state', () => {
     expect(twice.turn?.steps).toBe(2);
   });
 });
+
+describe('untrusted content', () => {
+  const ended = (turn: TurnId, call: string, untrusted?: true): FactBody => ({
+    type: 'tool.ended',
+    turn,
+    call: call as CallId,
+    outcome: 'ok',
+    parts: [textPart('done')],
+    durationMs: 1,
+    untrusted,
+  });
+
+  test('taints the turn from its result on, whatever trusted results follow, and no other turn', () => {
+    const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
+    expect(trusted.turn?.tainted).toBe(false);
+    const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
+    expect(tainted.turn?.tainted).toBe(true);
+    const later = inTurn(tainted, (turn) => [ended(turn, 'call-3'), ended(turn, 'call-4')]);
+    expect(later.turn?.tainted).toBe(true);
+    expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
+  });
+
+  test('that a client reports as the result of its call taints the turn as well', () => {
+    const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
+    const answer = (untrusted: boolean): Decided => ({
+      type: 'call.answer',
+      call: callId,
+      parts: [textPart('the page')],
+      failed: false,
+      untrusted,
+    });
+    expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
+    expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
+  });
+});

@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Engine, Socket } from '../core/engine.ts';
 import { says } from '../testing/scripted-provider.ts';
-import { SESSION, say, setStage } from '../testing/stage.ts';
+import { CALLER, SESSION, say, setStage } from '../testing/stage.ts';
 import { quiet, ticks } from '../testing/ticks.ts';
 import { Audience } from './audience.ts';
+import type { Projection } from './dialect.ts';
 import { native } from './native/dialect.ts';
 
 const ignore = () => undefined;
@@ -99,6 +100,30 @@ test('a socket that hears an owner and leaves is told no more', async () => {
   await engine.rested(SESSION);
   expect(brief.sent).toHaveLength(before);
   expect(stays.sent.length).toBeGreaterThan(before);
+});
+
+/** A projection that shows how often it was begun: `beginnings` is how many states there have been. */
+function countingProjection(): { projection: Projection<number>; beginnings: () => number } {
+  let beginnings = 0;
+  return {
+    beginnings: () => beginnings,
+    projection: { start: () => ++beginnings, step: (state) => [state, []], attach: () => [] },
+  };
+}
+
+test('who hears an owner keeps no state of a session that rests, and keeps it while the next input waits', async () => {
+  const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+  await engine.send(SESSION, { type: 'session.create' }, CALLER);
+  const { projection, beginnings } = countingProjection();
+  new Audience(engine, projection, quietLog).hear(LOCAL.id, fakeSocket('hears'));
+  await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
+  await engine.rested(SESSION);
+  expect(beginnings()).toBe(1);
+  await say(engine, 'Third');
+  await engine.rested(SESSION);
+  expect(beginnings()).toBe(2);
+  for (const title of ['a', 'b']) await engine.send(SESSION, { type: 'session.rename', title }, CALLER);
+  expect(beginnings()).toBe(4);
 });
 
 test('who cannot be told because the session cannot be read is told by a rejection, and may try again', async () => {

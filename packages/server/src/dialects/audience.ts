@@ -203,7 +203,7 @@ export class Audience<State> {
     const stop = this.engine.watchOwner(owner, (event, session) => {
       const state = states.get(event.session) ?? this.#upToDate(session, event);
       states.set(event.session, this.#pass(state, event, members));
-      if (ENDS.has(event.type) && session.recent().length === 0) states.delete(event.session);
+      if (session.recent().length === 0) states.delete(event.session);
     });
     const hearing = { members, stop };
     this.#hearings.set(owner, hearing);
@@ -244,11 +244,3 @@ export class Audience<State> {
     return next;
   }
 }
-
-/** After these a session may have nothing to do. */
-const ENDS = new Set<SessionEvent['type']>([
-  'turn.ended',
-  'turn.failed',
-  'turn.cancelled',
-  'session.cleared',
-]);

@@ -1,21 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import { closePeers, peer, turns } from './http/testing/peer.ts';
 import { httpProvider } from './http-provider.ts';
 import { openaiChat } from './openai-chat.ts';
-import {
-  ask,
-  closeVendors,
-  KEY,
-  OPTIONS,
-  PROMPT,
-  servers,
-  sse,
-  types,
-  vendor,
-  words,
-} from './testing/vendor.ts';
+import { ask, closeVendors, KEY, OPTIONS, PROMPT, sse, types, vendor, words } from './testing/vendor.ts';
 
 afterEach(closeVendors);
+afterEach(closePeers);
 
 describe('an answer', () => {
   test('is streamed, what arrives together as one, and ends once', async () => {
@@ -144,26 +135,28 @@ describe('words', () => {
 });
 
 describe('the connection', () => {
-  test('is used again, though the stream ends a little later than the answer', async () => {
-    const ports = new Set<number | undefined>();
-    const server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch(request) {
-        ports.add(server.requestIP(request)?.port);
-        const body = new ReadableStream<string>({
-          async start(controller) {
-            controller.enqueue('data: Hello\n\ndata: END\n\n');
-            await Bun.sleep(5);
-            controller.close();
-          },
-        });
-        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-      },
-    });
-    servers.push(server);
-    // One that has yet to end cannot be used again: sooner or later there is one that has.
-    for (let asked = 0; asked === ports.size; asked++) await ask(`http://127.0.0.1:${server.port}/`);
+  const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const LAST = chunk('');
+
+  test('is used again, though the stream ends later than the answer', async () => {
+    const target = peer((visit) => void visit.say(HEAD, chunk('data: Hello\n\ndata: END\n\n')));
+    let closed = 0;
+    // A connection is used again once the end of its stream has arrived: sooner or later there is one.
+    while (target.visits.every(({ requests }) => requests.length < 2)) {
+      expect(types(await ask(`${target.url}/`))).toEqual(['text', 'ended']);
+      const visit = target.visits.at(-1);
+      void visit?.closed.then(() => closed++);
+      visit?.say(LAST);
+      await turns(5);
+      expect(closed).toBe(0);
+    }
+  });
+
+  test('is closed where the answer fails before its end', async () => {
+    const target = peer((visit) => void visit.say(HEAD, chunk('data: BUG\n\n')));
+    expect(types(await ask(`${target.url}/`))).toEqual(['failed']);
+    await target.visits[0]?.say(LAST).closed;
   });
 });
 

@@ -75,6 +75,35 @@ describe('frames per minute', () => {
   });
 });
 
+test('frames that are taken make up for refused ones: only who does not stop is let go', async () => {
+  const frame = { text: 'x'.repeat(80) };
+  let gate = Promise.withResolvers<void>();
+  const { connect, refusals } = serve(
+    { limits: { framesPerMinute: 60 }, anonymousBytes: 100, opening: { principal: null, unknown: true } },
+    (socket) => ({
+      async receive() {
+        await gate.promise;
+        socket.send({ type: 'done' });
+      },
+    }),
+  );
+  const client = await connect();
+  for (let round = 0; round < 2; round++) {
+    gate = Promise.withResolvers();
+    client.send(frame);
+    for (let count = 0; count < 6; count++) client.send(frame);
+    for (let count = 0; count < 6; count++) await client.next('limited');
+    gate.resolve();
+    await client.next('done');
+    for (let count = 0; count < 6; count++) {
+      client.send(frame);
+      await client.next('done');
+    }
+  }
+  // More than the ten in a row that would close the socket.
+  expect(refusals).toEqual(Array.from({ length: 12 }, () => 'anonymousBytes'));
+});
+
 describe('how many sockets', () => {
   const counts: [
     limit: 'sockets' | 'socketsPerPrincipal' | 'socketsPerAddress' | 'unknownSockets',

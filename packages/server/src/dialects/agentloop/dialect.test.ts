@@ -360,6 +360,26 @@ describe('sessions', () => {
     expect(payload(frames.at(-1)).sessionId).toBe(sessionId);
   });
 
+  test('a socket that goes on from the response of another session hears no more of its own', async () => {
+    const elsewhere = await server.connect('/agentloop?session=followed');
+    elsewhere.send(input('my name is Ada'));
+    const { responseId } = payload(await elsewhere.next('agent_finished'));
+    const client = await server.connect('/agentloop?session=left');
+    await turn(client, 'Hello');
+    client.send(input('what is my name?', { previousResponseId: responseId }));
+    expect(payload(await client.next('agent_finished')).sessionId).toBe('followed');
+    await client.next('context_info');
+    const before = client.frames.length;
+
+    const stays = await server.connect('/agentloop?session=left');
+    await turn(stays, 'my name is Grace');
+    const frames = await turn(client, 'And once more?');
+    expect(client.frames.slice(before)).toEqual(frames);
+    expect(
+      frames.filter(({ type }) => type === 'agent_finished').map((frame) => payload(frame).sessionId),
+    ).toEqual(['followed']);
+  });
+
   test('a response id that names nothing is passed over', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('Hello', { previousResponseId: 'resp_def456' }));

@@ -114,6 +114,51 @@ test('when the commit itself fails, the whole group is refused, nothing is kept,
   await store.close();
 });
 
+test('when the commit itself fails, an append that had failed before says why, and not why the commit did', async () => {
+  using scratch = scratchFolder();
+  const { store } = openCounting(scratch.path);
+  const ref = refOf('ada', 'taken');
+  await begin(store, ref);
+  alter(
+    scratch.path,
+    `CREATE TABLE doomed (session INTEGER REFERENCES sessions (row) DEFERRABLE INITIALLY DEFERRED);
+     CREATE TRIGGER doom AFTER INSERT ON sessions BEGIN INSERT INTO doomed VALUES (-1); END;`,
+  );
+  const outcomes = [outcomeOf(begin(store, ref)), outcomeOf(begin(store, refOf('ada', 'new')))];
+  expect(await Promise.all(outcomes)).toEqual(['AppendConflict', 'SQLiteError']);
+  await store.close();
+});
+
+test('when the log cannot be made durable, all that was written or waits is refused, and so is what comes later', async () => {
+  using scratch = scratchFolder();
+  using database = openConnection(scratch.path);
+  const disk = Promise.withResolvers<void>();
+  const group = groupCommit(database, { sync: () => disk.promise }, prepareAppend(database), () => undefined);
+  const add = (id: string) =>
+    group.add(makeAppend(0, [textFact(refOf('ada', id), 1)], recordOf(refOf('ada', id), 1)), 1);
+  const reasonOf = (added: Promise<void>) =>
+    added.then(
+      () => 'kept',
+      (thrown: Error) => thrown.message,
+    );
+
+  const synced = reasonOf(add('being synced'));
+  void group.flush();
+  const written = reasonOf(add('written while the disk is waited for'));
+  void group.flush();
+  const waiting = reasonOf(add('not written yet'));
+  expect(numberOfSessions(database)).toBe(2);
+  disk.reject(new Error('the disk is gone'));
+  const gone = 'the disk is gone';
+  expect(await Promise.all([synced, written, waiting])).toEqual([gone, gone, gone]);
+  expect(await reasonOf(add('later'))).toBe(gone);
+  expect(() => group.check()).toThrow(gone);
+  expect(numberOfSessions(database)).toBe(2);
+});
+
+const numberOfSessions = (database: Database): unknown =>
+  database.prepare('SELECT count(*) FROM sessions').values()[0]?.[0];
+
 test('when SQLite gives up the transaction in the middle, nothing of the group is written outside of it', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
