@@ -73,7 +73,7 @@ export function decide(state: SessionState, command: Decided, asking: Asking): F
     case 'session.archive':
       return state.archived ? [] : inExisting(state, { type: 'session.archived', by: asking.by });
     case 'session.label':
-      return inExisting(state, { type: 'session.labelled', labels: command.labels });
+      return inExisting(state, labelling(state, command.labels));
     case 'session.clear':
       if (!state.created) return [];
       return [
@@ -110,7 +110,7 @@ function begun(command: Extract<Command, { type: 'session.create' }>, asking: As
   const { named, title, automatic, labels } = command;
   const facts: FactBody[] = [creation(named, asking)];
   if (title !== undefined) facts.push(renaming(title, automatic, asking));
-  if (labels) facts.push({ type: 'session.labelled', labels });
+  if (labels) facts.push(labelling({ labels: {} }, labels));
   return facts;
 }
 
@@ -120,6 +120,17 @@ const renaming = (title: string, automatic: boolean | undefined, { by }: Asking)
   by,
   ...(automatic && { automatic }),
 });
+
+/** A session that has more, from before there was a limit, can still change those it has. */
+function labelling(state: Pick<SessionState, 'labels'>, labels: Readonly<Record<string, string>>): FactBody {
+  const known = Object.keys(state.labels).length;
+  const merged = Object.keys({ ...state.labels, ...labels }).length;
+  if (merged > MOST_LABELS && merged > known)
+    throw new Fault('invalid', `A session may have at most ${MOST_LABELS} labels.`);
+  return { type: 'session.labelled', labels };
+}
+
+const MOST_LABELS = 50;
 
 function inExisting(state: SessionState, fact: FactBody): FactBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');

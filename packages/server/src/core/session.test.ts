@@ -384,4 +384,14 @@ describe('untrusted content', () => {
     expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
     expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
   });
+
+test('a session with more labels than may be set today can change them, and gets no further one', () => {
+  const labels = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`label-${index}`, 'x']));
+  const created = give(initialState(CODER), { type: 'session.create', named: true });
+  const many = after(created, [{ type: 'session.labelled', labels }]);
+  const changed = give(many, { type: 'session.label', labels: { 'label-0': 'changed' } });
+  expect(changed.labels).toEqual({ ...labels, 'label-0': 'changed' });
+  expect(() => decide(many, { type: 'session.label', labels: { other: 'x' } }, asking())).toThrow(
+    'A session may have at most 50 labels.',
+  );
 });

@@ -81,6 +81,47 @@ describe('commands', () => {
     expect(inputs).toHaveLength(1);
   });
 
+  test('a key that is too long or empty is refused, and not cut to one that another message has', async () => {
+    const key = (text: string) => ({ 'idempotency-key': text });
+    const longest = 'k'.repeat(200);
+    for (const wrong of [`${longest}1`, `${longest}2`, '']) {
+      const { status, body } = await command('n-long-key', submit('Hello'), key(wrong));
+      expect([status, body.error]).toMatchObject([400, { code: 'invalid' }]);
+      expect(body.detail).toContain('idempotency-key: ');
+    }
+    expect((await call('/v1/sessions/n-long-key')).status).toBe(404);
+    const facts = async () => (await command('n-long-key', submit('Hello'), key(longest))).body.facts;
+    expect(await facts()).toHaveLength(3);
+    expect(await facts()).toEqual([]);
+  });
+
+  describe('labels', () => {
+    const labels = (from: number, to: number) =>
+      Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`label-${from + index}`, 'x']));
+    const label = (session: string, given: object) =>
+      command(session, { type: 'session.label', labels: given });
+
+    test('a session is not created with more than 50', async () => {
+      const create = (session: string, given: object) =>
+        command(session, { type: 'session.create', labels: given });
+      const refused = await create('n-labels-new', labels(0, 51));
+      expect([refused.status, refused.body]).toMatchObject([
+        400,
+        { error: { code: 'invalid', message: 'A session may have at most 50 labels.' } },
+      ]);
+      expect((await call('/v1/sessions/n-labels-new')).status).toBe(404);
+      expect((await create('n-labels-new', labels(0, 50))).status).toBe(200);
+    });
+
+    test('merging does not exceed 50, and changes those there are', async () => {
+      await command('n-labels', { type: 'session.create', labels: labels(0, 30) });
+      expect((await label('n-labels', labels(30, 50))).status).toBe(200);
+      const refused = await label('n-labels', labels(50, 51));
+      expect([refused.status, refused.body.detail]).toEqual([400, 'A session may have at most 50 labels.']);
+      expect((await label('n-labels', { 'label-0': 'changed' })).status).toBe(200);
+    });
+  });
+
   const refused: [string, string, unknown, number, string][] = [
     ['malformed JSON', 'n-bad', '{"type":', 400, 'invalid'],
     ['an unknown command', 'n-bad', { type: 'dance' }, 400, 'invalid'],

@@ -33,7 +33,7 @@ import { encode, follow } from './event-stream.ts';
 import { exportAnswer } from './export.ts';
 import { passFrames } from './frames.ts';
 import { body, checked } from './requests.ts';
-import { Answer, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
+import { Answer, CommandHeaders, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
 
 export const native = defineDialect<null>({ name: 'native', projection: { start, step, attach }, routes });
 
@@ -122,11 +122,11 @@ function routes(app: Hono, around: Surroundings): void {
 
   api.post('/v1/sessions/:id/commands', async (c) => {
     const principal = await principalOf(gate, c.req.raw);
+    const { 'idempotency-key': key } = checked(CommandHeaders, c.req.header());
     const command = checked(Command, await body(around, c.req.raw));
     const ref = await engine.resolve(principal, c.req.param('id'));
     const creates = command.type === 'session.create' || command.type === 'input.submit';
     if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
-    const key = c.req.header('idempotency-key')?.slice(0, 200);
     const { seq, facts } = await engine.send(ref, command, { principal, dialect: 'native', key });
     return c.json({ session: ref.id, seq, facts });
   });

@@ -20,6 +20,10 @@ export const EventsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 });
 
+export const CommandHeaders = z.object({
+  'idempotency-key': z.string().min(1).max(200).optional().describe('the same key is carried out once'),
+});
+
 export const Answer = z.object({
   answer: ApprovalAnswer,
   reason: z.string().max(10_000).optional(),

@@ -1,6 +1,12 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
-import { Answer, EventsQuery, PageQuery, SessionsQuery } from '../../dialects/native/schemas.ts';
+import {
+  Answer,
+  CommandHeaders,
+  EventsQuery,
+  PageQuery,
+  SessionsQuery,
+} from '../../dialects/native/schemas.ts';
 import {
   About,
   ApprovalList,
@@ -122,9 +128,7 @@ export const native: Section = {
       path: '/v1/sessions/{id}/commands',
       summary: 'Asks something of a session; `session.create` and `input.submit` begin one that is not there',
       security: 'caller',
-      headers: z.object({
-        'idempotency-key': z.string().max(200).optional().describe('the same key is carried out once'),
-      }),
+      headers: CommandHeaders,
       body: named('Command', Command),
       answers: {
         200: { description: 'It is done and durable', schema: CommandReceipt },
