@@ -103,7 +103,7 @@ test('without a proxy nobody is believed where they come from', async () => {
 test('a new password does not lift the limit, and a user that is made meanwhile is no exception', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '1' });
   expect((await login('eve', 'wrong')).status).toBe(401);
-  const add = ['user', 'add', 'eve', '--password', 'right', '--data', server.data];
+  const add = ['user', 'add', 'eve', '--password', 'right-one', '--data', server.data];
   expect((await runParlance(add, { cwd: server.root })).code).toBe(0);
-  await limited(login('eve', 'right'));
+  await limited(login('eve', 'right-one'));
 });

@@ -34,32 +34,36 @@ type Way = {
 };
 
 const WAYS: Record<string, Way> = {
-  'log-out': { change: logOut('/v1/auth/logout'), ends: 'one', password: 'first' },
-  'log-out of the copilot': { change: logOut('/api/v1/auth/logout'), ends: 'one', password: 'first' },
+  'log-out': { change: logOut('/v1/auth/logout'), ends: 'one', password: 'first-one' },
+  'log-out of the copilot': { change: logOut('/api/v1/auth/logout'), ends: 'one', password: 'first-one' },
   'a new password': {
-    change: (name) => parlanceUser('password', name, '--password', 'second'),
+    change: (name) => parlanceUser('password', name, '--password', 'second-one'),
     ends: 'all',
-    password: 'second',
+    password: 'second-one',
   },
   'the same password, set again': {
-    change: (name) => parlanceUser('password', name, '--password', 'first'),
+    change: (name) => parlanceUser('password', name, '--password', 'first-one'),
     ends: 'all',
-    password: 'first',
+    password: 'first-one',
   },
   'another role': {
     change: (name) => parlanceUser('role', name, '--role', 'admin'),
     ends: 'all',
-    password: 'first',
+    password: 'first-one',
   },
-  'parlance user logout': { change: (name) => parlanceUser('logout', name), ends: 'all', password: 'first' },
+  'parlance user logout': {
+    change: (name) => parlanceUser('logout', name),
+    ends: 'all',
+    password: 'first-one',
+  },
   'removal of the user': { change: (name) => parlanceUser('remove', name), ends: 'all', password: null },
   'removal, and another user of that name': {
     change: async (name) => {
       await parlanceUser('remove', name);
-      await parlanceUser('add', name, '--password', 'other');
+      await parlanceUser('add', name, '--password', 'other-one');
     },
     ends: 'all',
-    password: 'other',
+    password: 'other-one',
   },
 };
 
@@ -68,8 +72,8 @@ describe('what lives on a token ends with', () => {
   for (const [way, { change, ends, password }] of Object.entries(WAYS))
     test(way, async () => {
       const name = `user${++count}`;
-      await parlanceUser('add', name, '--password', 'first', '--role', 'developer');
-      const [token, second] = [await server.login(name, 'first'), await server.login(name, 'first')];
+      await parlanceUser('add', name, '--password', 'first-one', '--role', 'developer');
+      const [token, second] = [await server.login(name, 'first-one'), await server.login(name, 'first-one')];
       const lost = await openAll(server, name, token);
       const others = await openAll(server, name, second);
       const strangers = await openAll(server, 'uma', await server.login('uma', 'uma-password'));

@@ -1,6 +1,6 @@
 /** The commands of `parlance user`, over an open store. Each resolves with what to print. */
 import { Role } from '@parlance/protocol';
-import { hashPassword, type openSqliteStore, passwordProblem } from '@parlance/server/users';
+import { hashPassword, newPasswordProblem, type openSqliteStore } from '@parlance/server/users';
 import { askPassword } from './ask-password.ts';
 import { CommandError } from './command-error.ts';
 
@@ -15,7 +15,7 @@ const roleFrom = (text = 'user'): Role => {
 
 async function newHash(name: string, given: string | undefined): Promise<string> {
   const password = given ?? (await askPassword(name));
-  const problem = passwordProblem(password);
+  const problem = newPasswordProblem(password);
   if (problem !== null) throw new CommandError(problem, 2);
   return hashPassword(password);
 }

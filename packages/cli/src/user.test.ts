@@ -22,15 +22,15 @@ async function hashOf(name: string, data = '.parlance'): Promise<string> {
 }
 
 test('a life of a user: added, listed, given a new password, removed', async () => {
-  expect(await user(['add', 'ann', '--role', 'developer'], 'first\n')).toEqual(
+  expect(await user(['add', 'ann', '--role', 'developer'], 'first-one\n')).toEqual(
     said('added user ann with role developer'),
   );
-  expect(await Bun.password.verify('first', await hashOf('ann'))).toBe(true);
+  expect(await Bun.password.verify('first-one', await hashOf('ann'))).toBe(true);
   expect((await user(['list'])).stdout).toMatch(/^ann {2}developer {2}\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
-  expect(await user(['password', 'ann', '--password', 'second'])).toEqual(
+  expect(await user(['password', 'ann', '--password', 'second-one'])).toEqual(
     said('changed the password of ann; tokens issued before are no longer good'),
   );
-  expect(await Bun.password.verify('second', await hashOf('ann'))).toBe(true);
+  expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
   expect(await user(['role', 'ann', '--role', 'user'])).toEqual(
     said('ann has the role user now; tokens issued before are no longer good'),
   );
@@ -38,7 +38,7 @@ test('a life of a user: added, listed, given a new password, removed', async () 
   expect(await user(['logout', 'ann'])).toEqual(
     said('logged ann out; tokens issued before are no longer good'),
   );
-  expect(await Bun.password.verify('second', await hashOf('ann'))).toBe(true);
+  expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
   expect(await user(['remove', 'ann'])).toEqual(said('removed user ann'));
   expect(await user(['list'])).toEqual(said('there are no users'));
 });
@@ -51,27 +51,29 @@ test('a new user has the role user and keeps blanks of the password', async () =
 
 test('the data folder also comes from PARLANCE_DATA and from the config file', async () => {
   writeFileSync(join(cwd, 'other.json'), '{"data": "from-file"}');
-  await user(['add', 'cat', '--password', 'x'], '', { PARLANCE_DATA: 'from-env', HOST: '0.0.0.0' });
-  await user(['add', 'dan', '--password', 'x', '--config', 'other.json']);
+  await user(['add', 'cat', '--password', 'password'], '', { PARLANCE_DATA: 'from-env', HOST: '0.0.0.0' });
+  await user(['add', 'dan', '--password', 'password', '--config', 'other.json']);
   expect(await hashOf('cat', 'from-env')).not.toBe('');
   expect(await hashOf('dan', 'from-file')).not.toBe('');
 });
 
 describe('refuses', () => {
-  beforeAll(() => user(['add', 'eve', '--password', 'x']));
+  beforeAll(() => user(['add', 'eve', '--password', 'password']));
   const cases: [args: string[], code: number, line: string][] = [
     [['add', 'eve', '--password', 'y'], 1, 'there is a user eve already'],
     [['remove', 'nobody'], 1, 'there is no user nobody'],
-    [['password', 'nobody', '--password', 'x'], 1, 'there is no user nobody'],
+    [['password', 'nobody', '--password', 'password'], 1, 'there is no user nobody'],
     [['role', 'nobody', '--role', 'user'], 1, 'there is no user nobody'],
     [['role', 'eve'], 2, 'user role needs --role'],
     [['logout', 'nobody'], 1, 'there is no user nobody'],
     [['add', 'fay'], 1, 'no password was given: write it as a line to standard input, or use --password'],
     [['add', 'fay', '--password', ''], 2, 'the password is empty'],
-    [['add', 'local', '--password', 'x'], 2, 'the name local is kept for callers without a token'],
-    [['add', 'a b', '--password', 'x'], 2, 'a name is 1 to 64 letters, digits or . _ @ -'],
+    [['add', 'fay', '--password', '1234567'], 2, 'the password has fewer than 8 characters'],
+    [['password', 'eve', '--password', '1234567'], 2, 'the password has fewer than 8 characters'],
+    [['add', 'local', '--password', 'password'], 2, 'the name local is kept for callers without a token'],
+    [['add', 'a b', '--password', 'password'], 2, 'a name is 1 to 64 letters, digits or . _ @ -'],
     [
-      ['add', 'fay', '--role', 'root', '--password', 'x'],
+      ['add', 'fay', '--role', 'root', '--password', 'password'],
       2,
       '--role must be one of admin, developer, user, not "root"',
     ],

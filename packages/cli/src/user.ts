@@ -17,6 +17,8 @@ const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
 After password, role, logout and remove no token of the user is good any more, and a
 running server closes what is connected with one.
 
+A password has at least 8 characters.
+
 Without --password it is asked for, or read as a line from standard input: on the
 command line other users of the machine could see it.`;
 

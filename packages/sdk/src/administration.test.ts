@@ -18,19 +18,19 @@ async function loggedIn(name: string, password = `${name}-password`): Promise<Pa
 
 test('an admin adds, changes, logs out and removes users', async () => {
   const { users } = ada.admin;
-  expect(await users.add({ name: 'a@b', password: 'first', role: 'user' })).toMatchObject({
+  expect(await users.add({ name: 'a@b', password: 'first-one', role: 'user' })).toMatchObject({
     name: 'a@b',
     role: 'user',
     fromSettings: false,
   });
   expect((await users.list()).map(({ name }) => name)).toEqual(['a@b', 'ada', 'dev', 'uma']);
-  const theirs = await loggedIn('a@b', 'first');
+  const theirs = await loggedIn('a@b', 'first-one');
   await users.logout('a@b');
   await expect(theirs.sessions.list()).rejects.toMatchObject({ code: 'unauthenticated' });
-  expect(await users.change('a@b', { role: 'developer', password: 'second' })).toMatchObject({
+  expect(await users.change('a@b', { role: 'developer', password: 'second-one' })).toMatchObject({
     role: 'developer',
   });
-  expect((await (await loggedIn('a@b', 'second')).auth.me()).role).toBe('developer');
+  expect((await (await loggedIn('a@b', 'second-one')).auth.me()).role).toBe('developer');
   await users.remove('a@b');
   await expect(users.remove('a@b')).rejects.toMatchObject({ code: 'not_found' });
   await expect(users.remove('ada')).rejects.toMatchObject({ code: 'forbidden' });
@@ -57,9 +57,9 @@ test('doors, MCP servers and figures are told to whoever may see them', async ()
 test('a password is changed with the old one, and the client goes on with its new token', async () => {
   const uma = await loggedIn('uma');
   const before = uma.token;
-  await expect(uma.auth.changePassword('a guess', 'better')).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(uma.auth.changePassword('a guess', 'better-one')).rejects.toMatchObject({ code: 'forbidden' });
   expect(uma.token).toBe(before);
-  await uma.auth.changePassword('uma-password', 'better');
+  await uma.auth.changePassword('uma-password', 'better-one');
   expect(uma.token).not.toBe(before);
   expect((await uma.auth.me()).id).toBe('uma');
 });

@@ -8,6 +8,7 @@ import { admission } from './auth/admission.ts';
 import { clientAddress } from './auth/client-address.ts';
 import { openGate } from './auth/gate.ts';
 import { guardOf, heldStreams } from './auth/held-streams.ts';
+import { newPasswordProblem } from './auth/passwords.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
@@ -86,6 +87,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
     );
   }
+  warnOfShortPasswords(config, log);
   const gate = openGate({
     users: store,
     revocations: store.revocations,
@@ -293,6 +295,14 @@ async function resumeWhenServing(engine: Engine, log: Log): Promise<void> {
   } catch (err) {
     log.error({ err }, 'unfinished turns could not be resumed');
   }
+}
+
+/** Deployments rely on what `AUTH_USERS` takes: short passwords there are reported and not refused. */
+function warnOfShortPasswords({ authUsers }: Config, log: Log): void {
+  const short = authUsers.filter(({ password }) => newPasswordProblem(password) !== null);
+  if (short.length === 0) return;
+  const users = short.map(({ name }) => name);
+  log.warn({ users }, 'AUTH_USERS has passwords with fewer than 8 characters: choose longer ones');
 }
 
 /** Loaded where spans are wanted, so that nobody else pays for it. */

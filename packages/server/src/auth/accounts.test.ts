@@ -32,7 +32,7 @@ describe('the last admin', () => {
     const { accounts, users } = opened(['ada', 'admin'], ['uma', 'user']);
     await expect(accounts.remove('ada')).rejects.toEqual(only);
     await expect(accounts.change('ada', { role: 'developer' })).rejects.toEqual(only);
-    await accounts.change('ada', { role: 'admin', password: 'another' });
+    await accounts.change('ada', { role: 'admin', password: 'another-one' });
     expect((await users.find('ada'))?.role).toBe('admin');
   });
 
@@ -49,7 +49,7 @@ describe('the last admin', () => {
 
 test('two users of one name are not added, also at the same moment', async () => {
   const { accounts } = opened(['ada', 'admin']);
-  const wanted = { name: 'new', password: 'x', role: 'user' as const };
+  const wanted = { name: 'new', password: 'password', role: 'user' as const };
   const outcomes = await Promise.allSettled([accounts.add(wanted), accounts.add(wanted)]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   await expect(accounts.add(wanted)).rejects.toEqual(fault('invalid', 'name: there is a user new already'));
@@ -77,7 +77,7 @@ describe('a password of one’s own', () => {
   test('is changed by whoever knows the old one; older tokens end, the new one is good', async () => {
     const { accounts, gate } = opened(['uma', 'user']);
     const before = await gate.login('uma', 'uma-password', 'here');
-    const { token } = await accounts.changePassword('uma', 'uma-password', 'better', 'here');
+    const { token } = await accounts.changePassword('uma', 'uma-password', 'better-one', 'here');
     await expect(gate.verify(before.token)).rejects.toMatchObject({ code: 'unauthenticated' });
     expect(await gate.verify(token)).toMatchObject({ id: 'uma', role: 'user' });
     await expect(gate.login('uma', 'uma-password', 'here')).rejects.toMatchObject({
@@ -87,11 +87,11 @@ describe('a password of one’s own', () => {
 
   test('is not guessed: failed attempts count as failed logins', async () => {
     const { accounts } = opened(['uma', 'user']);
-    const guess = () => accounts.changePassword('uma', 'a guess', 'better', 'here');
+    const guess = () => accounts.changePassword('uma', 'a guess', 'better-one', 'here');
     for (let attempt = 0; attempt < 3; attempt++)
       await expect(guess()).rejects.toEqual(fault('forbidden', 'The old password is not right.'));
     await expect(guess()).rejects.toMatchObject({ code: 'limited' });
-    await expect(accounts.changePassword('uma', 'uma-password', 'better', 'here')).rejects.toMatchObject({
+    await expect(accounts.changePassword('uma', 'uma-password', 'better-one', 'here')).rejects.toMatchObject({
       code: 'limited',
     });
   });

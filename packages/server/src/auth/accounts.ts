@@ -4,7 +4,7 @@ import type { Account, Accounts } from '../core/ports/accounts.ts';
 import type { Gate } from '../core/ports/gate.ts';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
 import { oneAfterAnother } from './one-after-another.ts';
-import { hashPassword, passwordProblem } from './passwords.ts';
+import { hashPassword, newPasswordProblem } from './passwords.ts';
 import { nameProblem } from './users.ts';
 
 export type AccountOptions = {
@@ -92,7 +92,7 @@ export function openAccounts({ users, gate, named, now = Date.now }: AccountOpti
 }
 
 async function hashed(password: string): Promise<string> {
-  const problem = passwordProblem(password);
+  const problem = newPasswordProblem(password);
   if (problem !== null) throw new Fault('invalid', problem);
   return hashPassword(password);
 }

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test';
-import { hashPassword, passwordProblem, verifyPassword } from './passwords.ts';
+import { hashPassword, newPasswordProblem, passwordProblem, verifyPassword } from './passwords.ts';
 
 test('a hash is argon2id and fits its own password only', async () => {
   const hash = await hashPassword('correct horse');
@@ -34,6 +34,16 @@ test('empty and very long passwords are refused, and match nothing', async () =>
     expect(await verifyPassword(password, hash)).toBe(false);
   }
   expect(passwordProblem('x'.repeat(1024))).toBeNull();
+});
+
+test('a new password has at least 8 characters, of whatever bytes; one from before still matches', async () => {
+  for (const short of ['1', '1234567', 'пароль7', '👍👍👍👍👍👍👍'])
+    expect(newPasswordProblem(short)).toBe('the password has fewer than 8 characters');
+  for (const good of ['12345678', 'пароль78', '👍👍👍👍👍👍👍👍'])
+    expect(newPasswordProblem(good)).toBeNull();
+  expect(newPasswordProblem('')).toBe('the password is empty');
+  expect(newPasswordProblem('x'.repeat(1025))).toBe('the password is longer than 1024 bytes');
+  expect(await verifyPassword('1', await hashPassword('1'))).toBe(true);
 });
 
 test('passwords are hashed one after another, however many log in at once, and one that fails holds up nobody', async () => {

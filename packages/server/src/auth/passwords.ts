@@ -20,7 +20,19 @@ const MAX_BYTES = 1024;
 const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$94Pn+SnyEvpYJrIkL1g3J3utx6FYPpbTmJUzSRTs43U$eNhWwr7b6WbH0yyzOFdanJT3ste9rWGDQp0yzty9ECE';
 
-/** What is wrong with a password, or null. The text never holds the password. */
+/** Shorter ones cannot be chosen. Users who have one from before still log in. */
+const LEAST_CHARACTERS = 8;
+
+/** Why a password cannot be chosen, or null. The text never holds the password. */
+export function newPasswordProblem(password: string): string | null {
+  const problem = passwordProblem(password);
+  if (problem !== null) return problem;
+  return [...password].length < LEAST_CHARACTERS
+    ? `the password has fewer than ${LEAST_CHARACTERS} characters`
+    : null;
+}
+
+/** Why a password is nobody's, or null. The text never holds the password. */
 export function passwordProblem(password: string): string | null {
   if (password === '') return 'the password is empty';
   if (Buffer.byteLength(password) > MAX_BYTES) return `the password is longer than ${MAX_BYTES} bytes`;

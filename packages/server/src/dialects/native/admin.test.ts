@@ -49,22 +49,25 @@ describe('users', () => {
     const promoted = await asked(ada, 'PATCH', '/v1/admin/users/zoe', { role: 'developer' });
     expect(promoted.body).toMatchObject({ name: 'zoe', role: 'developer' });
     expect((await asked(first, 'GET', '/v1/sessions')).status).toBe(401);
-    await asked(ada, 'PATCH', '/v1/admin/users/zoe', { password: 'another' });
+    await asked(ada, 'PATCH', '/v1/admin/users/zoe', { password: 'another-one' });
     expect(server.login('zoe', 'zoe-password')).rejects.toThrow('401');
-    const second = await server.login('zoe', 'another');
+    const second = await server.login('zoe', 'another-one');
     expect((await asked(ada, 'DELETE', '/v1/admin/users/zoe')).status).toBe(204);
     expect((await asked(second, 'GET', '/v1/sessions')).status).toBe(401);
     expect((await asked(ada, 'DELETE', '/v1/admin/users/zoe')).status).toBe(404);
   });
 
   test('that cannot be are refused with the field that is wrong', async () => {
-    const wanted = { name: 'zoe', password: 'x', role: 'user' };
+    const wanted = { name: 'zoe', password: 'password', role: 'user' };
     const add = async (body: unknown) => (await asked(ada, 'POST', '/v1/admin/users', body)).body;
     expect(await add({ ...wanted, name: 'dev' })).toEqual(
       refusal('invalid', 'name: there is a user dev already'),
     );
     expect(await add({ ...wanted, name: 'local' })).toMatchObject({ error: { code: 'invalid' } });
     expect(await add({ ...wanted, password: '' })).toEqual(refusal('invalid', 'the password is empty'));
+    const short = refusal('invalid', 'the password has fewer than 8 characters');
+    expect(await add({ ...wanted, password: '1234567' })).toEqual(short);
+    expect((await asked(ada, 'PATCH', '/v1/admin/users/dev', { password: 'пароль7' })).body).toEqual(short);
     expect(await add({ ...wanted, role: 'root' })).toMatchObject({
       detail: expect.stringMatching(/^role: /),
     });
@@ -111,16 +114,16 @@ describe('users', () => {
 
   test('change their own password with the old one, and stay logged in with the token they are given', async () => {
     const uma = await login('uma');
-    const guess = await asked(uma, 'POST', '/v1/auth/password', { old: 'a guess', new: 'better' });
+    const guess = await asked(uma, 'POST', '/v1/auth/password', { old: 'a guess', new: 'better-one' });
     expect(guess).toEqual({ status: 403, body: refusal('forbidden', 'The old password is not right.') });
-    const done = await asked(uma, 'POST', '/v1/auth/password', { old: 'uma-password', new: 'better' });
+    const done = await asked(uma, 'POST', '/v1/auth/password', { old: 'uma-password', new: 'better-one' });
     expect(done).toEqual({
       status: 200,
       body: { access_token: expect.any(String), token_type: 'bearer', role: 'user' },
     });
     expect((await asked(uma, 'GET', '/v1/sessions')).status).toBe(401);
     expect((await asked(String(done.body.access_token), 'GET', '/v1/sessions')).status).toBe(200);
-    expect((await server.login('uma', 'better')).length).toBeGreaterThan(0);
+    expect((await server.login('uma', 'better-one')).length).toBeGreaterThan(0);
   });
 });
 

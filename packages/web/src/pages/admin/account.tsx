@@ -66,11 +66,25 @@ function PasswordForm({ name }: { name: string }) {
       </label>
       <label className="field">
         New password
-        <input name="new" type="password" required maxLength={1_000} autoComplete="new-password" />
+        <input
+          name="new"
+          type="password"
+          required
+          minLength={8}
+          maxLength={1_000}
+          autoComplete="new-password"
+        />
       </label>
       <label className="field">
         New password, again
-        <input name="again" type="password" required maxLength={1_000} autoComplete="new-password" />
+        <input
+          name="again"
+          type="password"
+          required
+          minLength={8}
+          maxLength={1_000}
+          autoComplete="new-password"
+        />
       </label>
       <p className="hint">
         All your other logins end with it: other tabs, and clients that use a token of yours.

@@ -120,7 +120,14 @@ function Password() {
   return (
     <label className="field">
       Password
-      <input name="password" type="password" required maxLength={1_000} autoComplete="new-password" />
+      <input
+        name="password"
+        type="password"
+        required
+        minLength={8}
+        maxLength={1_000}
+        autoComplete="new-password"
+      />
     </label>
   );
 }
