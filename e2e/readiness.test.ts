@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ServerProcess, startProcess } from './server-process.ts';
+import { type ServerProcess, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
 /** Asks until the status is the one that is awaited. */
@@ -22,6 +22,43 @@ test.skipIf(noDisk)('a server whose disk is full is alive and not ready, until t
   disk.fill();
   expect(await readyWith(server, 503)).toMatchObject({ reason: 'storage_unavailable' });
   expect((await fetch(`${server.http}/health`)).status).toBe(200);
+  disk.free();
+  expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
+  await server.terminate();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.skipIf(noDisk)(
+  'a server that refuses inputs on a nearly full disk is not ready, until it takes them',
+  async () => {
+    using disk = mountDisk(16);
+    const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
+    await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
+    const large = `echo ${'x'.repeat(3_000_000)}`;
+    expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
+    // Room for a page, which a probe writes, and for small inputs.
+    disk.fillBut(2_000_000);
+    expect(await submit(server, 'a', large)).toBe(false);
+    expect(await readyWith(server, 503)).toEqual({
+      status: 'unavailable',
+      reason: 'storage_unavailable',
+      detail: 'The server has no space left to store anything.',
+    });
+    disk.free();
+    expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
+    expect(await submit(server, 'a', large)).toBe(true);
+    expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
+    await server.terminate();
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
+
+test.skipIf(noDisk)('a disk with hardly any room is a reason before the first input is refused', async () => {
+  using disk = mountDisk(16);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
+  await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
+  disk.fillBut(40_000);
+  expect(await readyWith(server, 503)).toMatchObject({ reason: 'storage_unavailable' });
   disk.free();
   expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
   await server.terminate();

@@ -1,5 +1,5 @@
 /** A disk of its own for a test, small enough to fill. Mounting needs root on Linux. */
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,6 +7,8 @@ export type SmallDisk = Disposable & {
   readonly path: string;
   /** Until not one more byte fits. */
   fill(): void;
+  /** Until that many bytes fit, and not one more. */
+  fillBut(bytes: number): void;
   free(): void;
   readOnly(): void;
 };
@@ -20,15 +22,20 @@ export function mountDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parlance-disk-'));
   run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path);
   const ballast = join(path, 'ballast');
+  const fill = () => {
+    const file = openSync(ballast, 'a');
+    try {
+      for (const size of [4096, 1]) writeUntilFull(file, Buffer.alloc(size));
+    } finally {
+      closeSync(file);
+    }
+  };
   return {
     path,
-    fill() {
-      const file = openSync(ballast, 'a');
-      try {
-        for (const size of [4096, 1]) writeUntilFull(file, Buffer.alloc(size));
-      } finally {
-        closeSync(file);
-      }
+    fill,
+    fillBut(bytes) {
+      fill();
+      truncateSync(ballast, statSync(ballast).size - bytes);
     },
     free: () => rmSync(ballast),
     readOnly: () => run('mount', '-o', 'remount,ro', path),

@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test';
+import { Fault } from '@parlance/protocol';
 import { Readiness } from './readiness.ts';
 
 test('it serves when it has taken up what was unfinished, and no more once it drains', async () => {
   const readiness = new Readiness(async () => undefined);
-  expect(await readiness.problem()).toBe('starting');
+  expect(await readiness.problem()).toMatchObject({ reason: 'starting' });
   readiness.serving();
   expect(await readiness.problem()).toBeNull();
   readiness.draining();
-  expect(await readiness.problem()).toBe('draining');
+  expect(await readiness.problem()).toMatchObject({ reason: 'draining' });
 });
 
 test('a store that cannot be written to is a reason, until it can', async () => {
@@ -18,10 +19,21 @@ test('a store that cannot be written to is a reason, until it can', async () => 
   };
   const readiness = new Readiness(write, () => now);
   readiness.serving();
-  expect(await readiness.problem()).toBe('storage_unavailable');
+  expect(await readiness.problem()).toEqual({
+    reason: 'storage_unavailable',
+    detail: 'The server cannot store anything just now.',
+  });
   full = false;
   now += 1_000;
   expect(await readiness.problem()).toBeNull();
+});
+
+test('why nothing can be written is told where the store says it in words for clients', async () => {
+  const readiness = new Readiness(async () => {
+    throw new Fault('storage_unavailable', 'There is no space left.');
+  });
+  readiness.serving();
+  expect(await readiness.problem()).toMatchObject({ detail: 'There is no space left.' });
 });
 
 test('however often it is asked, the store is written to at most once a second', async () => {

@@ -1,13 +1,27 @@
 /** Whether the server can serve just now, and why not. */
 
-export type Unready = 'starting' | 'draining' | 'storage_unavailable';
+import { Fault } from '@parlance/protocol';
+
+export type Unready = {
+  readonly reason: 'starting' | 'draining' | 'storage_unavailable';
+  readonly detail: string;
+};
+
+const STARTING: Unready = { reason: 'starting', detail: 'The server takes up what was unfinished.' };
+const DRAINING: Unready = { reason: 'draining', detail: 'The server is shutting down.' };
+
+/** What is not a fault may name paths. */
+const notWritable = (thrown: unknown): Unready => ({
+  reason: 'storage_unavailable',
+  detail: thrown instanceof Fault ? thrown.message : 'The server cannot store anything just now.',
+});
 
 /** How long an answer of the store counts: asking costs it a write. */
 const PROBE_MS = 1_000;
 
 export class Readiness {
-  #phase: 'starting' | 'serving' | 'draining' = 'starting';
-  #probe: { readonly at: number; readonly writable: Promise<boolean> } | null = null;
+  #unready: Unready | null = STARTING;
+  #probe: { readonly at: number; readonly problem: Promise<Unready | null> } | null = null;
 
   constructor(
     /** rejects where nothing can be stored */
@@ -17,29 +31,25 @@ export class Readiness {
 
   /** Every listener is open; unfinished turns are resumed from now on. */
   serving(): void {
-    this.#phase = 'serving';
+    this.#unready = null;
   }
 
   /** For good. */
   draining(): void {
-    this.#phase = 'draining';
+    this.#unready = DRAINING;
   }
 
   /** Null where it can serve. */
   async problem(): Promise<Unready | null> {
-    if (this.#phase !== 'serving') return this.#phase;
-    return (await this.#stores()) ? null : 'storage_unavailable';
+    return this.#unready ?? this.#storage();
   }
 
-  #stores(): Promise<boolean> {
+  #storage(): Promise<Unready | null> {
     const at = this.now();
     if (!this.#probe || at - this.#probe.at >= PROBE_MS) {
-      const writable = this.writable().then(
-        () => true,
-        () => false,
-      );
-      this.#probe = { at, writable };
+      const problem = this.writable().then(() => null, notWritable);
+      this.#probe = { at, problem };
     }
-    return this.#probe.writable;
+    return this.#probe.problem;
   }
 }

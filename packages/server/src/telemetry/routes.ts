@@ -6,7 +6,7 @@ import { principalOf, tokenOf } from '../core/identity.ts';
 import type { Gate } from '../core/ports/gate.ts';
 import { requirePermission } from '../core/rights.ts';
 import type { Metrics } from './metrics.ts';
-import type { Readiness, Unready } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 
 export type Operations = {
   readonly gate: Gate;
@@ -16,18 +16,12 @@ export type Operations = {
   readonly readiness: Readiness;
 };
 
-const WORDS: Record<Unready, string> = {
-  starting: 'The server takes up what was unfinished.',
-  draining: 'The server is shutting down.',
-  storage_unavailable: 'The server cannot store anything just now.',
-};
-
 export function operationRoutes(app: Hono, operations: Operations): void {
   app.get('/ready', async (c) => {
-    const reason = await operations.readiness.problem();
+    const problem = await operations.readiness.problem();
     c.header('cache-control', 'no-store');
-    if (reason === null) return c.json({ status: 'ready' }, 200);
-    return c.json({ status: 'unavailable', reason, detail: WORDS[reason] }, 503);
+    if (problem === null) return c.json({ status: 'ready' }, 200);
+    return c.json({ status: 'unavailable', ...problem }, 503);
   });
 
   app.get('/metrics', async (c) => {

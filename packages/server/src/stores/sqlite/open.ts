@@ -12,6 +12,7 @@ import { prepareCount } from './count.ts';
 import { prepareErase } from './erase.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { watchForeignWrites } from './foreign-writes.ts';
+import { type FreeSpace, watchFreeSpace } from './free-space.ts';
 import { groupCommit } from './group-commit.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
@@ -58,7 +59,7 @@ function opened(folder: string, unlock: () => void, onCommit: (appends: number) 
   let log: Log | null = null;
   try {
     log = openLog(folder);
-    return storeOn(database, log, unlock, onCommit);
+    return storeOn(database, { log, space: watchFreeSpace(folder), unlock, onCommit });
   } catch (error) {
     log?.close();
     database.close(false);
@@ -66,12 +67,14 @@ function opened(folder: string, unlock: () => void, onCommit: (appends: number) 
   }
 }
 
-function storeOn(
-  database: Database,
-  log: Log,
-  unlock: () => void,
-  onCommit: (appends: number) => void,
-): Store {
+type Parts = {
+  readonly log: Log;
+  readonly space: FreeSpace;
+  readonly unlock: () => void;
+  readonly onCommit: (appends: number) => void;
+};
+
+function storeOn(database: Database, { log, space, unlock, onCommit }: Parts): Store {
   const appends = groupCommit<Append>(database, log, prepareAppend(database), onCommit);
   const probe = prepareProbe(database);
   const size = prepareSize(database);
@@ -97,7 +100,12 @@ function storeOn(
       const append = makeAppend(expected, facts, record);
       const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
       size.add(characters);
-      return appends.add(append, characters);
+      const kept = appends.add(append, characters);
+      kept.then(
+        () => space.kept(characters),
+        (error) => space.failed(error, characters),
+      );
+      return kept;
     }),
     read: whenDurable(prepareRead(database)),
     load: whenDurable(prepareLoad(database)),
@@ -105,7 +113,8 @@ function storeOn(
     lookup: whenDurable(prepareLookup(database)),
     list: whenDurable(prepareList(database)),
     count: whenDurable(prepareCount(database)),
-    writable: whileOpen(() => {
+    writable: whileOpen(async () => {
+      await space.check();
       appends.check();
       probe();
     }),

@@ -9,13 +9,15 @@ type Trouble = {
   readonly operator: string;
 };
 
+const FULL: Trouble = {
+  // the file of shared memory could not be made larger
+  codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
+  client: 'The server has no space left to store anything.',
+  operator: 'the disk is full',
+};
+
 const TROUBLES: readonly Trouble[] = [
-  {
-    // the file of shared memory could not be made larger
-    codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
-    client: 'The server has no space left to store anything.',
-    operator: 'the disk is full',
-  },
+  FULL,
   {
     codes: ['SQLITE_READONLY', 'SQLITE_PERM', 'EROFS', 'EACCES', 'EPERM'],
     client: 'The server cannot write to its storage.',
@@ -48,7 +50,8 @@ const troubleOf = (error: unknown): Trouble | undefined => {
   return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
 };
 
-export const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL';
+/** The disk or a quota has no room for what was to be written. */
+export const isFull = (error: unknown): boolean => troubleOf(error) === FULL;
 
 /** As an operation of the store throws it. What is not about the disk is left as it is. */
 export function storageFault(error: unknown): unknown {
