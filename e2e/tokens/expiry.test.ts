@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, setSystemTime, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +38,25 @@ test('what lives on a token ends when the token expires', async () => {
     expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token has expired.')]);
   expect(await me(server, token)).toBe(401);
   await server.stop();
+});
+
+test('what lives on a token ends when the clock jumps beyond its time, and not when it jumps less', async () => {
+  const server = await startTestServer({ AUTH_SECRET: SECRET });
+  try {
+    const token = await tokenOf(server, { exp: seconds() + 7_200 });
+    const short = await tokenOf(server, { exp: seconds() + 1_800 });
+    const all = await openAll(server, 'uma', token);
+    const first = await server.connect(`/broadcast?token=${short}`);
+    setSystemTime(Date.now() + 3_600_000);
+    expect(await first.closed).toEqual({ code: 1008, reason: 'The token has expired.' });
+    for (const live of all) await live.alive();
+    setSystemTime(Date.now() + 7_200_000);
+    for (const { kind, ended } of all)
+      expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token has expired.')]);
+  } finally {
+    setSystemTime();
+    await server.stop();
+  }
 });
 
 test('a token is good half a minute beyond its times, for clocks that differ, and no longer', async () => {

@@ -6,7 +6,7 @@ import type { TokenClaims } from './tokens.ts';
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Tokens are named by their id; those in `bad` are refused. */
-function watching({ goodUntil = Number.MAX_SAFE_INTEGER } = {}) {
+function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}) {
   const bad = new Set<string>();
   const logged: string[] = [];
   const quiet = () => undefined;
@@ -20,7 +20,7 @@ function watching({ goodUntil = Number.MAX_SAFE_INTEGER } = {}) {
       if (broken.disk) throw new Error('disk gone');
       return !bad.has(id);
     },
-    now: Date.now,
+    now: clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: (_, message) => void logged.push(message) },
   });
   const told: string[] = [];
@@ -96,6 +96,24 @@ test('a token expires by itself', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   live.guard('one', resolve);
   expect(await promise).toBe('The token has expired.');
+});
+
+test('a token whose time is over by a jump of the clock ends, and one that is still good stays', async () => {
+  let now = Date.now();
+  const hour = 3_600_000;
+  const clock = () => now;
+  const [short, long] = [
+    watching({ goodUntil: now + hour, clock }),
+    watching({ goodUntil: now + 9 * hour, clock }),
+  ];
+  const ended = Promise.withResolvers<string>();
+  short.live.guard('one', ended.resolve);
+  long.guard('two');
+  await soon();
+  now += 2 * hour;
+  expect(await ended.promise).toBe('The token has expired.');
+  await soon();
+  expect(long.told).toEqual([]);
 });
 
 test('one who fails when told does not keep the others from being told', async () => {

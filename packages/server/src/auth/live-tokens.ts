@@ -6,14 +6,17 @@ import type { TokenClaims } from './tokens.ts';
 const EXPIRED = 'The token has expired.';
 const REVOKED = 'The token was revoked.';
 
-/** The longest that a timer can wait. */
-const MOST_MS = 2 ** 31 - 1;
+/**
+ * How often expiry is compared with the wall clock. A timer for the time that is left would be late after the machine
+ * was suspended or its clock was set.
+ */
+const EXPIRY_CHECK_MS = 1_000;
 
 /** How many tokens are looked at before others have their turn. */
 const AT_ONCE = 500;
 
 type Watcher = { readonly ended: (reason: string) => void };
-type Live = { readonly watchers: Set<Watcher>; claims: TokenClaims | null; timer: Timer | null };
+type Live = { readonly watchers: Set<Watcher>; claims: TokenClaims | null };
 
 export type LiveTokens = {
   guard(token: string, ended: (reason: string) => void): () => void;
@@ -37,6 +40,7 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
   /** by token: many sockets may share one */
   const live = new Map<string, Live>();
   let pass: { again: boolean } | null = null;
+  let expiryCheck: Timer | null = null;
 
   function end(token: string, entry: Live, reason: string): void {
     forget(token, entry);
@@ -51,15 +55,16 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
   }
 
   function forget(token: string, entry: Live): void {
-    if (entry.timer) clearTimeout(entry.timer);
     if (live.get(token) === entry) live.delete(token);
+    if (live.size > 0 || expiryCheck === null) return;
+    clearInterval(expiryCheck);
+    expiryCheck = null;
   }
 
   /** Reads what is stored now, so that a change which is told while it reads is seen by the look that follows. */
   async function look(token: string, entry: Live): Promise<void> {
     try {
       entry.claims ??= await read(token);
-      if (live.get(token) === entry && !entry.timer) waitForExpiry(token, entry, entry.claims.goodUntil);
       const good = await isGood(entry.claims);
       if (!good && live.get(token) === entry) end(token, entry, REVOKED);
     } catch (thrown) {
@@ -69,11 +74,10 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
     }
   }
 
-  function waitForExpiry(token: string, entry: Live, goodUntil: number): void {
-    const left = goodUntil - now();
-    const later = () => waitForExpiry(token, entry, goodUntil);
-    if (left <= 0) end(token, entry, EXPIRED);
-    else entry.timer = setTimeout(later, Math.min(left, MOST_MS)).unref();
+  function endExpired(): void {
+    const at = now();
+    for (const [token, entry] of [...live])
+      if (entry.claims && entry.claims.goodUntil <= at) end(token, entry, EXPIRED);
   }
 
   /** One after another, so that many do not hold up everybody else; a change that comes meanwhile begins it again. */
@@ -92,11 +96,12 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
   return {
     guard(token, ended) {
       const known = live.get(token);
-      const entry: Live = known ?? { watchers: new Set(), claims: null, timer: null };
+      const entry: Live = known ?? { watchers: new Set(), claims: null };
       const watcher = { ended };
       entry.watchers.add(watcher);
       if (!known) {
         live.set(token, entry);
+        expiryCheck ??= setInterval(endExpired, EXPIRY_CHECK_MS).unref();
         void look(token, entry);
       }
       return () => {
