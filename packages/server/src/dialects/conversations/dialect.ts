@@ -13,12 +13,7 @@ import {
   type Principal,
   textPart,
 } from '@parlance/protocol';
-import {
-  type Connection,
-  requirePermission,
-  type SessionRef,
-  type Socket,
-} from '../../core/engine.ts';
+import { type Connection, requirePermission, type SessionRef, type Socket } from '../../core/engine.ts';
 import { type Audience, NOTHING } from '../audience.ts';
 import { defineDialect, reported, type Surroundings } from '../dialect.ts';
 import { retryField, retryWords } from '../retry.ts';
