@@ -384,6 +384,7 @@ describe('untrusted content', () => {
     expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
     expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
   });
+});
 
 test('a session with more labels than may be set today can change them, and gets no further one', () => {
   const labels = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`label-${index}`, 'x']));
