@@ -162,6 +162,10 @@ export const EVENTS = {
     attempt: z.number(),
     delayMs: z.number(),
     fault: FaultData,
+    /** who is asked: host and port of its address, where it has one */
+    host: z.string().optional(),
+    /** something of the step had been shown */
+    shown: z.boolean().optional(),
   }),
   /** One answer of the model is complete: its blocks and calls are the facts before this one. */
   'step.ended': fact({

@@ -114,7 +114,7 @@ async function brokeOff(
   const fault = asFault(thrown).data();
   session.interrupted =
     move.kind === 'think'
-      ? { type: 'step.restarted', turn, attempt: 1, delayMs: 0, fault }
+      ? { type: 'step.restarted', turn, attempt: 1, delayMs: 0, fault, ...shownBlock(session) }
       : { type: 'turn.resumed', turn };
   await fail(session, tools, move.turn, thrown);
   session.interrupted = null;
@@ -168,11 +168,12 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
         if (signal.aborted) return;
         break;
       case 'retrying': {
-        const { attempt, delayMs, fault } = event;
+        const { attempt, delayMs, fault, host } = event;
         calls.length = 0;
         asked.retried(fault.code);
+        const shown = await showsStep(session);
         await recordIn(session, turn.id, [
-          { type: 'step.restarted', turn: turn.id, attempt, delayMs, fault },
+          { type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown },
         ]);
         if (signal.aborted) return;
         break;
@@ -200,6 +201,14 @@ async function think(session: LiveSession, tools: TurnTools, turn: Turn): Promis
   }
   if (!signal.aborted)
     throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+}
+
+const shownBlock = (session: LiveSession): { shown?: true } => (session.open ? { shown: true } : {});
+
+/** Whether anything of the step that is under way has been streamed or recorded. */
+async function showsStep(session: LiveSession): Promise<{ shown?: true }> {
+  const { entries, settled } = await session.context();
+  return entries.length > settled ? { shown: true } : shownBlock(session);
 }
 
 /** What the vendor's count stands for: the request and its answer, as we count them. */

@@ -66,6 +66,8 @@ const unavailable = (message: string): WireFault => ({
 });
 
 export class Attempt<State> {
+  /** host and port of the address that is asked; undefined until then */
+  host: string | undefined;
   /** breaks the answer off */
   readonly #stop = new AbortController();
   /** the model was silent for too long */
@@ -148,6 +150,7 @@ export class Attempt<State> {
   }
 
   #ask({ url, headers, body }: WireRequest): Promise<HttpAnswer> {
+    this.host = URL.parse(url)?.host;
     return post(
       {
         url,

@@ -44,7 +44,8 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
         const { code, message } = broken;
         const delayMs = signal.aborted ? null : retryDelay(retry, count, broken);
         if (delayMs === null) return yield { type: 'failed', fault: { code, message } };
-        yield { type: 'retrying', attempt: count + 1, delayMs, fault: { code, message } };
+        const { host } = attempt;
+        yield { type: 'retrying', attempt: count + 1, delayMs, fault: { code, message }, host };
         await pause(delayMs, signal);
       }
     },

@@ -58,6 +58,8 @@ export type ProviderEvent =
       readonly attempt: number;
       readonly delayMs: number;
       readonly fault: FaultData;
+      /** who is asked: host and port of its address */
+      readonly host?: string;
     }
   | { readonly type: 'ended'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | { readonly type: 'failed'; readonly fault: FaultData };

@@ -11,6 +11,7 @@ import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundi
 import { HTTP_STATUS } from '../http-status.ts';
 import { nthId } from '../ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
+import { streamRestartWords } from '../restart-words.ts';
 import { retryField, retryWords } from '../retry.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
 import {
@@ -209,9 +210,12 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.resumed':
       return [{ ...state, texts: state.texts.slice(0, state.settled) }, say(loading(id, true))];
     case 'step.restarted': {
-      const text = `⚠️ ${event.fault.message} Trying again; what was shown of this answer is void.`;
+      const words = streamRestartWords(event);
       const texts = state.texts.slice(0, state.settled);
-      return [{ ...state, texts }, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+      return [
+        { ...state, texts },
+        words === null ? NONE : say(...items(id, [systemItem(nthId(id, 1), `⚠️ ${words}`)])),
+      ];
     }
     case 'text.ended': {
       const { block, text } = event;

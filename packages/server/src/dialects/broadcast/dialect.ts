@@ -23,6 +23,7 @@ import {
 } from '../dialect.ts';
 import { HTTP_STATUS } from '../http-status.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
+import { restartWords } from '../restart-words.ts';
 import { retryField, retryWords } from '../retry.ts';
 
 export const broadcast = defineDialect<State>({
@@ -160,8 +161,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
     case 'turn.resumed':
       return [{ ...state, text: null }, NONE];
-    case 'step.restarted':
-      return [{ ...state, text: null }, say(thinking(`Trying again: ${event.fault.message}`))];
+    case 'step.restarted': {
+      const words = restartWords(event);
+      return [{ ...state, text: null }, words === null ? NONE : say(thinking(words))];
+    }
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
     case 'approval.requested':

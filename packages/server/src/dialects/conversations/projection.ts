@@ -3,6 +3,7 @@ import { type AgentRef, type Fact, type InputId, type SessionEvent, textOf } fro
 import type { Now, Pieces } from '../../core/engine.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../dialect.ts';
+import { restartWords } from '../restart-words.ts';
 import {
   agentSelected,
   approvalRequired,
@@ -185,13 +186,15 @@ function turnStarted(before: State, { turn, input, agent, at }: Fact<'turn.start
 }
 
 /** What was shown of the step is void: the answer goes on under a new id, and what stands is told again under it. */
-function restarted(before: State, { id, fault }: Fact<'step.restarted'>): Stepped<State, Body> {
-  const retrying = thought(before, `Trying again: ${fault.message}`);
-  if (!before.said) return [before, told(retrying)];
+function restarted(before: State, event: Fact<'step.restarted'>): Stepped<State, Body> {
+  const { id, fault } = event;
+  const words = restartWords(event);
+  const retrying = words === null ? [] : [thought(before, words)];
+  if (!before.said) return [before, told(...retrying)];
   const state = { ...before, message: id, texts: before.texts.slice(0, before.settled), said: false };
   const discarded = messageDiscarded(before, before.message, fault.message);
   const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];
-  return [state, told(discarded, retrying, ...again)];
+  return [state, told(discarded, ...retrying, ...again)];
 }
 
 function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.changed'>): Stepped<State, Body> {

@@ -31,6 +31,7 @@ import {
   socketIds,
 } from '../dialect.ts';
 import { nthId, stampedId } from '../ids.ts';
+import { restartWords } from '../restart-words.ts';
 import { retryWords } from '../retry.ts';
 import {
   type Body,
@@ -273,8 +274,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, ...REST }, tell('thinking')];
     case 'turn.resumed':
       return [{ ...state, text: null }, tell('thinking')];
-    case 'step.restarted':
-      return [{ ...state, text: null }, tell('thinking', `Trying again: ${event.fault.message}`)];
+    case 'step.restarted': {
+      const words = restartWords(event);
+      return [{ ...state, text: null }, words === null ? NONE : tell('thinking', words)];
+    }
     case 'reasoning.ended':
       return [event.text === '' ? state : { ...state, reasoning: [...state.reasoning, event.text] }, NONE];
     case 'text.ended':

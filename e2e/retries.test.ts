@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from 'bun:test';
+import type { AnyFrame } from '../packages/server/src/testing/client.ts';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { DRIVERS } from './drivers.ts';
+import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+
+let model: FakeModel;
+let server: TestServer;
+
+async function start(answer: (count: number) => Answer): Promise<string> {
+  model = fakeModel((_, count) => answer(count));
+  server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-key', MODEL: 'fake' });
+  return server.login('dev', 'dev-password');
+}
+
+afterEach(async () => {
+  await server.stop();
+  model.stop();
+});
+
+/** The texts of frames that are about a retry, as the client of any dialect gets them. */
+const notices = (frames: readonly AnyFrame[]): string[] =>
+  frames.flatMap((frame) => JSON.stringify(frame).match(/"[^"]*(?:[Tt]rying again|is void)[^"]*"/g) ?? []);
+
+for (const [dialect, open] of Object.entries(DRIVERS)) {
+  test(`${dialect}: a call that is tried three times says so once, and names the host`, async () => {
+    const token = await start((count) => (count <= 2 ? { status: 503 } : { say: 'Done.' }));
+    // An id that a client of `conversations`, too, may make up.
+    const driver = await open(server, 'temp-1767225600000', token);
+    driver.say('Hi');
+    await driver.answer();
+    const said = notices(driver.client.frames);
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain(new URL(model.url).host);
+    expect(said[0]).not.toContain('void');
+    expect(said[0]).not.toMatch(/[()[\]]/);
+    expect(model.requests).toHaveLength(3);
+  });
+}
+
+test('agentloop: what was shown is void only if something was shown', async () => {
+  const token = await start((count) => {
+    if (count === 1) return { status: 503 };
+    return count === 2 ? { say: 'Half an ', after: 'cut' } : { say: 'A whole answer.' };
+  });
+  const driver = await (DRIVERS.agentloop as (typeof DRIVERS)[string])(server, 'void', token);
+  driver.say('Hi');
+  await driver.answer();
+  const { host } = new URL(model.url);
+  expect(notices(driver.client.frames)).toEqual([
+    `"⚠️ ${host} is unavailable: 503. Trying again."`,
+    '"⚠️ The model stopped in the middle of its answer. What was shown of this answer is void."',
+  ]);
+});
+
+test('a model that cannot be reached is named by its host and port alone', async () => {
+  const token = await start(() => ({ say: 'Never.' }));
+  const { host } = new URL(model.url);
+  model.stop();
+  const client = await server.connect(`/agentloop?token=${token}`);
+  const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }];
+  client.send({ id: '1', type: 'user_input', payload: { input } });
+  const frames = await client.until('error');
+  expect(notices(frames)).toEqual([
+    `"⚠️ The model cannot be reached: ECONNREFUSED. Trying again at ${host}."`,
+  ]);
+});
