@@ -1,58 +1,16 @@
-/** What "always" would allow from now on: as little as makes sense, and nothing that takes code as an argument. */
+/**
+ * What "always" would allow from now on: the program and its subcommand with options that are known to run nothing else,
+ * and with paths inside the working directory. Any other command can be allowed by its exact words, or only once.
+ */
+import { basename, join, relative, sep } from 'node:path';
+import { changesGitFolder, isReservedName } from '../git-folder.ts';
+import { contains } from '../paths.ts';
+import { type Covered, PLAIN, SUBCOMMANDS, VERBS } from './grant-table.ts';
+import { type Scope, targetOf } from './links.ts';
+import { isOption, optionLength } from './options.ts';
 
-/** Each word after the program is a command of its own. */
-const SUBCOMMANDS: Record<string, readonly string[]> = {
-  git: [
-    'add',
-    'branch',
-    'checkout',
-    'cherry-pick',
-    'commit',
-    'fetch',
-    'init',
-    'merge',
-    'mv',
-    'pull',
-    'push',
-    'restore',
-    'revert',
-    'stash',
-    'switch',
-    'tag',
-  ],
-  npm: ['test', 'ci', 'install', 'ls', 'outdated', 'audit', 'run'],
-  pnpm: ['test', 'install', 'ls', 'outdated', 'audit', 'run'],
-  yarn: ['test', 'install', 'outdated', 'audit', 'run'],
-  cargo: ['build', 'check', 'test', 'fmt', 'clippy', 'doc'],
-  go: ['build', 'test', 'vet', 'fmt', 'mod'],
-  pip: ['list', 'show', 'freeze', 'check'],
-};
-/** The word after these names a script, so the grant names it too. */
-const NAMES_SCRIPT = new Set(['npm run', 'pnpm run', 'yarn run']);
-/** Ways to make the commands above run another program or another configuration. */
-const CARRIES_CODE =
-  /^(-c|-C|-x|-u|--exec.*|--config.*|--upload-pack.*|--receive-pack.*|--script-shell.*|--toolexec.*|-toolexec.*|-exec.*|--prefix.*|--git-dir.*|--work-tree.*|--template.*)$/;
-
-/** No option of these runs a program or destroys what it did not make. */
-const PLAIN = new Set([
-  ...[
-    'basename',
-    'cmp',
-    'cp',
-    'cut',
-    'date',
-    'df',
-    'diff',
-    'dirname',
-    'du',
-    'file',
-    'hostname',
-    'id',
-    'mkdir',
-  ],
-  ...['mv', 'printf', 'ps', 'readlink', 'realpath', 'rmdir', 'seq', 'sleep', 'stat', 'touch', 'tr', 'tree'],
-  ...['uname', 'uniq', 'uptime', 'whoami'],
-]);
+/** Where the command would run: links are resolved in all of it. */
+export type GrantPlace = { readonly scope: Scope; readonly workdir: string };
 
 /** Shells, interpreters, wrappers, remote shells, and programs that destroy: a grant would cover anything. */
 const NEVER = new Set([
@@ -105,37 +63,132 @@ const NEVER = new Set([
   ...['rm', 'dd', 'shred', 'mkfs', 'kill', 'pkill', 'killall', 'chmod', 'chown', 'curl', 'wget', 'tar'],
 ]);
 
-/** The key of the standing grant for a command; undefined where only this one use can be allowed. */
-export function grantFor(argv: readonly string[]): string | undefined {
+/** The key of the standing grant for a command; undefined if it can be allowed only once. */
+export async function grantFor(argv: readonly string[], place: GrantPlace): Promise<string | undefined> {
   const [program, ...words] = argv;
   // A path names whatever lies there next time.
   if (!program || /[/\\]/.test(program) || NEVER.has(program.replace(/[\d.]+$/, ''))) return undefined;
-  if (PLAIN.has(program)) return `shell:${program}`;
-  const subcommands = SUBCOMMANDS[program];
-  if (subcommands) return subcommandGrant(program, subcommands, words);
-  if (program === 'make') return makeGrant(words);
-  return `shell:${[program, ...words].map(quote).join(' ')}`;
+  const command = grantedCommand(program, words, place);
+  if (command === null || !contains(place.scope.root, place.workdir)) return undefined;
+  if (PLAIN.has(program) && (await reachesGit(words, place))) return undefined;
+  // What a program does depends on the folder it runs in: the grant is for that one.
+  const where = relative(place.scope.root, place.workdir);
+  return `shell:${command}${where === '' ? '' : ` in ${quote(where)}`}`;
 }
 
-function subcommandGrant(
-  program: string,
-  known: readonly string[],
-  words: readonly string[],
-): string | undefined {
-  const [subcommand, script] = words;
-  if (!subcommand || !known.includes(subcommand) || words.some((word) => CARRIES_CODE.test(word))) {
-    return undefined;
+function grantedCommand(program: string, words: readonly string[], place: GrantPlace): string | null {
+  const plain = PLAIN.get(program);
+  if (plain) return coveredCommand(program, plain, words, place);
+  const subcommands = SUBCOMMANDS.get(program);
+  if (subcommands) {
+    const [subcommand = '', ...rest] = words;
+    const known = subcommands.get(subcommand);
+    return known ? coveredCommand(`${program} ${subcommand}`, known, rest, place) : null;
   }
-  const key = `${program} ${subcommand}`;
-  if (!NAMES_SCRIPT.has(key)) return `shell:${key}`;
-  return script && !script.startsWith('-') ? `shell:${key} ${script}` : undefined;
+  const exact = [program, ...words].map(quote).join(' ');
+  // An option or an assignment could bring in other rules.
+  return program !== 'make' || words.every((word) => /^\w[\w.-]*$/.test(word)) ? exact : null;
 }
 
-/** Targets only: an option or an assignment could bring in other rules. */
-function makeGrant(words: readonly string[]): string | undefined {
-  return words.every((word) => /^[\w.-]+$/.test(word) && !word.startsWith('-'))
-    ? `shell:${['make', ...words].join(' ')}`
-    : undefined;
+/** Null if the grant does not cover these words. */
+function coveredCommand(
+  command: string,
+  covered: Covered,
+  words: readonly string[],
+  place: GrantPlace,
+): string | null {
+  const operands = operandsOf(words, covered);
+  if (!operands || operands.length > (covered.most ?? Number.POSITIVE_INFINITY)) return null;
+  const [first, ...rest] = operands;
+  const inside = (path: string) => isInside(path, place);
+  switch (covered.operands) {
+    case 'none':
+      return operands.length === 0 ? command : null;
+    case 'text':
+      return command;
+    case 'format':
+      return operands.every((word) => word.startsWith('+')) ? command : null;
+    case 'paths':
+      return operands.every(inside) ? command : null;
+    case 'files':
+      return operands.every((path) => inside(path) && !isFolder(path, place)) ? command : null;
+    case 'copies':
+      return copiesInside(operands, place) ? command : null;
+    case 'refs':
+      return operands.every((word) => REF.test(word) && inside(word)) ? command : null;
+    case 'remote':
+      if (first === undefined) return command;
+      return REMOTE.test(first) && rest.every((word) => BRANCH.test(word)) ? `${command} ${first}` : null;
+    case 'verb':
+      if (first === undefined) return command;
+      return VERBS.get(command)?.has(first) && rest.every((word) => STASH.test(word))
+        ? `${command} ${first}`
+        : null;
+    case 'packages':
+      if (first === undefined) return command;
+      return operands.every((word) => PACKAGE.test(word))
+        ? [command, ...words].map(quotedLine).join(' ')
+        : null;
+    case 'folders':
+      return operands.every((word) => /^\.(\/|$)/.test(word) && inside(word)) ? command : null;
+    case 'script':
+      return first !== undefined && SCRIPT.test(first) && rest.length === 0 ? `${command} ${first}` : null;
+  }
+}
+
+const REF = /^(?!-)[\w@^~{}./-]+$/;
+/** No address, and no path: git takes a name that is no remote for a folder, hence the grant names it. */
+const REMOTE = /^\w[\w.-]*$/;
+/** A plus sign would force it, a colon name or delete another branch. */
+const BRANCH = /^\w[\w./-]*$/;
+const STASH = /^stash@\{\d+\}$/;
+const PACKAGE = /^(@[\w.-]+\/)?\w[\w.-]*(@[\w.^~-]+)?$/;
+const SCRIPT = /^\w[\w:.-]*$/;
+
+const quotedLine = (word: string, at: number): string => (at === 0 ? word : quote(word));
+
+/** The words that are no options; null if there is an option that is not covered. */
+function operandsOf(words: readonly string[], { options }: Covered): readonly string[] | null {
+  const operands: string[] = [];
+  for (let at = 0; at < words.length; ) {
+    const word = words[at] ?? '';
+    if (word === '--') return null;
+    const length = isOption(word) ? optionLength(word, options) : 1;
+    if (length === 0) return null;
+    if (!isOption(word)) operands.push(word);
+    at += length;
+  }
+  return operands;
+}
+
+function isInside(path: string, { scope, workdir }: GrantPlace): boolean {
+  const target = targetOf(workdir, path);
+  // A colon begins a pattern of git, which may lead to the top of its repository.
+  if (target.kind === 'unclear' || path === '' || path.startsWith(':')) return false;
+  const closed = scope.hide.some((hidden) => contains(hidden, target.path) || contains(target.path, hidden));
+  const reserved = relative(scope.root, target.path).split(sep).some(isReservedName);
+  return contains(scope.root, target.path) && !closed && !reserved;
+}
+
+/** What stands in a folder of git is run, and a folder becomes one by the names in it. */
+async function reachesGit(words: readonly string[], { scope, workdir }: GrantPlace): Promise<boolean> {
+  for (const word of words) {
+    const target = targetOf(workdir, word);
+    if (target.kind === 'unclear' || !contains(scope.root, target.path)) continue;
+    if (await changesGitFolder(scope.root, target.path)) return true;
+  }
+  return false;
+}
+
+const isFolder = (path: string, { workdir }: GrantPlace): boolean =>
+  targetOf(workdir, path).kind === 'folder';
+
+/** A copy into a folder is written through a link that has the name of the file there. */
+function copiesInside(operands: readonly string[], place: GrantPlace): boolean {
+  const sources = operands.slice(0, -1);
+  const to = operands.at(-1);
+  if (to === undefined || !operands.every((path) => isInside(path, place))) return false;
+  return !isFolder(to, place) || sources.every((source) => isInside(join(to, basename(source)), place));
 }
 
 /** A word as a shell would need it written, for people to read. */

@@ -21,10 +21,9 @@ export const isOption = (word: string): boolean => word.startsWith('-') && word 
 export function optionLength(word: string, { flags, values }: OptionTable): 0 | 1 | 2 {
   if (flags.has(word)) return 1;
   if (values.has(word)) return 2;
-  if (word.startsWith('--')) {
-    const equals = word.indexOf('=');
-    return equals > 0 && values.has(word.slice(0, equals)) ? 1 : 0;
-  }
+  const equals = word.indexOf('=');
+  if (equals > 0 && values.has(word.slice(0, equals))) return 1;
+  if (word.startsWith('--')) return 0;
   for (let at = 1; at < word.length; at++) {
     const letter = `-${word.charAt(at)}`;
     if (values.has(letter)) return at === word.length - 1 ? 2 : 1;

@@ -18,7 +18,7 @@ import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine } from '../paths.ts';
 import { commandEnvironment, unaskedEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
-import { grantFor, quote } from './grant.ts';
+import { type GrantPlace, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
 import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
@@ -67,7 +67,7 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   if (patch !== null) return askToPatch(patch, { root, ...options }, base);
   if (await planUnasked(asked(input, root, options))) return null;
   const where = relative(root, base);
-  const grant = grantFor(input.command);
+  const grant = await grantFor(input.command, grantPlace(input, root, options));
   return {
     kind: 'command',
     command: input.command,
@@ -79,6 +79,13 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
     ].join(''),
     ...(grant === undefined ? {} : { grant }),
   };
+}
+
+function grantPlace(input: Input, root: string, options: ShellOptions): GrantPlace {
+  const { scope } = asked(input, root, options);
+  const target = targetOf(scope.root, input.workdir ?? '.');
+  // A folder that cannot be followed is outside: nothing is granted there.
+  return { scope, workdir: target.kind === 'folder' ? target.path : '/' };
 }
 
 /** With a sandbox the hidden folders are empty; without one a look into them is asked for. */
