@@ -2,7 +2,7 @@
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
 import { printAction, sendAction } from './action/print.ts';
-import { elementOf, type Page, type PageElement } from './page/page.ts';
+import { elementOf, isSelect, type Page, type PageElement } from './page/page.ts';
 import { isField, isTicked } from './page/roles.ts';
 import { folded } from './page/words.ts';
 import type { Verification } from './verify.ts';
@@ -104,12 +104,13 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
   });
   switch (action.name) {
     case 'setValue':
-      if (element.options) return [tool('It is a list.', { name: 'selectDropdown', id, value: action.text })];
+      if (isSelect(element))
+        return [tool('It is a list.', { name: 'selectDropdown', id, value: action.text })];
       if (isTicked(element.role)) return [tool('It is a box to tick.', { name: 'check', id })];
       if (fitsPage(action, after)) return fieldsBeside(action, after);
       return [tool('Type it key by key instead.', { name: 'type', text: action.text })];
     case 'selectDropdown':
-      if (element.options && fitsPage(action, after))
+      if (isSelect(element))
         return [
           {
             strategy: 'GATHER_INFORMATION',

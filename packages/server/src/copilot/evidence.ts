@@ -25,8 +25,10 @@ export type Evidence = {
   readonly pending: boolean;
   readonly elementMissing: boolean;
   readonly urlChanged: boolean;
-  /** null where there is no page from before to compare with */
+  /** null where that cannot be told: there is no page from before, or the pages do not show all of it */
   readonly pageChanged: boolean | null;
+  /** a page came as a tree of controls: that it is the same proves nothing */
+  readonly partial: boolean;
   /** the client saw something move, whatever it was */
   readonly stirred: boolean;
   readonly url: string;
@@ -43,10 +45,17 @@ export function evidenceOf(report: ActionReport, before: Page | null, after: Pag
     pending: report.lastActionStatus === 'pending',
     elementMissing: report.clientVerification?.elementFound === false,
     urlChanged: earlier !== '' && url !== '' ? earlier !== url : told === true,
-    pageChanged: before ? !samePage(before, after) : null,
+    pageChanged: changed(before, after),
+    partial: after.textMissing !== undefined || before?.textMissing !== undefined,
     stirred: seen?.didNetworkOccur === true || seen?.didDomMutate === true || seen?.didUrlChange === true,
     url,
   };
+}
+
+function changed(before: Page | null, after: Page): boolean | null {
+  if (!before || Boolean(before.textMissing) !== Boolean(after.textMissing)) return null;
+  const same = samePage(before, after);
+  return after.textMissing && same ? null : !same;
 }
 
 function refusalIn(report: ActionReport): string | null {

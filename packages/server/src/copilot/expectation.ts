@@ -57,11 +57,14 @@ export function judge(
       'The address is as expected.',
       urlChanged ? 'The address changed.' : 'The address did not change.',
     );
+  // Words cannot be looked for where the text of the page did not come.
+  const readable = after.textMissing === undefined;
   const appears = text('text');
-  if (appears !== null)
+  if (appears !== null && readable)
     say(reads(after, appears), `The page says “${appears}”.`, `The page does not say “${appears}”.`);
   const gone = text('textGone');
-  if (gone !== null) say(!reads(after, gone), `“${gone}” is gone.`, `The page still says “${gone}”.`);
+  if (gone !== null && readable)
+    say(!reads(after, gone), `“${gone}” is gone.`, `The page still says “${gone}”.`);
   return judgements.find(({ met }) => !met) ?? judgements[0] ?? null;
 }
 

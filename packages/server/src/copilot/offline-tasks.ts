@@ -2,14 +2,14 @@
  * What can be done on a page without any model: requests in plain words become steps, and each step an action on the element that
  * is called so. Only the request is obeyed; the page is looked at, never listened to.
  */
-import { changesPage, type Intent, leavesPage } from './offline/intent.ts';
+import { changesPage, type Intent, leavesPage, needsText } from './offline/intent.ts';
 import { byName, byWords, recognise } from './offline/recognise.ts';
 import { bare, cutsOf } from './offline/request.ts';
 import { nextAction } from './offline/resolve.ts';
 import { type PlannedStep, stepOf, UNKNOWN } from './offline/step.ts';
 import { elementOf, type Page } from './page/page.ts';
 
-export type { Intent } from './offline/intent.ts';
+export { type Intent, needsText } from './offline/intent.ts';
 export { type Next, nextAction } from './offline/resolve.ts';
 export type { PlannedStep } from './offline/step.ts';
 
@@ -85,6 +85,7 @@ function opened(intents: readonly Intent[], page: Page): Intent[] {
 /** The steps up to the first that changes the page can be tried now. */
 function missingFrom(intents: readonly Intent[], page: Page): PlannedTask | null {
   for (const intent of intents) {
+    if (needsText(intent) && page.textMissing === 'onRequest') continue;
     const next = nextAction(intent, page);
     // What a form looks like once it is filled in is not known: a button may still be disabled.
     const blocked = 'missing' in next && /is disabled\.$/.test(next.missing) && intents.length > 1;

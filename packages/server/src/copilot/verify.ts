@@ -1,7 +1,7 @@
 /** Whether the last action did what it was sent for, told from what the client reports and from the new page alone. */
 import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
-import { type ActionReport, type Evidence, evidenceOf, sameState } from './evidence.ts';
+import { type ActionReport, type Evidence, evidenceOf, sameElement, sameState } from './evidence.ts';
 import { judge } from './expectation.ts';
 import { elementOf, HIDDEN_VALUE, type Page, type PageElement } from './page/page.ts';
 import { folded } from './page/words.ts';
@@ -33,12 +33,32 @@ export function verifyAction(
   const { url, urlChanged } = evidence;
   const judged = expectedOutcome ? judge(expectedOutcome, action, before, after, url, urlChanged) : null;
   if (judged && !judged.met) return failed(0.85, judged.reason);
-  const seen = lookAt(action, evidence, before, after);
+  const looked = lookAt(action, evidence, before, after);
+  const seen = !looked.success && isUnseen(action, evidence, before, after) ? unseen(evidence) : looked;
   // What was expected came true: that outweighs that nothing else could be seen.
   if (judged?.met && (seen.success || seen.confidence < 0.8))
     return worked(Math.max(0.9, seen.confidence), judged.reason);
   return seen;
 }
+
+/**
+ * What a tree of controls does not show may have happened all the same: then it is as the client says. An address, and an element
+ * that has changed, are seen in any form.
+ */
+function isUnseen(action: Action, evidence: Evidence, before: Page | null, after: Page): boolean {
+  const { partial, pending, elementMissing, confirmed, pageChanged } = evidence;
+  if (!partial || pending || elementMissing || action.name === 'navigate') return false;
+  if ('id' in action && before) {
+    const [earlier, now] = [elementOf(before, action.id), elementOf(after, action.id)];
+    if (earlier && now && !sameElement(earlier, now)) return false;
+  }
+  return confirmed || pageChanged === null;
+}
+
+const unseen = ({ confirmed }: Evidence): Verification =>
+  confirmed
+    ? worked(0.6, 'The client did it; the page came without its text and shows no more.')
+    : worked(0.5, 'The client reports no failure, and the page came without its text.');
 
 function lookAt(action: Action, evidence: Evidence, before: Page | null, after: Page): Verification {
   switch (action.name) {

@@ -1,6 +1,6 @@
 /** Whether an action can be carried out on a page at all, before anybody tries. */
 import type { Page, PageElement } from '../page/page.ts';
-import { elementOf, MOST_OPTIONS } from '../page/page.ts';
+import { elementOf, hasMoreOptions, isSelect } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
 import { folded } from '../page/words.ts';
 import type { Action } from './action.ts';
@@ -13,6 +13,7 @@ export function fitsPage(action: Action, page: Page): string | null {
   switch (action.name) {
     case 'click':
     case 'doubleClick':
+      return on(page, action.id, (element) => usable(element) ?? clickable(element));
     case 'rightClick':
       return on(page, action.id, usable);
     case 'setValue':
@@ -80,8 +81,11 @@ const said = ({ id, role, name }: PageElement): string =>
 const usable = (element: PageElement): string | null =>
   element.state.disabled ? `${said(element)} is disabled.` : null;
 
+const clickable = (element: PageElement): string | null =>
+  isSelect(element) ? `${said(element)} is a list: use selectDropdown.` : null;
+
 function writable(element: PageElement): string | null {
-  if (element.options) return `${said(element)} is a list: use selectDropdown.`;
+  if (isSelect(element)) return `${said(element)} is a list: use selectDropdown.`;
   if (element.state.readonly) return `${said(element)} cannot be changed.`;
   return WRITABLE.has(element.role) ? null : `${said(element)} takes no text.`;
 }
@@ -94,15 +98,16 @@ function tickable(element: PageElement, on: boolean): string | null {
 }
 
 const isList = (element: PageElement): boolean =>
-  element.options !== undefined || element.role === 'combobox' || element.role === 'listbox';
+  isSelect(element) || element.role === 'combobox' || element.role === 'listbox';
 
 /** Where a list was too long to be read whole, an option that was not read may be there. */
 function choosable(element: PageElement, value: string): string | null {
   if (!isList(element)) return `${said(element)} is not a list to choose from.`;
   const { options } = element;
-  if (!options || options.length >= MOST_OPTIONS) return null;
+  if (!options) return null;
   const wanted = folded(value);
   const option = options.find((each) => each.value === value || folded(each.text) === wanted);
+  if (!option && hasMoreOptions(element)) return null;
   if (!option) return `${said(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
   return option.disabled ? `The option ${JSON.stringify(option.text)} is disabled.` : null;
 }

@@ -57,5 +57,8 @@ const CHANGING: Kinds = new Set([
 /** After it the page is another one, and nothing is known of that beforehand. */
 export const leavesPage = ({ kind }: Intent): boolean => LEAVING.has(kind);
 
+/** The page must be read for it. */
+export const needsText = ({ kind }: Intent): boolean => kind === 'answer';
+
 /** After it the page may look different. */
 export const changesPage = ({ kind }: Intent): boolean => CHANGING.has(kind);

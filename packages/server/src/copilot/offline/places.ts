@@ -1,6 +1,6 @@
 /** Elements that have their place on most pages: the search field, the one for a password, the button that sends a form. */
 import { findElements } from '../page/find.ts';
-import type { Page, PageElement } from '../page/page.ts';
+import { isSelect, type Page, type PageElement } from '../page/page.ts';
 import { wordsOf } from '../page/words.ts';
 
 const TEXT = ['textbox', 'searchbox', 'combobox'];
@@ -8,8 +8,12 @@ export const BOXES = ['checkbox', 'switch', 'radio', 'menuitemcheckbox'];
 export const FIELD_ROLES = [...TEXT, 'spinbutton', 'slider', 'listbox', 'color'];
 const BUTTONS = ['button', 'link', 'menuitem'];
 
-const takesText = ({ role, type, options, state }: PageElement): boolean =>
-  TEXT.includes(role) && !options && type !== 'password' && !state.disabled && !state.readonly;
+const takesText = (element: PageElement): boolean => {
+  const { role, type, state } = element;
+  return (
+    TEXT.includes(role) && !isSelect(element) && type !== 'password' && !state.disabled && !state.readonly
+  );
+};
 
 export const textFields = (page: Page): PageElement[] => page.elements.filter(takesText);
 

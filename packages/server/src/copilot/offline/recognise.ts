@@ -1,6 +1,6 @@
 /** One clause of a request as intents. The page is asked only where words alone do not tell what is meant. */
 import { findElements } from '../page/find.ts';
-import type { Page } from '../page/page.ts';
+import { hasMoreOptions, isSelect, type Page } from '../page/page.ts';
 import type { Intent } from './intent.ts';
 import { BOXES, isLoginPage, searchField } from './places.ts';
 import { answerFrom, isQuestion } from './questions.ts';
@@ -246,7 +246,7 @@ function cleared(target: string, page: Page): Recognised {
 /** "check the terms box" is a tick, "check the price" is a question. */
 function checked(target: string, page: Page): Recognised {
   const box = /\bbox(?:es)?\b/i.test(target) || findElements(page, name(target), BOXES).length > 0;
-  if (!box && answerFrom(page, `what is ${target}`) !== null)
+  if (!box && (page.textMissing === 'onRequest' || answerFrom(page, `what is ${target}`) !== null))
     return one({ kind: 'answer', question: `what is ${target}` });
   return one({ kind: 'tick', target: name(target), on: true });
 }
@@ -260,8 +260,11 @@ function accepted(phrase: string, page: Page): Recognised {
 
 /** "select Blue": an option of some list, or else a thing to click. */
 function picked(option: string, page: Page): Recognised {
-  const listed = page.elements.some((element) =>
-    element.options?.some(({ text }) => text.toLowerCase() === option.toLowerCase()),
+  const wanted = option.toLowerCase();
+  const listed = page.elements.some(
+    (element) =>
+      element.options?.some(({ text }) => text.toLowerCase() === wanted) ||
+      (isSelect(element) && hasMoreOptions(element) && element.value?.toLowerCase().includes(wanted)),
   );
   return listed ? one({ kind: 'choose', target: null, option }) : one({ kind: 'click', target: option });
 }

@@ -3,7 +3,7 @@ import type { Action } from '../action/action.ts';
 import { fitsPage } from '../action/fits.ts';
 import { sendAction } from '../action/print.ts';
 import { findElements } from '../page/find.ts';
-import type { Page, PageElement } from '../page/page.ts';
+import { hasMoreOptions, isSelect, type Page, type PageElement } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
 import { folded } from '../page/words.ts';
 import type { Intent } from './intent.ts';
@@ -209,22 +209,31 @@ const OFF = /^(?:off|no|false|unchecked|unticked|disabled)$/i;
 
 function filling(element: PageElement, text: string): Action | { missing: string } {
   const { id } = element;
-  if (element.options) return optionIn(element, text);
+  if (isSelect(element)) return optionIn(element, text);
   if (!isTicked(element.role)) return { name: 'setValue', id, text };
   if (ON.test(text)) return { name: 'check', id };
   return OFF.test(text) ? { name: 'uncheck', id } : { missing: `a field for “${text}”` };
 }
 
 function optionIn(element: PageElement, wanted: string): Action | { missing: string } {
-  const options = element.options ?? [];
+  const value = optionOf(element, wanted) ?? (hasMoreOptions(element) ? wanted : null);
+  if (value !== null) return { name: 'selectDropdown', id: element.id, value };
+  const known = (element.options ?? []).slice(0, 8).map((each) => `“${each.text}”`);
+  return { missing: `“${wanted}” in ${called(element)}, which has ${known.join(', ')}` };
+}
+
+/** The option that is meant, as the page names it; null where it is not among those that are known. */
+function optionOf({ options = [], value, name }: PageElement, wanted: string): string | null {
   const text = folded(wanted);
   const option =
     options.find((each) => folded(each.text) === text || folded(each.value) === text) ??
     options.find((each) => folded(each.text).startsWith(text)) ??
     options.find((each) => folded(each.text).includes(text));
-  if (option) return { name: 'selectDropdown', id: element.id, value: option.value };
-  const known = options.slice(0, 8).map((each) => `“${each.text}”`);
-  return { missing: `“${wanted}” in ${called(element)}, which has ${known.join(', ')}` };
+  if (option) return option.value;
+  // A list whose options run together: the words are there all the same.
+  const words = wanted.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const within = new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, 'iu');
+  return (options.length === 0 && words !== '' && within.exec(`${value ?? ''}\n${name}`)?.[0]) || null;
 }
 
 const LISTS = ['combobox', 'listbox'];
@@ -232,13 +241,16 @@ const CHOICES = ['option', 'radio', 'menuitemradio', 'menuitem', 'checkbox'];
 
 /** A list is chosen from; where the choices are elements themselves, one is clicked; a closed list is opened first. */
 function choosing(page: Page, target: string | null, option: string): Next {
-  const lists = page.elements.filter((element) => element.options);
-  const holds = (element: PageElement) => 'name' in optionIn(element, option);
+  const lists = page.elements.filter(
+    ({ role, state }) => LISTS.includes(role) && state.expanded === undefined,
+  );
+  const holds = (element: PageElement) => optionOf(element, option) !== null;
   const only = lists.filter(holds);
   const named = target === null ? found(only[0] ?? null, `“${option}”`) : meant(page, target, LISTS);
   // Nothing is called so, but only one list has the option.
   const list = 'missing' in named && only.length === 1 ? found(only[0] ?? null, named.missing) : named;
-  if ('element' in list && list.element.options) return on(list, (element) => optionIn(element, option));
+  if ('element' in list && (isSelect(list.element) || only.includes(list.element)))
+    return on(list, (element) => optionIn(element, option));
   const choice = meant(page, target === null ? option : `${option} ${target}`, CHOICES);
   const plain = 'missing' in choice ? meant(page, option, CHOICES) : choice;
   if ('element' in plain)

@@ -4,15 +4,15 @@
  */
 import { line } from './clean.ts';
 import {
-  type ElementOption,
   type ElementState,
   HIDDEN_VALUE,
   LONGEST_NAME,
-  MOST_OPTIONS,
   numberedId,
+  OPEN_SELECT,
   type PageElement,
 } from './page.ts';
 import { isTicked, roleOf } from './roles.ts';
+import { optionsFrom, readSelect } from './select-options.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,8 @@ export function readNodes(source: unknown): NodesRead {
       if (shown) elements.push(elementOf(node, id));
     }
     if (shown) lines.push(wordOf(node, ['text', 'name', 'label', 'content', 'n']) ?? '');
-    if (shown) pushAll(waiting, childrenOf(node, id));
+    // What stands in a select are its options.
+    if (shown && !readSelect(node, calledIn(node))?.native) pushAll(waiting, childrenOf(node, id));
   }
   return { elements, text: lines.join('\n') };
 }
@@ -153,23 +154,31 @@ function elementOf(node: Fields, id: number): PageElement {
     typeof value === 'string' || typeof value === 'number'
       ? String(value).slice(0, 500).toWellFormed()
       : undefined;
-  const options = optionsOf(node.options);
+  const list = readSelect(node, calledIn(node));
+  const select = list?.native || node.expanded === undefined ? list : null;
+  const options = select?.options ?? (Array.isArray(node.options) ? optionsFrom(node.options) : undefined);
   const href = wordOf(node, ['href', 'url']);
   return {
     id,
     role,
     name,
     ...(type !== undefined && { type: line(type, 30) }),
+    ...(select && !select.complete && OPEN_SELECT),
     ...(label !== '' && { label }),
-    ...(said !== undefined && { value: type === 'password' && said !== '' ? HIDDEN_VALUE : said }),
+    ...(said !== undefined &&
+      !select?.listedInValue && { value: type === 'password' && said !== '' ? HIDDEN_VALUE : said }),
     state: stateOf(node, role),
-    ...(options && { options }),
+    ...(options && (options.length > 0 || select?.complete !== false) && { options }),
     ...(href !== undefined && { href: line(href, 500) }),
   };
 }
 
+/** What the client says that it is. */
+const calledIn = (node: Fields): string =>
+  (wordOf(node, ['role', 'r', 'tag', 'tagName', 'type']) ?? '').trim().toLowerCase();
+
 function roleFrom(node: Fields, type: string | undefined): string {
-  const word = (wordOf(node, ['role', 'r', 'tag', 'tagName', 'type']) ?? '').trim().toLowerCase();
+  const word = calledIn(node);
   const known = roleOf(word, (name) => {
     if (name === 'type') return type;
     const value = attributesOf(node)[name];
@@ -216,16 +225,4 @@ function stateOf(node: Fields, role: string): ElementState {
     ...(flag('required') && { required: true as const }),
     ...(flag('readonly') && { readonly: true as const }),
   };
-}
-
-function optionsOf(given: unknown): readonly ElementOption[] | undefined {
-  if (!Array.isArray(given)) return undefined;
-  return given.slice(0, MOST_OPTIONS).flatMap((option: unknown): ElementOption[] => {
-    if (typeof option === 'string') return [{ value: option.slice(0, 200), text: line(option, 200) }];
-    if (!isFields(option)) return [];
-    const text = line(wordOf(option, ['text', 'label', 'name', 'value']) ?? '', 200);
-    const selected = isOn(option.selected) ? { selected: true as const } : {};
-    const disabled = isOn(option.disabled) ? { disabled: true as const } : {};
-    return [{ value: (wordOf(option, ['value']) ?? text).slice(0, 200), text, ...selected, ...disabled }];
-  });
 }

@@ -23,7 +23,7 @@ export type PageElement = {
   /** ARIA's word for what it is; `generic` where there is none */
   readonly role: string;
   readonly name: string;
-  /** of an input or a button: email, password, search, submit … */
+  /** of an input or a button: email, password, search, submit …; of a select whose options may be others: select-one */
   readonly type?: string;
   /** what a person reads beside it: the row or the card it stands in, the text before a field */
   readonly label?: string;
@@ -45,6 +45,8 @@ export type Page = {
   readonly text: string;
   /** text or elements were left out for the budget's sake */
   readonly truncated: boolean;
+  /** only a tree of controls came, without the text of the page; `onRequest`: the client sends all of it if it is asked to */
+  readonly textMissing?: 'onRequest' | 'unavailable';
 };
 
 export const MOST_OPTIONS = 50;
@@ -53,6 +55,17 @@ export const HIDDEN_VALUE = '••••••••';
 
 export const elementOf = (page: Page, id: number): PageElement | null =>
   page.elements.find((element) => element.id === id) ?? null;
+
+const SELECT = 'select-one';
+
+/** A native select: operated with `selectDropdown`, never by a click. */
+export const isSelect = ({ options, type }: PageElement): boolean => options !== undefined || type === SELECT;
+
+/** A select that may have other options than those that are known. */
+export const hasMoreOptions = ({ options, type }: PageElement): boolean =>
+  type === SELECT || (options?.length ?? 0) >= MOST_OPTIONS;
+
+export const OPEN_SELECT = { type: SELECT } as const;
 
 /** A number as clients write it into `id`: digits alone, so that printing it gives the same attribute again. */
 export function numberedId(id: string | undefined): number | null {

@@ -16,12 +16,18 @@ export function renderPage(page: Page): string {
     'elements:',
     ...page.elements.slice(0, page.shown).map(renderElement),
     ...(left > 0 ? [`(${left} more elements are not shown)`] : []),
-    'text:',
-    ...page.text.split('\n').map((each) => `| ${harmless(each)}`),
+    ...(page.textMissing
+      ? [MISSING[page.textMissing]]
+      : ['text:', ...page.text.split('\n').map((each) => `| ${harmless(each)}`)]),
     ...(page.truncated ? ['(the page is longer than this)'] : []),
     PAGE_ENDS,
   ].join('\n');
 }
+
+const MISSING = {
+  onRequest: '(the text of the page did not come with it: browser_read gets it)',
+  unavailable: '(the text of the page did not come with it)',
+};
 
 const SHOWN_OPTIONS = 20;
 

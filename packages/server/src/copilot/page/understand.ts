@@ -16,6 +16,8 @@ export type PageInput = {
   readonly skeletonDom?: string;
   readonly url?: string;
   readonly title?: string;
+  /** the client sends the whole page if it is asked to */
+  readonly wholeOnRequest?: boolean;
 };
 
 type Form = NodesRead & { readonly title: string; readonly markup: boolean };
@@ -44,6 +46,10 @@ export function understandPage(input: PageInput, budgetTokens: number): Page {
     shown,
     text,
     truncated: truncated || shown < elements.length,
+    ...(forms.length > 0 &&
+      !forms.some((form) => form.markup) && {
+        textMissing: input.wholeOnRequest ? ('onRequest' as const) : ('unavailable' as const),
+      }),
   };
 }
 

@@ -8,7 +8,7 @@ import { verifyAction } from '../../copilot/verify.ts';
 import type { InteractRequest } from './request.ts';
 import { pageData, pageParts } from './request-page.ts';
 
-export type Reported = { readonly failed: boolean; readonly parts: Part[]; readonly data: JsonObject };
+export type Reported = { readonly failed: boolean; readonly parts: Part[]; readonly data?: JsonObject };
 
 /** `input` is that of the call; `before` is the page that it was made for, `page` the one that came with the report. */
 export function reportedAction(

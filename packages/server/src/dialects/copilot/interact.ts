@@ -18,7 +18,8 @@ import type { Page } from '../../copilot/page/page.ts';
 import { type Now, type SessionRef, sessionKey, spokenAnswer } from '../../core/engine.ts';
 import { waitingWords } from '../approval-words.ts';
 import type { Surroundings } from '../dialect.ts';
-import { reportedAction } from './action-report.ts';
+import { type Reported, reportedAction } from './action-report.ts';
+import { activeTask } from './active-task.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import type { InteractRequest } from './request.ts';
 import { pageData, pageOf, pageParts } from './request-page.ts';
@@ -70,7 +71,8 @@ export function interactions(around: Surroundings) {
     const question = questionOf(now);
     const replied = question && (await reply(call, question));
     if (replied) return replied;
-    const task = known && !question ? await goOn(call, now) : await begin(call, now);
+    const same = known !== null || (await bringsPage(call, now));
+    const task = same && !question ? await goOn(call, now) : await begin(call, now);
     return answered(call, task);
   };
 
@@ -156,13 +158,22 @@ export function interactions(around: Surroundings) {
     );
   }
 
-  /** Takes in what the client says of the action that it was sent, if it was sent one. */
+  /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
+  async function bringsPage({ ref, request, page }: Call, { deferred }: Now): Promise<boolean> {
+    if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
+    return (await activeTask(engine, ref))?.query === request.query;
+  }
+
+  /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
   async function goOn({ ref, request, page, caller }: Call, now: Now): Promise<Begun> {
     const { turn, began, deferred } = now;
     if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
     if (deferred) {
       const before = lastPage(await engine.facts(ref, Math.max(0, began - 2), PAGE));
-      const report = reportedAction(deferred.input, request, { before, page });
+      const report =
+        deferred.tool === 'browser_read'
+          ? broughtPage(page)
+          : reportedAction(deferred.input, request, { before, page });
       // Another device may have reported already: then this call only asks how the task stands.
       await unless(['not_found'], () =>
         engine.send(ref, { type: 'call.answer', call: deferred.call, ...report, untrusted: true }, caller),
@@ -187,6 +198,15 @@ export function interactions(around: Surroundings) {
       after = last.seq;
     }
   }
+}
+
+/** A client that sends no text though it was asked for it is not asked again. */
+function broughtPage(page: Page | null): Reported {
+  if (page && !page.textMissing)
+    return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
+  const still: Page | null = page && { ...page, textMissing: 'unavailable' };
+  const parts = [textPart('The client did not send the text of the page.'), ...pageParts(still)];
+  return { failed: true, parts, data: pageData(still) };
 }
 
 function questionOf({ approval, deferred }: Now): Question | null {

@@ -200,6 +200,8 @@ function spoken(call: Requested | undefined): Spoken {
     }
     case 'browser_ask':
       return { content: wordsAt(call.input, 'question') };
+    case 'browser_read':
+      return { content: wordsAt(call.input, 'reason') };
     case undefined:
       return { content: '' };
     default:

@@ -21,7 +21,13 @@ export function pageOf(request: InteractRequest): Page | null {
     return null;
   }
   const title = request.pageTitle ?? request.title;
-  return kept(understandPage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title }, PAGE_TOKENS));
+  const wholeOnRequest = request.domMode === 'semantic';
+  return kept(
+    understandPage(
+      { dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest },
+      PAGE_TOKENS,
+    ),
+  );
 }
 
 /** Of a page with thousands of elements, those a model is shown are stored, and some buttons that did not fit. */

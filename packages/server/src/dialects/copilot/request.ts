@@ -26,6 +26,7 @@ export const interactRequest = (maxDom: number) =>
     domain: text(300).optional(),
     title: text(1_000).optional(),
     pageTitle: text(1_000).optional(),
+    domMode: text(100).nullish(),
     lastActionStatus: z.enum(['success', 'failure', 'pending']).nullish(),
     lastActionError: z
       .looseObject({

@@ -7,6 +7,10 @@ import type { Task } from './task.ts';
 /** Deployed clients read some fields inside `data` and some at the top: all are in both. */
 export function interactBody({ sessionId, task }: Interaction, requestDuration: number): object {
   if (task.question) return { success: true, data: question(sessionId, task), ...question(sessionId, task) };
+  if (task.needsFullDom !== null) {
+    const data = wholePage(sessionId, task, task.needsFullDom);
+    return { success: true, data, ...data };
+  }
   const { plan, verification, correction, expectedOutcome, webSearches, usage, actionCount } = task;
   const data = {
     thought: task.thought,
@@ -14,7 +18,7 @@ export function interactBody({ sessionId, task }: Interaction, requestDuration: 
     taskId: task.taskId,
     sessionId,
     status: task.status,
-    ...(plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {}),
+    ...planned(plan),
     usage,
     metrics: { requestDuration, stepIndex: plan?.currentStepIndex ?? 0, actionCount },
     ...(verification ? { verification } : {}),
@@ -36,8 +40,22 @@ const question = (sessionId: string, { taskId, thought, question: asked, plan, w
   context: { searchPerformed: webSearches.length > 0, reasoning: asked?.reasoning ?? '' },
   taskId,
   sessionId,
-  ...(plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {}),
+  ...planned(plan),
 });
+
+/** Such clients call again at once, with the page as `dom`. */
+const wholePage = (sessionId: string, { taskId, thought, plan }: Task, needsFullDomReason: string) => ({
+  status: 'needs_full_dom',
+  requestedDomMode: 'full',
+  needsFullDomReason,
+  thought,
+  taskId,
+  sessionId,
+  ...planned(plan),
+});
+
+const planned = (plan: Task['plan']) =>
+  plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {};
 
 function toolAction({ action, status }: Task): object {
   const parsed = parseAction(action);
@@ -52,7 +70,7 @@ export const interactPush = ({ sessionId, task }: Interaction) => ({
   sessionId,
   data: {
     taskId: task.taskId,
-    action: task.question ? null : task.action,
+    action: task.question || task.needsFullDom !== null ? null : task.action,
     thought: task.thought,
     status: task.status,
     currentStepIndex: task.plan?.currentStepIndex ?? 0,

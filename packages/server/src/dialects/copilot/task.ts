@@ -26,7 +26,8 @@ export type TaskStatus =
   | 'correcting'
   | 'completed'
   | 'failed'
-  | 'needs_user_input';
+  | 'needs_user_input'
+  | 'needs_full_dom';
 
 export type Task = {
   readonly taskId: TurnId;
@@ -40,6 +41,8 @@ export type Task = {
     readonly missingInformation: string[];
     readonly reasoning: string;
   } | null;
+  /** what the text of the page is needed for, where it did not come and the client can send it */
+  readonly needsFullDom: string | null;
   readonly verification: JsonObject | null;
   readonly correction: JsonObject | null;
   readonly expectedOutcome: JsonObject | null;
@@ -170,11 +173,12 @@ function told(task: Reading): Task {
   const { taskId, waiting, ended, why, verification, correction, usage, actionCount, webSearches } = task;
   const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
   const acts = waiting?.tool === 'browser_act' ? waiting.input : null;
+  const reads = waiting?.tool === 'browser_read' ? waiting.input : null;
   const sent = acts && sendWritten(text(acts.action));
-  const status = statusOf(task, acts !== null, asks !== null);
+  const status = statusOf(task);
   const thought = ended
     ? why || task.text
-    : [text(acts?.thought ?? asks?.thought ?? asks?.question) || task.text, sent?.note]
+    : [text(acts?.thought ?? asks?.thought ?? asks?.question ?? reads?.reason) || task.text, sent?.note]
         .filter(Boolean)
         .join(' ');
   return {
@@ -188,6 +192,7 @@ function told(task: Reading): Task {
       missingInformation: Array.isArray(asks.missing) ? asks.missing.map(text) : [],
       reasoning: text(asks.thought ?? asks.question),
     },
+    needsFullDom: reads && text(reads.reason),
     verification,
     correction,
     expectedOutcome: isObject(acts?.expectedOutcome) ? (acts.expectedOutcome as JsonObject) : null,
@@ -197,11 +202,18 @@ function told(task: Reading): Task {
   };
 }
 
-function statusOf({ ended, verification }: Reading, acts: boolean, asks: boolean): TaskStatus {
+function statusOf({ ended, waiting, verification }: Reading): TaskStatus {
   if (ended) return ended;
-  if (asks) return 'needs_user_input';
-  if (!acts) return 'planning';
-  return verification?.success === false ? 'correcting' : 'executing';
+  switch (waiting?.tool) {
+    case 'browser_ask':
+      return 'needs_user_input';
+    case 'browser_read':
+      return 'needs_full_dom';
+    case 'browser_act':
+      return verification?.success === false ? 'correcting' : 'executing';
+    default:
+      return 'planning';
+  }
 }
 
 function planOf({

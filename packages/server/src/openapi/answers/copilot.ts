@@ -10,7 +10,16 @@ const wrapped = <Schema extends z.ZodType>(data: Schema) => z.object({ success: 
 
 const TaskStatus = named(
   'CopilotTaskStatus',
-  z.enum(['planning', 'executing', 'verifying', 'correcting', 'completed', 'failed', 'needs_user_input']),
+  z.enum([
+    'planning',
+    'executing',
+    'verifying',
+    'correcting',
+    'completed',
+    'failed',
+    'needs_user_input',
+    'needs_full_dom',
+  ]),
 );
 
 const Plan = named(
@@ -98,11 +107,25 @@ const Question = named(
   }),
 );
 
-/** A question comes first: it is the narrower of the two. */
+const WholePage = named(
+  'CopilotWholePage',
+  z.object({
+    status: z.literal('needs_full_dom'),
+    requestedDomMode: z.literal('full'),
+    needsFullDomReason: z.string(),
+    thought: z.string(),
+    taskId: z.string(),
+    sessionId: z.string(),
+    ...planned,
+  }),
+);
+
+/** The narrower ones come first. */
 export const InteractResponse = named(
   'InteractResponse',
   z.union([
     Question.extend({ success: z.literal(true), data: Question }),
+    WholePage.extend({ success: z.literal(true), data: WholePage }),
     Interaction.extend({ success: z.literal(true), data: Interaction }),
   ]),
 );

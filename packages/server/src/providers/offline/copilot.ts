@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@parlance/protocol';
 import { printAction } from '../../copilot/action/print.ts';
-import { nextAction, type PlannedStep, planTask } from '../../copilot/offline-tasks.ts';
+import { needsText, nextAction, type PlannedStep, planTask } from '../../copilot/offline-tasks.ts';
 import type { Page } from '../../copilot/page/page.ts';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { type Answer, type Request, request } from './plan.ts';
@@ -45,6 +45,8 @@ function acting(steps: readonly PlannedStep[], acts: readonly Done[], page: Page
   const step = steps[index];
   if (!step) return finish('completed', `Done: ${steps.map(({ description }) => description).join('; ')}.`);
   const tries = acts.filter(({ failed, input }) => failed && input.step === index);
+  if (needsText(step.intent) && page.textMissing === 'onRequest')
+    return calling(request('browser_read', { reason: 'I read the whole page to answer that.' }));
   const next = nextAction(step.intent, page);
   if ('answer' in next) return finish('completed', next.answer);
   if ('missing' in next) return finish('failed', `I cannot go on: ${next.missing}`);
@@ -81,6 +83,6 @@ function pageIn(item: PromptItem): Page[] {
 
 /** The plan is made for the page there was when the request came. */
 function pageWhenAsked(pages: readonly Page[], done: readonly Done[], since: readonly Done[]): Page {
-  const later = since.filter(({ tool }) => tool === 'browser_act').length;
+  const later = since.filter(({ tool }) => tool === 'browser_act' || tool === 'browser_read').length;
   return pages[done.length === since.length ? 0 : Math.max(0, pages.length - 1 - later)] ?? NO_PAGE;
 }

@@ -123,6 +123,25 @@ const ask = defineTool({
   run: async () => ({ parts: [] }),
 });
 
+const read = defineTool({
+  name: 'browser_read',
+  description:
+    'Gets the whole page with its text, for a page whose text did not come with it. Use it where you must read and not only act.',
+  input: z.object({
+    reason: z.string().min(1).max(500).describe('What you need the text for; the user reads it.'),
+  }),
+  special: true,
+  deferred: true,
+  approval: () => null,
+  async run(_input, { recent }) {
+    const missing = lastPage(recent)?.textMissing;
+    if (missing === undefined) throw new Fault('tool_failed', 'The text of the page is there already.');
+    if (missing === 'unavailable')
+      throw new Fault('tool_failed', 'This client does not send the text of the page: use getText(number).');
+    return { parts: [] };
+  },
+});
+
 const finish = defineTool({
   name: 'browser_finish',
   description: 'Ends the task: completed with what was found or done, or failed with the honest reason.',
@@ -136,4 +155,4 @@ const finish = defineTool({
   }),
 });
 
-export const COPILOT_TOOLS: readonly Tool[] = [plan, act, verify, ask, finish];
+export const COPILOT_TOOLS: readonly Tool[] = [plan, act, read, verify, ask, finish];

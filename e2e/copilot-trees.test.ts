@@ -1,0 +1,201 @@
+/** Pages that come as a tree of controls, without the text of the page. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { post } from './fake-browser.ts';
+import { type Answer, fakeModel } from './fake-model.ts';
+
+let server: TestServer;
+let token: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  token = await server.login('dev', 'dev-password');
+});
+afterAll(() => server.stop());
+
+const url = 'https://shop.example/';
+const TREE = [
+  { i: 1, r: 'inp', n: 'Name', v: '' },
+  { i: 4, r: 'btn', n: 'Submit' },
+];
+const DOM = '<h1>Lamps</h1><p>The blue lamp costs $21.00.</p><button id="4">Submit</button>';
+const SEMANTIC = { domMode: 'semantic', url, interactiveTree: TREE };
+const PLAIN = { url, interactiveTree: TREE };
+
+type Data = Record<string, unknown>;
+
+/** Calls with this page until the end; every action is reported as done, and the page never changes. */
+async function run(query: string, page: object, report: object = { lastActionStatus: 'success' }) {
+  const actions: unknown[] = [];
+  for (let more: object = {}; ; ) {
+    const { data } = await post(server, token, { query, ...page, ...more });
+    actions.push(data.action ?? data.status);
+    if (!data.action || data.action === 'finish()' || data.action === 'fail()') return { actions, data };
+    more = { taskId: data.taskId, sessionId: data.sessionId, ...report };
+  }
+}
+
+describe.each<[string, object]>([
+  ['with domMode', SEMANTIC],
+  ['without', PLAIN],
+])('a tree that stays the same, %s', (_name, page) => {
+  test('does not prove that nothing happened: what the client says counts', async () => {
+    const clicked = await run('click the Submit button', page);
+    expect(clicked.actions).toEqual(['click(4)', 'finish()']);
+    expect(clicked.data.verification).toMatchObject({ success: true });
+    const filled = await run('type Ada into the name field and submit', page);
+    expect(filled.actions).toEqual(['setValue(1, "Ada")', 'click(4)', 'finish()']);
+  });
+
+  test('is no failure where the client says nothing, either', async () => {
+    expect((await run('click the Submit button', page, {})).actions).toEqual(['click(4)', 'finish()']);
+  });
+
+  test('is one where the client says so', async () => {
+    const lastActionError = { message: 'It is covered.', code: 'ELEMENT_COVERED', action: 'click(4)' };
+    const { actions, data } = await run('click the Submit button', page, {
+      lastActionStatus: 'failure',
+      lastActionError,
+    });
+    expect(actions.at(-1)).toBe('fail()');
+    expect(data.verification).toMatchObject({ success: false });
+  });
+});
+
+test('a value that became another one is seen in a tree, too', async () => {
+  const { data } = await post(server, token, { query: 'type Ada into the name field', ...PLAIN });
+  const interactiveTree = [{ i: 1, r: 'inp', n: 'Name', v: 'Bob' }, TREE[1]];
+  const next = { taskId: data.taskId, query: 'go on', url, interactiveTree, lastActionStatus: 'success' };
+  expect((await post(server, token, next)).data.verification).toMatchObject({ success: false });
+});
+
+describe('a question about the text of the page', () => {
+  const query = 'what is the price on this page?';
+  const asked = () => post(server, token, { query, ...SEMANTIC });
+
+  test('is answered with needs_full_dom, at the top and without an action', async () => {
+    const body = await asked();
+    const wanted = {
+      status: 'needs_full_dom',
+      requestedDomMode: 'full',
+      needsFullDomReason: expect.any(String),
+      taskId: expect.any(String),
+      sessionId: expect.any(String),
+    };
+    expect(body).toMatchObject({ success: true, ...wanted, data: wanted });
+    expect(Object.keys({ ...body, ...body.data })).not.toContain('action');
+  });
+
+  test.each(['with', 'without'])('goes on with the dom, called %s the id of the task', async (named) => {
+    const { taskId, sessionId } = (await asked()).data;
+    const ids = named === 'with' ? { taskId, sessionId } : { sessionId };
+    const { data } = await post(server, token, { query, url, domMode: 'full', dom: DOM, ...ids });
+    expect(data).toMatchObject({ taskId, action: 'finish()', status: 'completed' });
+    expect(data.thought).toContain('$21.00');
+    const history = await fetch(`${server.http}/api/session/${sessionId}/messages`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { messages } = (await history.json()) as { messages: Data[] };
+    expect(messages.filter(({ role }) => role === 'user')).toHaveLength(1);
+    expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(messages.map((_, index) => index));
+  });
+
+  test('comes to an end with a client that sends the tree again', async () => {
+    const { taskId, sessionId } = (await asked()).data;
+    const { data } = await post(server, token, { query, ...SEMANTIC, taskId, sessionId });
+    expect(data.status).not.toBe('needs_full_dom');
+    expect(data.action).toBe('fail()');
+  });
+
+  test('after an action is asked for where it comes up', async () => {
+    const { actions, data } = await run(`click Submit and then tell me the price`, SEMANTIC);
+    expect(actions).toEqual(['click(4)', 'needs_full_dom']);
+    const ended = await post(server, token, { query, url, dom: DOM, taskId: data.taskId });
+    expect(ended.data.thought).toContain('$21.00');
+  });
+
+  test('is never put to a client that sent no domMode, or another', async () => {
+    for (const page of [PLAIN, { ...PLAIN, domMode: 'hybrid' }, { url, dom: DOM, domMode: 'semantic' }]) {
+      const { status } = (await post(server, token, { query, ...page })).data;
+      expect(status).not.toBe('needs_full_dom');
+    }
+  });
+});
+
+describe('a select is operated with selectDropdown, however it comes', () => {
+  const forms: [string, object, string?][] = [
+    ['options in v, with bars', { r: 'select', n: 'Colour', v: 'Red|Green|Blue' }],
+    ['options in v, with commas', { r: 'select', n: 'Colour', v: 'Red, Green, Blue' }],
+    ['options in v, line by line', { r: 'combobox', n: 'Colour', v: 'Red\nGreen\nBlue' }],
+    ['options in v, as a list', { r: 'sel', n: 'Colour', v: ['Red', 'Green', 'Blue'] }],
+    ['options in v, run together', { r: 'select', n: 'Colour', v: 'Red Green Blue' }],
+    ['options in the text', { role: 'select', name: 'Colour', text: 'Red\n  Green\n  Blue' }],
+    ['options in the text, run together', { role: 'select', name: 'Colour', text: 'Red Green Blue' }],
+    ['options in its only text', { r: 'select', n: 'Colour: Red Green Blue' }],
+    ['the chosen one in v alone', { r: 'select', n: 'Colour', v: 'Red' }],
+    ['nothing of its options', { tag: 'select', name: 'Colour' }],
+    [
+      'options as children',
+      {
+        r: 'select',
+        n: 'Colour',
+        children: [
+          { i: 7, r: 'option', n: 'Red' },
+          { i: 8, r: 'option', n: 'Blue' },
+        ],
+      },
+    ],
+    [
+      'options as children with values',
+      { tag: 'select', name: 'Colour', children: [{ tag: 'option', text: 'Blue', value: 'b' }] },
+      'b',
+    ],
+    [
+      'options in groups',
+      { tag: 'select', name: 'Colour', children: [{ tag: 'optgroup', children: ['Red', 'Blue'] }] },
+    ],
+    [
+      'a combobox with options as children',
+      { role: 'combobox', name: 'Colour', children: [{ role: 'option', name: 'Blue' }] },
+    ],
+    ['options as such', { role: 'combobox', name: 'Colour', options: ['Red', 'Blue'] }],
+  ];
+  const queries = ['select Blue from the colour list', 'set the colour to Blue', 'choose blue in colour'];
+
+  test.each(forms)('%s', async (_name, list, option = 'Blue') => {
+    const interactiveTree = [
+      { i: 4, r: 'btn', n: 'Submit' },
+      { i: 2, id: 2, ...list },
+    ];
+    for (const query of queries) {
+      const { actions } = await run(query, { url, interactiveTree });
+      const [first] = actions;
+      expect(['Blue', 'blue', option].map((each) => `selectDropdown(2, "${each}")`)).toContain(String(first));
+      expect(actions.at(-1)).toBe('finish()');
+    }
+    const { actions } = await run(queries[0] ?? '', { url, interactiveTree });
+    expect(actions).toEqual([`selectDropdown(2, "${option}")`, 'finish()']);
+  });
+
+  test('as markup', async () => {
+    const dom = '<label>Colour <select id="2"><option>Red<option value="b">Blue</select></label>';
+    const { data } = await post(server, token, { query: queries[0], url, dom });
+    expect(data.action).toBe('selectDropdown(2, "b")');
+  });
+
+  test('and a model that clicks it is told', async () => {
+    const script: Answer[] = [
+      { call: 'browser_plan', input: { steps: [{ description: 'Choose' }] } },
+      { call: 'browser_act', input: { thought: 'I open it.', action: 'click(2)' } },
+      { call: 'browser_act', input: { thought: 'I choose.', action: 'selectDropdown(2, "Blue")' } },
+    ];
+    const model = fakeModel((_request, count) => script[count - 1] ?? { say: 'Done.' });
+    const other = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
+    const bearer = await other.login('dev', 'dev-password');
+    const interactiveTree = [{ i: 2, r: 'select', n: 'Colour', v: 'Red|Blue' }];
+    const { data } = await post(other, bearer, { query: 'choose blue', url, interactiveTree });
+    expect(data.action).toBe('selectDropdown(2, "Blue")');
+    expect(JSON.stringify(model.requests[2]?.messages.at(-1))).toContain('use selectDropdown');
+    await other.stop();
+    model.stop();
+  });
+});

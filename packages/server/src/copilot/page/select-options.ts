@@ -1,0 +1,104 @@
+/** Lists in a tree: their options are in `options`, among the children, in the value or in the text. */
+import { line } from './clean.ts';
+import { type ElementOption, MOST_OPTIONS } from './page.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type SelectRead = {
+  /** a native select for certain: its children are no elements of their own */
+  readonly native: boolean;
+  readonly options: readonly ElementOption[];
+  /** whether there can be no other option than these */
+  readonly complete: boolean;
+  /** the value is the list of options, and not what is chosen */
+  readonly listedInValue: boolean;
+};
+
+const NATIVE = new Set(['select', 'sel', 'dropdown', 'select-one', 'select-multiple']);
+const OPTION = new Set(['option', 'opt', 'menuitem', 'listitem']);
+const CHILDREN = ['children', 'nodes', 'childNodes', 'items'];
+
+/** Null where the node is no list to choose from, as far as can be told. `word` is what the client calls it. */
+export function readSelect(node: Fields, word: string): SelectRead | null {
+  const native = NATIVE.has(word);
+  if (!native && word !== 'combobox') return null;
+  const found = (options: readonly ElementOption[], more: Partial<SelectRead> = {}): SelectRead => ({
+    native,
+    options: options.slice(0, MOST_OPTIONS),
+    complete: true,
+    listedInValue: false,
+    ...more,
+  });
+  if (Array.isArray(node.options)) return found(optionsFrom(node.options));
+  const children = CHILDREN.flatMap((name) => (Array.isArray(node[name]) ? (node[name] as unknown[]) : []));
+  const among = optionsAmong(children, native);
+  if (among.length > 0) return found(among);
+  const value = node.v ?? node.value;
+  if (Array.isArray(value)) return found(optionsFrom(value), { listedInValue: true });
+  const listed = piecesOf(value, native);
+  if (listed.length > 1) return found(optionsFrom(listed), { complete: false, listedInValue: true });
+  const said = piecesOf(node.text ?? node.content ?? node.textContent ?? node.innerText, native);
+  if (said.length > 1) return found(optionsFrom(said), { complete: false });
+  return native ? found([], { complete: false }) : null;
+}
+
+function optionsAmong(nodes: readonly unknown[], native: boolean): ElementOption[] {
+  return nodes.flatMap((node): ElementOption[] => {
+    if (typeof node === 'string') return native ? optionsFrom([node]) : [];
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return [];
+    const fields = node as Fields;
+    const word = String(
+      fields.role ?? fields.r ?? fields.tag ?? fields.tagName ?? fields.type ?? '',
+    ).toLowerCase();
+    const inner = CHILDREN.flatMap((name) =>
+      Array.isArray(fields[name]) ? (fields[name] as unknown[]) : [],
+    );
+    if (OPTION.has(word) || (native && inner.length === 0)) return optionsFrom([fields]);
+    return optionsAmong(inner, native);
+  });
+}
+
+export function optionsFrom(given: readonly unknown[]): ElementOption[] {
+  return given.slice(0, MOST_OPTIONS).flatMap((option): ElementOption[] => {
+    if (typeof option === 'string' || typeof option === 'number')
+      return [{ value: String(option).slice(0, 200).toWellFormed(), text: line(String(option), 200) }];
+    if (typeof option !== 'object' || option === null || Array.isArray(option)) return [];
+    const fields = option as Fields;
+    const text = line(wordIn(fields, ['text', 'label', 'name', 'n', 'content', 'value', 'v']) ?? '', 200);
+    const value = (wordIn(fields, ['value', 'v']) ?? text).slice(0, 200).toWellFormed();
+    if (text === '' && value === '') return [];
+    const states = [fields.s, fields.state].flat().join(' ');
+    return [
+      {
+        value,
+        text,
+        ...((isOn(fields.selected) || /\bselected\b/.test(states)) && { selected: true as const }),
+        ...((isOn(fields.disabled) || /\bdisabled\b/.test(states)) && { disabled: true as const }),
+      },
+    ];
+  });
+}
+
+const wordIn = (fields: Fields, names: readonly string[]): string | undefined => {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return undefined;
+};
+
+const isOn = (value: unknown): boolean => value === true || value === 'true' || value === '';
+
+/** A text as a list, where it is one. Commas also stand inside of a name, so only those of a select part its options. */
+function piecesOf(text: unknown, native: boolean): string[] {
+  if (typeof text !== 'string') return [];
+  const mark = [/[\n|]/, ...(native ? [/;/, /,/, / \/ |\t| {2,}/] : [])].find((each) =>
+    each.test(text.trim()),
+  );
+  if (!mark) return [];
+  return text
+    .split(mark)
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== '');
+}
