@@ -1,5 +1,6 @@
 /** That the harness itself is right: a benchmark that miscounts is worse than none. */
 import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '../packages/server/src/stores/sqlite/open.ts';
 import { Absent, installed } from './contestants/contestant.ts';
 import { floor } from './contestants/floor.ts';
 import { AnswerCheck, tokenText } from './measure/answer-check.ts';
@@ -7,10 +8,12 @@ import { nowMicros } from './measure/clock.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMicros, residentBytes, treeOf } from './measure/process-tree.ts';
 import { quietRounds } from './measure/quiet-rounds.ts';
+import { temporaryFolder } from './measure/temporary-folder.ts';
 import { readOptions } from './options.ts';
 import { chart } from './report/chart.ts';
 import { goalsOf } from './report/goals.ts';
 import { tableText } from './report/terminal.ts';
+import { APPROVALS, NEEDLE, writeSessions } from './tables/many-sessions-data.ts';
 import { measureStreams } from './tables/measure-streams.ts';
 import { relay } from './tables/relay.ts';
 import type { Figures, Row } from './tables/table.ts';
@@ -132,6 +135,19 @@ test('the floor carries two streams from end to end', async () => {
   // A token that seems to arrive before it left, or to have been away for longer than the run, means two clocks.
   expect(figures.p50).toBeGreaterThan(-1);
   expect(figures.p99).toBeLessThan((nowMicros() - began) / 1_000);
+});
+
+test('the sessions of the table of many are as many as it says, and those that wait are always the same number', async () => {
+  using folder = temporaryFolder();
+  await writeSessions(folder.path, 250);
+  const store = openSqliteStore(folder.path);
+  const counted = (filter: Parameters<typeof store.count>[0]) => store.count(filter);
+  expect(await counted({})).toBe(250);
+  expect(await counted({ awaitingApproval: true })).toBe(APPROVALS);
+  expect(await counted({ status: ['waiting'] })).toBe(APPROVALS + 2);
+  expect(await counted({ status: ['running', 'failed'] })).toBe(0);
+  expect(await counted({ title: NEEDLE })).toBe(1);
+  await store.close();
 });
 
 describe('the report', () => {

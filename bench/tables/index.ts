@@ -6,6 +6,7 @@ import { fanOut } from './fan-out.ts';
 import { history } from './history.ts';
 import { idleSockets } from './idle-sockets.ts';
 import { load } from './load.ts';
+import { manySessions } from './many-sessions.ts';
 import { relay } from './relay.ts';
 import type { Table } from './table.ts';
 
@@ -16,6 +17,7 @@ export const TABLES: readonly Table[] = [
   load,
   append,
   history,
+  manySessions,
   coldStart,
   idleSockets,
   compaction,

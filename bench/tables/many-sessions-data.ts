@@ -1,0 +1,109 @@
+/** A database with any number of sessions, folded and written as the server would have written them. */
+import {
+  type ApprovalId,
+  type BlockId,
+  type CallId,
+  type Fact,
+  type FactBody,
+  type InputId,
+  type JsonObject,
+  PrincipalId,
+  SessionId,
+  type TurnId,
+  textPart,
+} from '../../packages/protocol/src/index.ts';
+import { checkpointOf, recordOf } from '../../packages/server/src/core/record.ts';
+import { atRest, evolve, initialState, type SessionState } from '../../packages/server/src/core/session.ts';
+import { defaultRoster } from '../../packages/server/src/domains.ts';
+import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
+
+/** The same number however many sessions there are, so that what they cost can be compared. */
+export const APPROVALS = 50;
+/** The title of one session, the one that changed longest ago. */
+export const NEEDLE = 'the needle in the haystack';
+
+const roster = defaultRoster();
+const DOMAIN = roster.defaultDomain;
+const AGENT = roster.first(DOMAIN);
+const OWNER = PrincipalId.parse('local');
+const USAGE = { inputTokens: 100, outputTokens: 50 };
+const CONTEXT = { tokens: 1_000, limit: 100_000, items: 2, strategy: 'threshold' as const };
+/** Appends that share a commit. */
+const AT_ONCE = 500;
+
+const begun = (index: number, turn: TurnId): FactBody[] => {
+  const input = crypto.randomUUID() as string as InputId;
+  const text = index === 0 ? NEEDLE : `Question ${index}: how does the parser go on when more has come?`;
+  return [
+    { type: 'session.created', dialect: 'native', named: false, domain: DOMAIN, agent: AGENT },
+    { type: 'input.accepted', input, parts: [textPart(text)], dialect: 'native' },
+    { type: 'turn.started', turn, input, agent: AGENT },
+  ];
+};
+
+const answered = (turn: TurnId): FactBody[] => [
+  {
+    type: 'text.ended',
+    turn,
+    block: crypto.randomUUID() as string as BlockId,
+    text: 'It keeps what is left of a line, and goes on where it stopped. '.repeat(3),
+  },
+  { type: 'step.ended', turn, usage: USAGE, stop: 'done' },
+  { type: 'turn.ended', turn, usage: USAGE, durationMs: 100, context: CONTEXT },
+];
+
+/** A call of the shell that waits for a person; of another tool, one that waits for a client to come back. */
+const waiting = (turn: TurnId, call: CallId, deferred: boolean): FactBody[] => {
+  const command = ['touch', 'made.txt'];
+  const tool = deferred ? 'browser_act' : 'shell';
+  const input: JsonObject = deferred ? { action: 'click(1)' } : { command };
+  const approval = crypto.randomUUID() as string as ApprovalId;
+  const ask = {
+    kind: 'command' as const,
+    command,
+    description: 'Runs touch made.txt.',
+    grant: 'shell:touch',
+  };
+  const last: FactBody = deferred
+    ? { type: 'call.deferred', turn, call }
+    : { type: 'approval.requested', turn, call, approval, ask, hash: 'bench' };
+  return [
+    { type: 'call.requested', turn, call, tool, input },
+    { type: 'step.ended', turn, usage: USAGE, stop: 'calls' },
+    last,
+  ];
+};
+
+/** Idle sessions; the last `APPROVALS` wait for a person, and one in a hundred of the others for a client. */
+function bodiesOf(index: number, sessions: number): FactBody[] {
+  const turn = crypto.randomUUID() as string as TurnId;
+  const start = begun(index, turn);
+  if (index >= sessions - APPROVALS) return [...start, ...waiting(turn, `call_${index}` as CallId, false)];
+  if (index % 100 === 99) return [...start, ...waiting(turn, `call_${index}` as CallId, true)];
+  return [...start, ...answered(turn)];
+}
+
+export async function writeSessions(data: string, sessions: number): Promise<void> {
+  const store = openSqliteStore(data);
+  const from = Date.now() - sessions * 1_000;
+
+  async function writeSession(index: number): Promise<void> {
+    const ref = { owner: OWNER, id: SessionId.parse(crypto.randomUUID()) };
+    let state: SessionState = initialState(AGENT);
+    let rested: SessionState | null = null;
+    const facts = bodiesOf(index, sessions).map((body, place): Fact => {
+      const envelope = { session: ref.id, id: crypto.randomUUID(), at: from + index * 1_000, seq: place + 1 };
+      const fact: Fact = { ...body, ...envelope };
+      state = evolve(state, fact);
+      if (atRest(state)) rested = state;
+      return fact;
+    });
+    await store.append(0, facts, recordOf(ref, state, rested && checkpointOf(rested)));
+  }
+
+  for (let index = 0; index < sessions; index += AT_ONCE) {
+    const count = Math.min(AT_ONCE, sessions - index);
+    await Promise.all(Array.from({ length: count }, (_, place) => writeSession(index + place)));
+  }
+  await store.close();
+}
