@@ -5,7 +5,7 @@ import type { Ask } from '@parlance/protocol';
 import { workshop } from '../testing.ts';
 import decisions from './decisions.json';
 import type { Sandbox } from './sandbox.ts';
-import { git, repositoryIn } from './testing.ts';
+import { git, repositoryIn, unaskedOutput } from './testing.ts';
 import { shell } from './tool.ts';
 
 type Decision = { command: string[]; decision: string; grant?: string };
@@ -107,9 +107,8 @@ test.each([
   ['cd link; cat key'],
   ['grep -r secret .'],
   ['grep -R secret'],
-  ['rg -uu secret'],
-  ['rg --hidden secret'],
-  ['rg -i. secret'],
+  ["rg -g '.data/*' secret"],
+  ['cd src && rg secret ..'],
   ['grep --file=.data/key README.md'],
   ['cat .d?ta/key'],
   ['echo .data/*'],
@@ -120,10 +119,37 @@ test.each([
   await place.write('.data/key', 'secret');
   git(place.root, 'add', '.data/key');
   await symlink('.data', join(place.root, 'link'));
+  await mkdir(join(place.root, 'src'));
   const command = ['bash', '-lc', script];
   const hide = [join(place.root, '.data')];
   expect(await approve({ command }, place.root, { sandbox: null, hide })).not.toBeNull();
   expect(await approve({ command }, place.root, { sandbox, hide })).toBeNull();
+});
+
+test.each([
+  ['rg secret'],
+  ['rg -uu secret'],
+  ['rg --hidden -i secret .'],
+  ['rg -uuu --files'],
+  ['rg secret src .'],
+])(
+  'without a sandbox, a search leaves the hidden folder out, whatever an ignore file says: %s',
+  async (script) => {
+    await using place = await workshop();
+    await place.write('.data/key', 'secret');
+    await place.write('src/a.ts', 'no secret');
+    await place.write('.ignore', '!.data\n!.data/*\n');
+    const options = { sandbox: null, hide: [join(place.root, '.data')] };
+    const output = await unaskedOutput(place, { command: ['bash', '-lc', script] }, options);
+    expect(output).toContain('src/a.ts');
+    expect(output).not.toContain('key');
+  },
+);
+
+test('a line of very many words asks', async () => {
+  expect(await approve({ command: ['cat', ...Array(400).fill('a.ts')] })).toBeNull();
+  expect(await approve({ command: ['cat', ...Array(100_000).fill('a.ts')] })).not.toBeNull();
+  expect(await approve({ command: ['bash', '-lc', `${'cat */*; '.repeat(1_000)}ls`] })).not.toBeNull();
 });
 
 test.each([
@@ -134,6 +160,7 @@ test.each([
   ['grep word a.ts'],
   ['rg -n word'],
   ['rg word src'],
+  ['rg --hidden word'],
   ['git diff HEAD~1'],
   ['cat *.txt'],
   ['ls -R'],

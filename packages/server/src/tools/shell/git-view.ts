@@ -63,20 +63,26 @@ export async function openGitView(root: string, path: string): Promise<GitView> 
   if (!HEAD.test(head ?? '') || !settings)
     throw new Fault('tool_failed', 'The repository of the working directory cannot be read.');
   const folder = await mkdtemp(join(tmpdir(), 'parlance-git-'));
-  await writeFile(join(folder, 'HEAD'), head ?? '');
-  await writeFile(join(folder, 'config'), settings);
-  await mkdir(join(folder, 'info'));
+  const close = () => rm(folder, { recursive: true, force: true });
+  try {
+    await writeFile(join(folder, 'HEAD'), head ?? '');
+    await writeFile(join(folder, 'config'), settings);
+    await linkTo(git, folder);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  return { folder, environment: gitEnvironment(folder, root), close };
+}
+
+async function linkTo(git: string, folder: string): Promise<void> {
   for (const entry of await readdir(git, { withFileTypes: true })) {
     const isPlain = entry.isFile() || entry.isDirectory();
     if (isPlain && !NOT_SHOWN.has(entry.name)) await symlink(join(git, entry.name), join(folder, entry.name));
   }
   const exclude = join(git, 'info/exclude');
+  await mkdir(join(folder, 'info'));
   if ((await entryOf(exclude))?.isFile()) await symlink(exclude, join(folder, 'info/exclude'));
-  return {
-    folder,
-    environment: gitEnvironment(folder, root),
-    close: () => rm(folder, { recursive: true, force: true }),
-  };
 }
 
 /** A second line of defence: these hold even for a git that finds another repository. */

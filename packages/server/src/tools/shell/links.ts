@@ -1,5 +1,5 @@
 /** Where paths really lead: every link followed as the kernel follows it. */
-import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { contains, errorCode } from '../paths.ts';
@@ -18,6 +18,7 @@ export type Target =
 
 const UNCLEAR: Target = { kind: 'unclear' };
 const MOST_LINKS = 40;
+const MOST_SEGMENTS = 200;
 
 /**
  * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the
@@ -25,6 +26,7 @@ const MOST_LINKS = 40;
  */
 export function targetOf(cwd: string, path: string): Target {
   const todo = path.split(sep).reverse();
+  if (todo.length > MOST_SEGMENTS) return UNCLEAR;
   let at = isAbsolute(path) ? sep : cwd;
   let stats = lstatOf(at);
   let links = 0;
@@ -51,8 +53,11 @@ export function targetOf(cwd: string, path: string): Target {
     stats = lstatOf(at);
   }
   if (stats === null || stats === 'missing') return UNCLEAR;
-  return { kind: stats.isDirectory() ? 'folder' : 'file', path: at };
+  return { kind: stats.isDirectory() ? 'folder' : 'file', path: asStored(at) };
 }
+
+/** Where the file system ignores case, the name as it is stored: paths are compared as text. */
+const asStored = (path: string): string => (process.platform === 'darwin' ? realpathSync(path) : path);
 
 function lstatOf(path: string): Stats | 'missing' | null {
   try {
@@ -68,7 +73,7 @@ export function isOpen(path: string, { root, hide }: Scope): boolean {
 }
 
 /** So many entries are looked at for links; a larger folder counts as one that has some. */
-const MOST_ENTRIES = 50_000;
+const MOST_ENTRIES = 20_000;
 
 /**
  * Whether a search that follows links stays in scope if it begins in `folders`. `depth` 1 looks at the links in the

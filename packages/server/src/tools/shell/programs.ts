@@ -1,5 +1,5 @@
 /** The programs that only read, with the options under which they do, and what each use of them would read. */
-import { relative, sep } from 'node:path';
+import { relative } from 'node:path';
 import { contains } from '../paths.ts';
 import { findRule } from './find.ts';
 import { gitRule } from './git.ts';
@@ -9,25 +9,27 @@ import { allOpen, foldersOf, noneOutside, type Place, type Rule } from './rule.t
 
 const anything: Rule = async (words) => words;
 
+/** The operands of a command that name files, and those that do not. */
+type Operands = { readonly files: readonly string[]; readonly others: readonly string[] };
+
+function filesAreOpen(read: ReadWords, { files, others }: Operands, place: Place): boolean {
+  const values = read.values.map(({ value }) => value);
+  return allOpen([...files, ...read.files], place) && noneOutside([...others, ...values], place);
+}
+
 /** A program whose operands are files, with a further check of the options. */
 const reader =
   (
-    table: ProgramOptions,
+    options: ProgramOptions,
     further: (read: ReadWords, place: Place) => boolean | Promise<boolean> = () => true,
-    filesOf: (read: ReadWords) => { files: readonly string[]; others: readonly string[] } = ({
-      operands,
-    }) => ({
-      files: operands,
-      others: [],
-    }),
+    operandsOf: (read: ReadWords) => Operands = ({ operands }) => ({ files: operands, others: [] }),
   ): Rule =>
   async (words, place) => {
-    const read = readWords(words, table);
+    const read = readWords(words, options);
     if (!read) return null;
-    const { files, others } = filesOf(read);
-    const values = [...others, ...read.values.map(({ value }) => value)];
-    if (!allOpen([...files, ...read.files], place) || !noneOutside(values, place)) return null;
-    return (await further({ ...read, operands: files }, place)) ? words : null;
+    const operands = operandsOf(read);
+    if (!filesAreOpen(read, operands, place)) return null;
+    return (await further({ ...read, operands: operands.files }, place)) ? words : null;
   };
 
 const has = ({ names }: ReadWords, ...wanted: string[]): boolean => wanted.some((name) => names.has(name));
@@ -177,20 +179,22 @@ const ripgrep: ProgramOptions = {
   longFiles: ['file', 'ignore-file'],
 };
 
-async function ripgrepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<boolean> {
-  const folders = foldersOf(read.operands, cwd);
-  const showsAll = has(read, 'u', '.', 'unrestricted', 'hidden', 'g', 'glob', 'iglob');
-  const entersHidden = (folder: string) =>
-    scope.hide.some((hidden) => contains(folder, hidden) && (showsAll || !passesDot(folder, hidden)));
-  if (folders.some(entersHidden)) return false;
-  return !has(read, 'L', 'follow') || linksStayInside(folders, scope);
-}
-
-/** On the way there is a name with a leading dot, which ripgrep leaves out by default. */
-const passesDot = (from: string, to: string): boolean =>
-  relative(from, to)
-    .split(sep)
-    .some((segment) => segment.startsWith('.'));
+/** Leaves hidden folders out by name: an ignore file can otherwise make ripgrep search a folder with a leading dot. */
+const ripgrepRule: Rule = async (words, place) => {
+  const { cwd, scope } = place;
+  const read = readWords(words, ripgrep);
+  if (!read) return null;
+  const operands = afterPattern('e', 'f', 'regexp', 'file', 'files', 'type-list')(read);
+  if (!filesAreOpen(read, operands, place)) return null;
+  const folders = foldersOf(operands.files, cwd);
+  if (has(read, 'L', 'follow') && !(await linksStayInside(folders, scope))) return null;
+  const entered = scope.hide.filter((hidden) => folders.some((folder) => contains(folder, hidden)));
+  const left = entered.map((hidden) => relative(cwd, hidden));
+  const canLeave =
+    !has(read, 'g', 'glob', 'iglob') && left.every((path) => /^[\w.-]+(\/[\w.-]+)*$/.test(path));
+  if (entered.length > 0 && (!canLeave || left.some((path) => path.startsWith('..')))) return null;
+  return [...left.map((path) => `--glob=!/${path}`), ...words];
+};
 
 /** `sed -n N[,M]p` and names of files. sed also takes options after them. */
 const sed: Rule = async (words, place) => {
@@ -256,7 +260,7 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['wc', reader({ flags: 'cmlLw', long: ['bytes', 'chars', 'lines', 'max-line-length', 'words'] })],
   ['ls', reader(ls, lsStaysInside)],
   ['grep', reader(grep, grepStaysInside, afterPattern('e', 'f', 'regexp', 'file'))],
-  ['rg', reader(ripgrep, ripgrepStaysInside, afterPattern('e', 'f', 'regexp', 'file', 'files', 'type-list'))],
+  ['rg', ripgrepRule],
   ['find', findRule],
   ['git', gitRule],
   ['sed', sed],

@@ -27,6 +27,11 @@ export type Asked = {
   readonly home: string | undefined;
 };
 
+/** Judging takes longer with each of these, and a command that only reads has few. */
+const MOST_STEPS = 30;
+const MOST_WORDS = 500;
+const MOST_GLOBS = 20;
+
 /** Null if a person must be asked. True for the moment in which it is given. */
 export async function planUnasked({ command, workdir, scope, home }: Asked): Promise<Unasked | null> {
   const folder = targetOf(scope.root, workdir);
@@ -34,13 +39,21 @@ export async function planUnasked({ command, workdir, scope, home }: Asked): Pro
   const judge = new ScriptJudge(scope, home);
   const script = scriptOf(command);
   if (script === null) {
+    if (command.length > MOST_WORDS) return null;
     const argv = await judge.simple(command.map(plainWord), [folder.path]);
     return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
   }
   const steps = parseSteps(script);
-  const text = steps && (await judge.script(steps, folder.path));
+  if (!steps || isLong(steps)) return null;
+  const text = await judge.script(steps, folder.path);
   if (!text) return null;
   return { argv: [...shellOf(command), text], workdir: folder.path, usesGit: judge.usesGit };
+}
+
+function isLong(steps: readonly Step[]): boolean {
+  const words = steps.flatMap((step) => step.words);
+  const globs = words.filter(({ glob }) => glob);
+  return steps.length > MOST_STEPS || words.length > MOST_WORDS || globs.length > MOST_GLOBS;
 }
 
 /** Without the files that a shell reads at its start, which could give the programs another meaning. */
