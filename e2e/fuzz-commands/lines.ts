@@ -131,11 +131,18 @@ const CODE: Words = [
 ];
 
 /** For each program, options that are fine, options that may not be, and whether a pattern comes first. */
-type Program = { readonly fine: Words; readonly doubtful: Words; readonly pattern?: Words };
+type Program = {
+  readonly fine: Words;
+  readonly doubtful: Words;
+  readonly pattern?: Words;
+  /** among the doubtful options are some that follow links, which a line needs to have without anything else in doubt */
+  readonly follows?: true;
+};
 
 const PATTERNS: Words = ['found', 'one', "'a|b'", 'canary7f3a', '.', '/etc', '-e', '/secret'];
 const PROGRAMS: Record<string, Program> = {
   ls: {
+    follows: true,
     fine: ['-la', '-1', '-R', '-d', '--color=never', '-lh', '-t', '-S'],
     doubtful: [
       '-L',
@@ -168,6 +175,7 @@ const PROGRAMS: Record<string, Program> = {
     doubtful: ['-i', 's/a/b/e', '1e', '-f', 'r../secret', '-ni', '--in-place', 'w made'],
   },
   grep: {
+    follows: true,
     fine: ['-n', '-i', '-r', '-rn', '-c', '-l', '-v', '--include=*.txt', '-A1', '-e found', '-m1'],
     doubtful: [
       '-R',
@@ -189,6 +197,7 @@ const PROGRAMS: Record<string, Program> = {
     pattern: PATTERNS,
   },
   rg: {
+    follows: true,
     fine: [
       '-n',
       '-i',
@@ -222,6 +231,7 @@ const PROGRAMS: Record<string, Program> = {
     pattern: PATTERNS,
   },
   find: {
+    follows: true,
     fine: [
       '-type f',
       "-name '*.txt'",
@@ -399,7 +409,9 @@ function stepFrom(chance: Chance): string {
   if (!program) return name;
   const words = [name];
   for (let more = name === 'git' || name === 'sed' ? 1 : chance.below(3); more > 0; more--)
-    words.push(chance.below(6) === 0 ? chance.pick(program.doubtful) : chance.pick(program.fine));
+    words.push(
+      chance.below(program.follows ? 3 : 6) === 0 ? chance.pick(program.doubtful) : chance.pick(program.fine),
+    );
   if (program.pattern && chance.below(8) > 0) words.push(chance.pick(program.pattern));
   for (let more = chance.below(3); more > 0; more--) words.push(wordFrom(chance));
   // find has its places first.

@@ -6,6 +6,8 @@ import { git, hostileSettings, repositoryIn } from '../../packages/server/src/to
 
 /** In every file that must not be read, and in the names of files in folders that must not be listed. */
 export const SECRET = 'canary7f3a';
+/** Found by every pattern that a line searches for. */
+const CONTENT = `found one a|b . /etc /secret ${SECRET}\n`;
 
 export type Scratch = AsyncDisposable & {
   readonly roots: readonly string[];
@@ -24,14 +26,14 @@ export async function scratch(): Promise<Scratch> {
   await Bun.write(program, `#!/bin/sh\necho "$0 $*" | /usr/bin/head -c 300 >> '${mark}'\n/bin/cat\n`);
   await chmod(program, 0o755);
   await Bun.write(mark, '');
-  await Bun.write(join(outside, 'home/.ssh', SECRET), SECRET);
-  await Bun.write(join(outside, 'home/.ssh/id_rsa'), SECRET);
+  await Bun.write(join(outside, 'home/.ssh', SECRET), CONTENT);
+  await Bun.write(join(outside, 'home/.ssh/id_rsa'), CONTENT);
   await Bun.write(join(outside, 'home/.bash_profile'), `${program}\n`);
   await Bun.write(join(outside, 'home/.profile'), `${program}\n`);
   await Bun.write(join(outside, 'home/.gitconfig'), hostileSettings(program)['diff.external'] ?? '');
-  await Bun.write(join(outside, 'secret'), `${SECRET}\n`);
+  await Bun.write(join(outside, 'secret'), CONTENT);
   await repositoryIn(join(outside, 'repository'));
-  await Bun.write(join(outside, 'repository', 'b.txt'), SECRET);
+  await Bun.write(join(outside, 'repository', 'b.txt'), CONTENT);
   git(join(outside, 'repository'), 'add', 'b.txt');
   git(join(outside, 'repository'), 'commit', '-q', '-m', SECRET);
 
@@ -83,7 +85,8 @@ async function files(root: string, outside: string, program: string): Promise<vo
     'v[1].txt',
   ])
     await text(path, `found in ${path}\none two\n`);
-  await text('.data/key', SECRET);
+  await text('.data/key', CONTENT);
+  await text('.ignore', '!.data\n!.data/*\n');
   await text('list', `${outside}/secret\0`);
   for (const name of [
     '-delete',
