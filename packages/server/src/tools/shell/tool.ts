@@ -20,6 +20,7 @@ import { commandEnvironment, unaskedEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
 import { type GrantPlace, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
+import { watchLeftovers } from './leftovers.ts';
 import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
@@ -156,10 +157,19 @@ async function runCommand(
   const homes = approved ? [] : hiddenHomes(process.env, root);
   const view = { root, workdir, show, homes, path: environment.PATH ?? '', looks: unasked, ...guard };
   const inside = await sandbox?.enter(command, view);
+  const watch = sandbox && !approved && !unasked ? await watchLeftovers({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal };
-  return runProcess(run).finally(() => inside?.finish());
+  let notes: string[] = [];
+  const ended = await runProcess(run).finally(async () => {
+    await inside?.finish();
+    notes = (await watch?.settle()) ?? [];
+  });
+  return notes.length === 0 ? ended : { ...ended, output: `${ended.output}${leftoversText(notes)}` };
 }
+
+const leftoversText = (notes: readonly string[]): string =>
+  `\n[Nobody approved this command, so what it left for git or a server to run was made harmless:\n${notes.slice(0, 20).join('\n')}]\n`;
 
 function report({ reason, exitCode, output: shown, durationMs }: Ended, timeout: number): ToolResult {
   if (reason === 'aborted') throw new Fault('cancelled', 'aborted');

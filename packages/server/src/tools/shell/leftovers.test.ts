@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { chmod, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contextIn, use, type Workshop, workshop } from '../testing.ts';
+import { parseConfig, writeConfig } from './git-config.ts';
+import { watchLeftovers } from './leftovers.ts';
+import { findSandbox } from './sandbox.ts';
+import { shell } from './tool.ts';
+
+const sandbox = await findSandbox();
+// In CI the sandbox must be there: a skipped attempt proves nothing.
+const skipped = !sandbox && !process.env.CI;
+
+async function run(place: Workshop, script: string, approved = false): Promise<string> {
+  const tool = shell('shell', { sandbox, hide: [] });
+  const context = contextIn(place.root, { approved });
+  return String((await use(tool, { command: ['bash', '-c', script] }, context)).data?.output);
+}
+
+/** As a person at a terminal, outside any sandbox. */
+function git(cwd: string, ...args: string[]): string {
+  const identity = {
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@b',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@b',
+  };
+  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...identity };
+  const { stdout, stderr } = Bun.spawnSync(['git', ...args], { cwd, env });
+  return `${stdout}${stderr}`;
+}
+
+describe.skipIf(skipped)('after a command that nobody approved', () => {
+  /** Leaves a program that writes a file where git runs it. */
+  async function withCanary() {
+    const place = await workshop();
+    const canary = join(place.outside, 'canary');
+    await place.write('evil.sh', `#!/bin/sh\necho run >> ${canary}\n`);
+    await chmod(join(place.root, 'evil.sh'), 0o755);
+    return { place, evil: join(place.root, 'evil.sh'), wasRun: () => existsSync(canary) };
+  }
+
+  const plants: [what: string, script: (evil: string) => string][] = [
+    ['a new repository with a monitor', (evil) => `git init -q && git config core.fsmonitor ${evil}`],
+    ['a new repository with a hook', (evil) => `git init -q && ln -s ${evil} .git/hooks/post-index-change`],
+    [
+      'a folder of hooks that is a link',
+      () => 'git init -q --template= && mkdir h && ln -s ../h .git/hooks && cp evil.sh h/post-index-change',
+    ],
+    [
+      'an included configuration',
+      (evil) =>
+        `git init -q; printf '[core]\\n\\tfsmonitor = ${evil}\\n' > inc; git config include.path ../inc`,
+    ],
+    [
+      'a configuration that is a link',
+      (evil) =>
+        `git init -q; mv .git/config c; ln -s ../c .git/config; git config -f c core.fsmonitor ${evil}`,
+    ],
+    [
+      'a repository in a subfolder, linked from the index',
+      (evil) =>
+        `git init -q && git init -q sub && cd sub && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git config core.fsmonitor ${evil} && cd .. && git add sub`,
+    ],
+    [
+      'a common folder without a HEAD',
+      (evil) =>
+        `git init -q && mkdir common && cp -r .git/objects .git/refs common/ && git config -f common/config core.fsmonitor ${evil} && echo ../common > .git/commondir`,
+    ],
+    [
+      'a .git file that leads elsewhere',
+      (evil) => `git init -q --separate-git-dir=store . && git config core.fsmonitor ${evil}`,
+    ],
+    [
+      'a folder that is moved into place',
+      (evil) => `git init -q x && git -C x config core.fsmonitor ${evil} && mv x/.git .git`,
+    ],
+  ];
+  for (const [what, script] of plants)
+    test(`${what} runs nothing`, async () => {
+      const { place, evil, wasRun } = await withCanary();
+      await using _ = place;
+      expect(await run(place, script(evil))).toContain('made harmless');
+      for (const folder of [place.root, join(place.root, 'sub')].filter((path) => existsSync(path))) {
+        git(folder, 'status');
+        git(folder, 'add', '-A');
+      }
+      expect(wasRun()).toBe(false);
+    });
+
+  test('the same runs for a person whose approval it had', async () => {
+    const { place, evil, wasRun } = await withCanary();
+    await using _ = place;
+    await run(place, `git init -q && git config core.fsmonitor ${evil}`, true);
+    git(place.root, 'status');
+    expect(wasRun()).toBe(true);
+  });
+
+  test('a plain new repository is left as it is, and works', async () => {
+    await using place = await workshop();
+    const output = await run(
+      place,
+      'git init -q -b main && git config user.name a && git config user.email a@b && echo a > a && git add a && git commit -qm one && git remote add origin https://example.org/r.git && git log --oneline',
+    );
+    expect(output).toMatch(/^[0-9a-f]+ one\n$/);
+    expect(git(place.root, 'remote', '-v')).toContain('https://example.org/r.git');
+    expect(await readdir(join(place.root, '.git/hooks'))).not.toContainEqual(
+      expect.stringMatching(/set-aside$/),
+    );
+  });
+
+  test('the settings that a repository in a subfolder had stay, and only new ones go', async () => {
+    await using place = await workshop();
+    git(place.root, 'init', '-q', 'lib');
+    git(join(place.root, 'lib'), 'config', 'core.pager', 'less -F');
+    await place.write('lib/.git/hooks/pre-push', '#!/bin/sh\n');
+    const output = await run(
+      place,
+      'cd lib && git config core.sshCommand ./x && git config user.name b && echo x > .git/hooks/pre-commit',
+    );
+    expect(output).toContain('lib/.git: core.sshcommand removed from config, hooks/pre-commit set aside');
+    expect(git(join(place.root, 'lib'), 'config', '--local', '--list')).toMatch(
+      /core\.pager=less -F[\s\S]*user\.name=b/,
+    );
+    expect(await readdir(join(place.root, 'lib/.git/hooks'))).toContain('pre-push');
+  });
+
+  test('what its user changes meanwhile in the repository of the working directory stays', async () => {
+    await using place = await workshop();
+    git(place.root, 'init', '-q');
+    const watch = await watchLeftovers({ root: place.root, hide: [] });
+    git(place.root, 'config', 'core.pager', 'less -F');
+    await place.write('.git/hooks/pre-push', '#!/bin/sh\n');
+    expect(await watch.settle()).toEqual([]);
+  });
+
+  test('a work tree of the repository keeps its way to it', async () => {
+    await using place = await workshop();
+    git(place.root, 'init', '-q');
+    git(place.root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    expect(await run(place, 'git worktree add -q ./tree HEAD && git -C tree log --oneline')).toEndWith(
+      ' one\n',
+    );
+    expect(git(join(place.root, 'tree'), 'log', '--oneline')).toContain('one');
+  });
+
+  test('a data folder that it made configures no server', async () => {
+    await using place = await workshop();
+    await place.write('old/.parlance/config.json', '{}');
+    const output = await run(place, 'mkdir -p sub/.parlance && echo "{}" > sub/.parlance/config.json');
+    expect(output).toContain('sub/.parlance was renamed');
+    expect(existsSync(join(place.root, 'sub/.parlance'))).toBe(false);
+    expect(existsSync(join(place.root, 'old/.parlance/config.json'))).toBe(true);
+  });
+});
+
+test('commands at the same time cannot have the leftovers of one taken for what was there before', async () => {
+  await using place = await workshop();
+  const bounds = { root: place.root, hide: [] };
+  const first = await watchLeftovers(bounds);
+  git(place.root, 'init', '-q');
+  git(place.root, 'config', 'core.fsmonitor', './evil');
+  const second = await watchLeftovers(bounds);
+  expect(await first.settle()).toHaveLength(1);
+  git(place.root, 'config', 'core.fsmonitor', './evil');
+  expect(await second.settle()).toHaveLength(1);
+  expect(git(place.root, 'config', '--local', '--list')).not.toContain('fsmonitor');
+});
+
+test('a configuration is written so that git reads the same pairs', async () => {
+  const pairs = [
+    ['core.bare', null],
+    ['remote.a "b\\ c.url', 'x\n\ty "z" \\ # ; '],
+    ['user.name', ' Ä '],
+  ] as const;
+  expect(await parseConfig(new TextEncoder().encode(writeConfig(pairs)))).toEqual(
+    pairs.map((pair) => [...pair]),
+  );
+});

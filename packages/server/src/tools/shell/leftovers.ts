@@ -1,0 +1,237 @@
+/**
+ * What a command that nobody approved leaves for others to run, outside the sandbox: git runs what the configuration and the
+ * hooks of a repository name, and a server started later what a data folder names. After the command such folders are
+ * made harmless: docs/decisions/0010 has the reasons.
+ */
+import { lstat, readdir, readlink, rename } from 'node:fs/promises';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
+import { Fault } from '@parlance/protocol';
+import { type Entry, openToRead, reach } from '../beneath.ts';
+import { isGitFolder } from '../git-folder.ts';
+import { type Bounds, contains, errorCode } from '../paths.ts';
+import { writeWhole } from '../write.ts';
+import { harmful, type Pair, parseConfig, writeConfig } from './git-config.ts';
+
+const CONFIGS = ['config', 'config.worktree'];
+const SET_ASIDE = '.set-aside';
+const CONFIG_BYTES = 1_000_000;
+
+/** What was there before the command, by device and number of the folder. */
+type GitFolder = {
+  readonly configs: ReadonlyMap<string, { readonly mark: string | null; readonly pairs: readonly Pair[] }>;
+  /** hooks and redirections, with what changes when they are written */
+  readonly runs: ReadonlySet<string>;
+};
+type Snapshot = { readonly git: ReadonlyMap<string, GitFolder>; readonly data: ReadonlySet<string> };
+
+export type Watch = {
+  /** Once nothing of the command runs any more. Says in a line what was changed, per folder. */
+  settle(): Promise<string[]>;
+};
+
+type Shared = { readonly snapshot: Promise<Snapshot>; commands: number };
+const shared = new Map<string, Shared>();
+
+/**
+ * Begins before the command. Commands at the same time share what was there before the first of them, so that none can have the
+ * other's leftovers taken for the user's own.
+ */
+export async function watchLeftovers(bounds: Bounds): Promise<Watch> {
+  const known = shared.get(bounds.root) ?? { snapshot: takeSnapshot(bounds), commands: 0 };
+  shared.set(bounds.root, known);
+  known.commands++;
+  const done = () => {
+    known.commands--;
+    if (known.commands === 0 && shared.get(bounds.root) === known) shared.delete(bounds.root);
+  };
+  try {
+    const before = await known.snapshot;
+    return { settle: () => makeHarmless(bounds, before).finally(done) };
+  } catch (thrown) {
+    done();
+    throw thrown;
+  }
+}
+
+async function takeSnapshot(bounds: Bounds): Promise<Snapshot> {
+  const { git, data } = await candidates(bounds.root);
+  const folders = new Map<string, GitFolder>();
+  for (const path of git) {
+    const id = await idOf(bounds, path);
+    if (id === null || !(await isGit(bounds, path))) continue;
+    const configs: GitFolder['configs'] = new Map(
+      await Promise.all(
+        CONFIGS.map(async (name) => {
+          const file = join(path, name);
+          const mark = await markOf(bounds, file);
+          return [name, { mark, pairs: (await pairsOf(bounds, file)).pairs }] as const;
+        }),
+      ),
+    );
+    folders.set(id, { configs, runs: new Set((await runsIn(bounds, path)).map(({ mark }) => mark)) });
+  }
+  const ids = await Promise.all(data.map((path) => idOf(bounds, path)));
+  return { git: folders, data: new Set(ids.filter((id) => id !== null)) };
+}
+
+async function makeHarmless(bounds: Bounds, before: Snapshot): Promise<string[]> {
+  const { git, data } = await candidates(bounds.root);
+  const notes: string[] = [];
+  for (const path of data) {
+    const id = await idOf(bounds, path);
+    if (id === null || before.data.has(id)) continue;
+    await setAside(bounds, path);
+    notes.push(`${path} was renamed: it would configure a server`);
+  }
+  for (const path of git) {
+    if (!(await isGit(bounds, path))) continue;
+    const id = await idOf(bounds, path);
+    const known = id === null ? undefined : before.git.get(id);
+    const changed = [
+      ...(await cleanConfigs(bounds, path, known)),
+      ...(await cleanRuns(bounds, path, known, git)),
+    ];
+    if (changed.length > 0) notes.push(`${path}: ${changed.join(', ')}`);
+  }
+  return notes;
+}
+
+async function cleanConfigs(bounds: Bounds, path: string, known: GitFolder | undefined): Promise<string[]> {
+  const notes: string[] = [];
+  for (const name of CONFIGS) {
+    const file = join(path, name);
+    const before = known?.configs.get(name);
+    if (before?.mark && isMounted(join(path, name))) continue;
+    if (before && before.mark === (await markOf(bounds, file))) continue;
+    const { pairs, isPlain } = await pairsOf(bounds, file);
+    const bad = harmful(pairs, before?.pairs ?? []);
+    if (isPlain && bad.length === 0) continue;
+    await using entry = await reach(bounds, file, { follow: false });
+    await writeWhole(entry, writeConfig(pairs.filter((pair) => !bad.includes(pair))));
+    notes.push(
+      isPlain ? `${bad.map(([key]) => key).join(', ')} removed from ${name}` : `${name} written anew`,
+    );
+  }
+  return notes;
+}
+
+/** A common folder is left if it is one of the git folders that are looked through themselves. */
+async function cleanRuns(
+  bounds: Bounds,
+  path: string,
+  known: GitFolder | undefined,
+  folders: readonly string[],
+): Promise<string[]> {
+  const notes: string[] = [];
+  for (const { name, mark, leadsTo } of await runsIn(bounds, path)) {
+    if (known?.runs.has(mark) || (known && isMounted(join(path, name)))) continue;
+    if (leadsTo !== undefined && folders.includes(normalize(relative(bounds.root, leadsTo)))) continue;
+    await setAside(bounds, join(path, name));
+    notes.push(`${name} set aside`);
+  }
+  return notes;
+}
+
+/** Of a repository in the root these are read-only in the sandbox: if they changed, the command did not do it. */
+const isMounted = (path: string): boolean => path === '.git/config' || path.startsWith('.git/hooks/');
+
+type Run = { readonly name: string; readonly mark: string; readonly leadsTo?: string };
+
+/** Hooks that git would run, and a file that has it read hooks and configuration elsewhere. */
+async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
+  const found: Run[] = [];
+  const add = async (name: string, leadsTo?: string) => {
+    const mark = await markOf(bounds, join(path, name));
+    if (mark !== null)
+      found.push({ name, mark: `${name} ${mark}`, ...(leadsTo === undefined ? {} : { leadsTo }) });
+  };
+  const common = await textOf(bounds, join(path, 'commondir'));
+  if (common !== null)
+    await add('commondir', resolve(bounds.root, path, new TextDecoder().decode(common).trim()));
+  else await add('commondir');
+  const hooks = await namesIn(bounds, join(path, 'hooks'));
+  if (hooks === null) await add('hooks');
+  for (const name of hooks ?? [])
+    if (!name.endsWith('.sample') && !name.endsWith(SET_ASIDE)) await add(join('hooks', name));
+  return found;
+}
+
+/** Relative to the root: folders that hold a HEAD, and folders named as data folders are. */
+async function candidates(root: string): Promise<{ git: string[]; data: string[] }> {
+  const find = Bun.spawn(['find', '.', '(', '-name', 'HEAD', '-o', '-name', '.parlance', ')', '-print0'], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
+  const paths = (await find.stdout.text()).split('\0').filter((path) => path !== '');
+  await find.exited;
+  return {
+    git: paths.filter((path) => path.endsWith('/HEAD')).map((path) => normalize(dirname(path))),
+    data: paths.filter((path) => path.endsWith('/.parlance')).map((path) => normalize(path)),
+  };
+}
+
+async function isGit(bounds: Bounds, path: string): Promise<boolean> {
+  return (await withEntry(bounds, path, (entry) => isGitFolder(entry.at))) ?? false;
+}
+
+const idOf = (bounds: Bounds, path: string): Promise<string | null> =>
+  withEntry(bounds, path, async ({ at }) => {
+    const { dev, ino } = await lstat(at, { bigint: true });
+    return `${dev}:${ino}`;
+  });
+
+/** Changes whenever the entry is written or replaced: no process can set the time of the last change. */
+const markOf = (bounds: Bounds, path: string): Promise<string | null> =>
+  withEntry(bounds, path, async ({ at }) => {
+    const found = await lstat(at, { bigint: true });
+    const target = found.isSymbolicLink() ? await readlink(at) : '';
+    return `${found.ino}:${found.ctimeNs}:${found.size}:${target}`;
+  });
+
+/** Null for what is not there, or is no folder: also for a link to one. */
+const namesIn = (bounds: Bounds, path: string): Promise<string[] | null> =>
+  withEntry(bounds, path, async ({ at }) => ((await lstat(at)).isDirectory() ? readdir(at) : null));
+
+/** Null for what is not there, or is no plain file. */
+const textOf = (bounds: Bounds, path: string): Promise<Uint8Array | null> =>
+  withEntry(bounds, path, async (entry) => {
+    if (!(await lstat(entry.at)).isFile()) return null;
+    const file = await openToRead(bounds, entry);
+    try {
+      const { size } = await file.stat();
+      return size > CONFIG_BYTES ? null : await file.readFile();
+    } finally {
+      await file.close();
+    }
+  });
+
+/** A file that is missing has no pairs and is plain; a link, a folder or a text that git cannot read is not. */
+async function pairsOf(bounds: Bounds, path: string): Promise<{ pairs: readonly Pair[]; isPlain: boolean }> {
+  const text = await textOf(bounds, path);
+  if (text === null) return { pairs: [], isPlain: (await markOf(bounds, path)) === null };
+  const pairs = await parseConfig(text);
+  return { pairs: pairs ?? [], isPlain: pairs !== null };
+}
+
+async function setAside(bounds: Bounds, path: string): Promise<void> {
+  await using entry = await reach(bounds, path, { follow: false });
+  await rename(entry.at, `${entry.at}.${crypto.randomUUID().slice(0, 8)}${SET_ASIDE}`);
+}
+
+/** Null if the entry is gone, or cannot be reached without a link. */
+async function withEntry<Result>(
+  bounds: Bounds,
+  path: string,
+  use: (entry: Entry) => Promise<Result>,
+): Promise<Result | null> {
+  try {
+    await using entry = await reach(bounds, path, { follow: false });
+    return entry.linked || !contains(bounds.root, entry.path) ? null : await use(entry);
+  } catch (thrown) {
+    if (thrown instanceof Fault || errorCode(thrown) !== undefined) return null;
+    throw thrown;
+  }
+}
