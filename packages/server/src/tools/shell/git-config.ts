@@ -58,7 +58,7 @@ export async function parseConfig(text: Uint8Array): Promise<Pair[] | null> {
     stdout: 'pipe',
     stderr: 'ignore',
   });
-  const listed = await git.stdout.text();
+  const listed = await new Response(git.stdout).text();
   if ((await git.exited) !== 0) return null;
   return listed
     .split('\0')

@@ -165,7 +165,7 @@ async function candidates(root: string): Promise<{ git: string[]; data: string[]
     stdout: 'pipe',
     stderr: 'ignore',
   });
-  const paths = (await find.stdout.text()).split('\0').filter((path) => path !== '');
+  const paths = (await new Response(find.stdout).text()).split('\0').filter((path) => path !== '');
   await find.exited;
   return {
     git: paths.filter((path) => path.endsWith('/HEAD')).map((path) => normalize(dirname(path))),
