@@ -120,6 +120,13 @@ describe('a model that writes what clients cannot read', () => {
 });
 
 describe('the offline model', () => {
+  test('says so where a text had to be changed', async () => {
+    await start();
+    const [first] = await answersTo('type it\'s `a` "b" into the note field');
+    expect(readAction(String(first?.action))).toEqual({ name: 'setValue', args: [7, `it's 'a' "b"`] });
+    expect(first?.thought).toContain('apostrophes');
+  });
+
   test.each<[string, string]>([
     ['scroll down', 'scroll(true)'],
     ['scroll up', 'scroll(false)'],

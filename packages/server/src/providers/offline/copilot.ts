@@ -3,7 +3,7 @@
  * each time; a page is looked at and never listened to.
  */
 import type { JsonObject } from '@parlance/protocol';
-import { printAction } from '../../copilot/action/print.ts';
+import { sendAction } from '../../copilot/action/print.ts';
 import { needsText, nextAction, type PlannedStep, planTask } from '../../copilot/offline-tasks.ts';
 import type { Page } from '../../copilot/page/page.ts';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
@@ -50,12 +50,18 @@ function acting(steps: readonly PlannedStep[], acts: readonly Done[], page: Page
   const next = nextAction(step.intent, page);
   if ('answer' in next) return finish('completed', next.answer);
   if ('missing' in next) return finish('failed', `I cannot go on: ${next.missing}`);
-  const action = printAction(next.action);
+  const sent = sendAction(next.action);
+  if (!sent) return finish('failed', 'I cannot go on: the browser cannot be sent that text.');
+  const { text: action, note } = sent;
   if (tries.length >= MOST_TRIES || tries.some(({ input }) => input.action === action)) {
     const why = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';
     return finish('failed', `“${step.description}” did not work. ${why}`);
   }
-  const input: JsonObject = { thought: next.thought, action, step: index };
+  const input: JsonObject = {
+    thought: note ? `${next.thought} ${note}` : next.thought,
+    action,
+    step: index,
+  };
   return calling(request('browser_act', { ...input, ...expected(step) }));
 }
 
