@@ -1,5 +1,6 @@
 /** What a body can do to the time and the memory of the server, with and without a token. */
 import { afterEach, describe, expect, test } from 'bun:test';
+import { APPLICATION, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { slowRequest } from './slow-request.ts';
 
@@ -126,6 +127,20 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
   });
 });
 
+test('one address that holds its share of the budget keeps nobody else from logging in', async () => {
+  const server = await serve({ PARLANCE_TRUSTED_PROXIES: '1', PARLANCE_ANONYMOUS_BYTES: '1000000' });
+  const login = async (from: string) => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
+    const body = JSON.stringify({ username: 'uma', password: 'uma-password' });
+    return (await fetch(`${server.http}/v1/auth/login`, { method: 'POST', headers, body })).status;
+  };
+  // Four of the largest bodies are the share of one address.
+  for (let count = 0; count < 4; count++)
+    slow(server, { path: '/v1/auth/login', from: '192.0.2.1' }).send('x'.repeat(16_384));
+  await untilHeld(server, 'anonymous', 4 * 16_384);
+  expect([await login('192.0.2.1'), await login('192.0.2.2')]).toEqual([503, 200]);
+});
+
 /** Every route that takes JSON from a caller who is known, with what it says of a body that is nested too deeply. */
 const ROUTES: readonly (readonly [path: string, status: number, told: string])[] = [
   ['/v1/sessions/a/commands', 400, 'The body is nested too deeply.'],
@@ -180,6 +195,22 @@ test('a signed request is not read before its signature is right', async () => {
   request.send('x'.repeat(1_000));
   expect(await request.answer).toContain('Invalid signature');
   expect(await held(server, 'identified')).toBe(0);
+});
+
+test('a signature with the secret that everyone knows makes nobody known', async () => {
+  const batch = Array.from({ length: 5 }, (_, index) => ({
+    channel: `news-${index}`,
+    name: 'large',
+    data: 'x'.repeat(9_000),
+  }));
+  const statusWith = async (secret: string) => {
+    const server = await serve({ SOCKUDO_APP_SECRET: secret });
+    const application = { ...APPLICATION, secret };
+    const path = '/apps/app-id/batch_events';
+    return (await signedCall(server.http, application, Date.now(), 'POST', path, { batch })).status;
+  };
+  expect(await statusWith(APPLICATION.secret)).toBe(413);
+  expect(await statusWith('a secret of the operator')).toBe(200);
 });
 
 test('a body of a known caller has a deadline, too', async () => {

@@ -15,9 +15,11 @@ export type SlowHead = {
   /** absent: the body comes in chunks, and nobody knows how long it will be */
   readonly length?: number;
   readonly token?: string;
+  /** the address that a proxy would name */
+  readonly from?: string;
 };
 
-export function slowRequest(http: string, { path, length, token }: SlowHead): SlowRequest {
+export function slowRequest(http: string, { path, length, token, from }: SlowHead): SlowRequest {
   const { hostname, port, host } = new URL(http);
   const socket = connect(Number(port), hostname);
   const answered = Promise.withResolvers<string>();
@@ -39,6 +41,7 @@ export function slowRequest(http: string, { path, length, token }: SlowHead): Sl
     'Content-Type: application/json',
     length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
     ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...(from === undefined ? [] : [`X-Forwarded-For: ${from}`]),
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   return {

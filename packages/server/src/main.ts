@@ -48,7 +48,7 @@ import { openGuard } from './tools/guard.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
-import { ByteBudget } from './transports/byte-budget.ts';
+import { anonymousBudget, ByteBudget } from './transports/byte-budget.ts';
 import { crossOrigin } from './transports/cross-origin.ts';
 import { eventStreams } from './transports/event-stream.ts';
 import { bodyReader } from './transports/request-body.ts';
@@ -99,6 +99,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   });
   resources.defer(() => gate.close());
   const addresses = new WeakMap<Request, string>();
+  const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
 
   const clients = new ClientDesk();
   const roster = rosterOf(config.agents, config.domains);
@@ -141,7 +142,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   });
 
   const budgets = {
-    anonymous: new ByteBudget(config.anonymousBytes),
+    anonymous: anonymousBudget(config.anonymousBytes, config.maxLoginBody),
     identified: new ByteBudget(config.bodyBytes),
   };
   metrics.gauge('unparsed_bytes', () => ({
@@ -169,8 +170,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
         listening.map((door, index) => ({ address: config.host, ...door, sockets: sockets.at(index) })),
       mcpServers: mcp.servers,
     },
-    readBody: bodyReader(config, budgets, metrics),
-    addressOf: (request) => addresses.get(request) ?? 'unknown',
+    readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
+    addressOf,
     push: channels.push,
     follow: channelWatch.follow,
     now: Date.now,

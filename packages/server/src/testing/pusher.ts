@@ -143,7 +143,10 @@ export function servePusher(
   const server = pusherServer(application, QUIET, { limits, clock });
   const app = new Hono();
   const anonymous = new ByteBudget(16_777_216);
-  const readBody = bodyReader(BODY_LIMITS, { anonymous, identified: anonymous });
+  const readBody = bodyReader(BODY_LIMITS, {
+    budgets: { anonymous, identified: anonymous },
+    addressOf: () => '127.0.0.1',
+  });
   signedRoutes(app, server, { log: QUIET, readBody });
   const sockets = socketTransport(
     { ...SOCKET_LIMITS, frameBytes: 100_000, heldCharacters: 262_144 },

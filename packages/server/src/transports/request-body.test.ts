@@ -20,14 +20,18 @@ const LIMITS: BodyLimits = {
 };
 
 /** Answers with the length of the body, or with the code of the fault. `/anonymous` is read as an anonymous sender's. */
-function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000) {
+function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000, share = budget) {
   const refusals: (string | undefined)[] = [];
   const outcomes: string[] = [];
-  const budgets = { anonymous: new ByteBudget(budget), identified: new ByteBudget(budget) };
-  const read = bodyReader({ ...LIMITS, ...limits }, budgets, {
-    ...NO_METER,
-    add: (_, label) => void refusals.push(label),
-  });
+  const budgets = { anonymous: new ByteBudget(budget, share), identified: new ByteBudget(budget, share) };
+  const read = bodyReader(
+    { ...LIMITS, ...limits },
+    {
+      budgets,
+      addressOf: (request) => request.headers.get('x-from') ?? 'here',
+      meter: { ...NO_METER, add: (_, label) => void refusals.push(label) },
+    },
+  );
   let ended = Promise.withResolvers<string>();
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -48,8 +52,10 @@ function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000) {
   return {
     budgets,
     refusals,
-    post: async (path: string, body: string | ReadableStream) =>
-      (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })).text(),
+    post: async (path: string, body: string | ReadableStream, from = 'here') => {
+      const headers = { 'x-from': from };
+      return (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers })).text();
+    },
     /** A request whose body has begun. */
     begin(length: number, piece: string): Socket {
       const socket = connect(port, '127.0.0.1');
@@ -114,4 +120,15 @@ test('what all callers hold together is bounded', async () => {
   socket.write('x'.repeat(1_000));
   while (budgets.identified.held > 0) await new Promise((resolve) => setImmediate(resolve));
   expect(await post('/', 'x'.repeat(5_000))).toBe('5000');
+});
+
+test('one address takes no more than its share', async () => {
+  const { begin, post, budgets } = serve({}, 6_000, 3_000);
+  const socket = begin(5_000, 'x'.repeat(2_000));
+  while (budgets.identified.held < 2_000) await new Promise((resolve) => setImmediate(resolve));
+  expect(await post('/', 'x'.repeat(2_000))).toBe('overloaded');
+  expect(await post('/', 'x'.repeat(2_000), 'elsewhere')).toBe('2000');
+  socket.destroy();
+  while (budgets.identified.held > 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(await post('/', 'x'.repeat(2_000))).toBe('2000');
 });

@@ -21,7 +21,14 @@ export type BodyLimits = {
   readonly rateWindowMs?: number;
 };
 
-export function bodyReader(limits: BodyLimits, budgets: ByteBudgets, meter: Meter = NO_METER): ReadBody {
+export type BodyDeps = {
+  readonly budgets: ByteBudgets;
+  readonly addressOf: (request: Request) => string;
+  readonly meter?: Meter;
+};
+
+export function bodyReader(limits: BodyLimits, deps: BodyDeps): ReadBody {
+  const { budgets, addressOf, meter = NO_METER } = deps;
   const allowed = (sender: BodySender) =>
     sender === 'anonymous'
       ? {
@@ -45,6 +52,7 @@ export function bodyReader(limits: BodyLimits, budgets: ByteBudgets, meter: Mete
     if (request.body === null) return new Uint8Array();
 
     const budget = budgets[sender];
+    const address = addressOf(request);
     const reader = request.body.getReader();
     const pace = new Pace({ ...limits, within }, () => void reader.cancel().catch(() => undefined));
     const chunks: Uint8Array[] = [];
@@ -59,7 +67,7 @@ export function bodyReader(limits: BodyLimits, budgets: ByteBudgets, meter: Mete
         received += value.byteLength;
         pace.received += value.byteLength;
         if (received > largest) throw tooLarge();
-        if (!budget.take(value.byteLength)) throw refused(budgetName[sender], overloaded());
+        if (!budget.take(value.byteLength, address)) throw refused(budgetName[sender], overloaded());
         held += value.byteLength;
         chunks.push(value);
       }
@@ -70,7 +78,7 @@ export function bodyReader(limits: BodyLimits, budgets: ByteBudgets, meter: Mete
       throw new Fault('invalid', 'The body did not arrive whole.', { cause: thrown });
     } finally {
       pace.stop();
-      budget.giveBack(held);
+      budget.giveBack(held, address);
     }
   };
 }

@@ -174,8 +174,9 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       const isAnonymous = place.unknown || connection.established?.() === false;
       const read = readFrame(raw, isAnonymous ? limits.firstFrameBytes : limits.frameBytes, decoder);
       const held = isAnonymous && 'frame' in read ? raw.length : 0;
-      if (!anonymous.take(held)) return refuse(ws, 'anonymousBytes', INBOX_RETRY_MS);
-      const release = held > 0 ? () => anonymous.giveBack(held) : undefined;
+      const address = place.address ?? '';
+      if (!anonymous.take(held, address)) return refuse(ws, 'anonymousBytes', INBOX_RETRY_MS);
+      const release = held > 0 ? () => anonymous.giveBack(held, address) : undefined;
       const taken =
         'frame' in read
           ? inbox.put(
