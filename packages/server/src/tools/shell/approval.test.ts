@@ -149,6 +149,8 @@ test.each([
 test('a line of very many words asks', async () => {
   expect(await approve({ command: ['cat', ...Array(400).fill('a.ts')] })).toBeNull();
   expect(await approve({ command: ['cat', ...Array(100_000).fill('a.ts')] })).not.toBeNull();
+  expect(await approve({ command: ['bash', '-lc', `echo '${'x'.repeat(40_000)}'`] })).toBeNull();
+  expect(await approve({ command: ['bash', '-lc', `echo '${'x'.repeat(5_000_000)}'`] })).not.toBeNull();
   expect(await approve({ command: ['bash', '-lc', `${'cat */*; '.repeat(1_000)}ls`] })).not.toBeNull();
 });
 

@@ -16,7 +16,7 @@ const MOST_BYTES = 1_000_000;
 /** Written anew, or left out: they name programs, other folders, or what only another command needs. */
 const NOT_SHOWN = new Set([
   ...['HEAD', 'config', 'config.worktree', 'hooks', 'info', 'commondir', 'gitdir', 'modules', 'worktrees'],
-  ...['remotes', 'branches'],
+  ...['remotes', 'branches', 'lfs'],
 ]);
 
 /**
@@ -33,8 +33,14 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   if (!HEAD.test((await textOf(join(git, 'HEAD'))) ?? '')) return false;
   // The stored form differs, and git would have to be told so.
   if (/objectformat|refstorage/i.test((await textOf(join(git, 'config'))) ?? 'objectformat')) return false;
-  return !(await tracksHidden(git, scope)) && linksStayInside([git], scope);
+  const shown = await shownIn(git);
+  if (shown.some((entry) => entry.isSymbolicLink()) || (await tracksHidden(git, scope))) return false;
+  const folders = shown.filter((entry) => entry.isDirectory()).map(({ name }) => join(git, name));
+  return linksStayInside(folders, scope);
 }
+
+const shownIn = async (git: string) =>
+  (await readdir(git, { withFileTypes: true })).filter(({ name }) => !NOT_SHOWN.has(name));
 
 /** `git diff` shows the files that the index names, and a hidden folder may lie in the root. */
 async function tracksHidden(git: string, { root, hide }: Scope): Promise<boolean> {
@@ -76,9 +82,9 @@ export async function openGitView(root: string, path: string): Promise<GitView> 
 }
 
 async function linkTo(git: string, folder: string): Promise<void> {
-  for (const entry of await readdir(git, { withFileTypes: true })) {
+  for (const entry of await shownIn(git)) {
     const isPlain = entry.isFile() || entry.isDirectory();
-    if (isPlain && !NOT_SHOWN.has(entry.name)) await symlink(join(git, entry.name), join(folder, entry.name));
+    if (isPlain) await symlink(join(git, entry.name), join(folder, entry.name));
   }
   const exclude = join(git, 'info/exclude');
   await mkdir(join(folder, 'info'));

@@ -18,7 +18,7 @@ export type Target =
 
 const UNCLEAR: Target = { kind: 'unclear' };
 const MOST_LINKS = 40;
-const MOST_SEGMENTS = 200;
+const MOST_SEGMENTS = 64;
 
 /**
  * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the
@@ -73,7 +73,7 @@ export function isOpen(path: string, { root, hide }: Scope): boolean {
 }
 
 /** So many entries are looked at for links; a larger folder counts as one that has some. */
-const MOST_ENTRIES = 20_000;
+const MOST_ENTRIES = 50_000;
 
 /**
  * Whether a search that follows links stays in scope if it begins in `folders`. `depth` 1 looks at the links in the

@@ -6,7 +6,7 @@ export type Word = {
   readonly wild: boolean;
   /** the word holds an unquoted * ? or [ */
   readonly glob: boolean;
-  /** the text as a pattern: every character that was quoted has a backslash before it */
+  /** the text as a pattern: quoted characters that would mean something in it have a backslash before them */
   readonly pattern: string;
   /** the shell would put a home folder in */
   readonly tilde: boolean;
@@ -20,7 +20,7 @@ export const plainWord = (text: string): Word => ({
   tilde: false,
 });
 
-const escaped = (text: string): string => [...text].map((character) => `\\${character}`).join('');
+const escaped = (text: string): string => text.replace(/[*?[\]\\]/g, '\\$&');
 
 const OPERATORS = ['&&', '||', '|', ';'] as const;
 export type Operator = (typeof OPERATORS)[number];

@@ -28,6 +28,7 @@ export type Asked = {
 };
 
 /** Judging takes longer with each of these, and a command that only reads has few. */
+const MOST_CHARACTERS = 100_000;
 const MOST_STEPS = 30;
 const MOST_WORDS = 500;
 const MOST_GLOBS = 20;
@@ -38,6 +39,7 @@ export async function planUnasked({ command, workdir, scope, home }: Asked): Pro
   if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
   const judge = new ScriptJudge(scope, home);
   const script = scriptOf(command);
+  if (script !== null && script.length > MOST_CHARACTERS) return null;
   if (script === null) {
     if (command.length > MOST_WORDS) return null;
     const argv = await judge.simple(command.map(plainWord), [folder.path]);
