@@ -179,7 +179,8 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
       if (!name.startsWith('GET /v1/') || !name.includes(':id')) continue;
       for (const { status, text } of await tried(name, route, who, things.ids)) {
         expect([name, status]).toEqual([name, 200]);
-        if (!name.includes('grants') && text !== STREAM) expect(text).toContain(things.word);
+        if (!name.includes('grants') && !route.wordless && text !== STREAM)
+          expect(text).toContain(things.word);
       }
     }
   }

@@ -11,6 +11,8 @@ export type RouteTry = {
   readonly spends?: true;
   /** numbers that change by themselves */
   readonly varies?: true;
+  /** nothing of what was said stands in the answer */
+  readonly wordless?: true;
   /** the contract says 403 for what is someone else's, and not what it says for what is not there */
   readonly forbidden?: true;
 };
@@ -39,6 +41,25 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
   'GET /v1/domains': { at: same('/v1/domains') },
   'GET /v1/agents': { at: same('/v1/agents') },
   'GET /v1/tools': { at: same('/v1/tools') },
+  'GET /v1/domains/:domain': { at: ({ session }) => [`/v1/domains/${session}`, '/v1/domains/brainstorming'] },
+  'GET /v1/agents/:agent': { at: ({ session }) => [`/v1/agents/${session}`, '/v1/agents/coder'] },
+  'GET /v1/health': { at: same('/v1/health') },
+  'GET /v1/health/details': { at: same('/v1/health/details'), varies: true },
+  'GET /v1/metrics': { at: same('/v1/metrics'), varies: true },
+  'GET /v1/tool-runs': {
+    at: ({ owner, session }) => [
+      '/v1/tool-runs',
+      `/v1/tool-runs?limit=100&owner=${owner}&conversation_id=${session}`,
+    ],
+  },
+  'GET /v1/tool-runs/:id': {
+    at: ({ approval, turn, call }) => [approval, `${turn}.${call}`].map((id) => `/v1/tool-runs/${id}`),
+  },
+  'GET /v1/conversations/:id/workflow-logs': {
+    at: ({ session, copilot, browser }) =>
+      [session, copilot, browser].map((id) => `/v1/conversations/${id}/workflow-logs`),
+    wordless: true,
+  },
   'GET /v1/conversations': {
     at: ({ session }) => [
       '/v1/conversations',

@@ -164,6 +164,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
     gate,
     log,
     about: aboutOf(config, sandbox !== null, () => listening),
+    figures: metrics.figures,
+    problem: () => readiness.problem(),
     administration: {
       accounts: openAccounts({ users: store, gate, named: config.authUsers.map(({ name }) => name) }),
       doors: () =>

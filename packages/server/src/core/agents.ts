@@ -50,10 +50,10 @@ export class Roster {
     return found;
   }
 
-  /** The agent that begins a session in the domain. */
+  /** The agent that begins a session in the domain: the given one, of any domain that is listed, or the domain's own. */
   first(domain: string, agent?: string): AgentRef {
     const { defaultAgent, agents } = this.domain(domain);
-    if (agent !== undefined && !agents.includes(agent))
+    if (agent !== undefined && !agents.includes(agent) && !this.listed.agents.some(({ id }) => id === agent))
       throw new Fault('not_found', `Unknown agent: ${agent}`);
     const { id, name } = this.agent(agent ?? defaultAgent);
     return { id, name };

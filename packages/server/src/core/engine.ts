@@ -56,6 +56,7 @@ export type { Account, Accounts } from './ports/accounts.ts';
 export type { Connection, OpenStream, Passing, Pieces, Reader, Socket } from './ports/connection.ts';
 export type { Gate } from './ports/gate.ts';
 export type { Log } from './ports/log.ts';
+export type { Figures } from './ports/meter.ts';
 export type { PreferenceStore } from './ports/preferences.ts';
 export type { ToolSpec } from './ports/provider.ts';
 export type { ReadBody } from './ports/request-body.ts';

@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import {
   type Connection,
   type Engine,
+  type Figures,
   type Gate,
   type Log,
   type Now,
@@ -61,6 +62,10 @@ export type Surroundings = {
   readonly log: Log;
   /** what clients are told about the server */
   readonly about: About;
+  /** the counters and gauges of this moment */
+  readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
+  /** why the server cannot serve just now; null if it can */
+  readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
   /** what admins look after */
   readonly administration: Administration;
   readonly readBody: ReadBody;

@@ -171,6 +171,17 @@ test('conversations: login, what there is, and the history', async () => {
   await asked('get', `/v1/conversations/${id}`);
   await asked('get', `/v1/conversations/${SESSION}/messages`);
   await asked('get', '/v1/conversations/nowhere', { status: 404 });
+  await asked('get', '/v1/agents?domain_id=brainstorming');
+  await asked('get', '/v1/agents/coder');
+  await asked('get', '/v1/domains/brainstorming');
+  await asked('get', '/v1/domains/nowhere', { status: 404 });
+  await asked('get', '/v1/conversations/native-1/workflow-logs');
+  const [run] = await asked<{ id: string }[]>('get', '/v1/tool-runs');
+  await asked('get', `/v1/tool-runs/${run?.id}`);
+  await asked('get', '/v1/tool-runs/nowhere', { status: 404 });
+  await asked('get', '/v1/health');
+  await asked('get', '/v1/health/details');
+  await asked('get', '/v1/metrics');
 });
 
 test('the server itself', async () => {

@@ -11,6 +11,8 @@ export type Metrics = Meter & {
   readonly contentType: string;
   /** the figures of this moment, in Prometheus' text format */
   text(): Promise<string>;
+  /** The counters and gauges of this moment under the same names; by label where they have one. */
+  figures(): Promise<Record<string, Figures>>;
 };
 
 type Read = () => Figures | Promise<Figures>;
@@ -31,7 +33,24 @@ export function openMetrics(): Metrics {
     gauge: (name, read) => void readers[name].push(read),
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    figures: () => figuresOf(registry),
   };
+}
+
+/** Those of the process are left out: reading how late the event loop was begins its measurement anew. */
+async function figuresOf(registry: Registry): Promise<Record<string, Figures>> {
+  const named = [
+    ...entries(COUNTERS).map(([name, { label }]) => ({ name: counterName(name), label })),
+    ...entries(GAUGES).map(([name, { label }]) => ({ name: metricName(name), label })),
+  ];
+  const figures: Record<string, Figures> = {};
+  for (const { name, label } of named) {
+    const values = (await registry.getSingleMetric(name)?.get())?.values ?? [];
+    if (label !== undefined)
+      figures[name] = Object.fromEntries(values.map((one) => [String(one.labels[label]), one.value]));
+    else if (values[0]) figures[name] = values[0].value;
+  }
+  return figures;
 }
 
 const labels = (name: string | undefined, value: string | undefined): Record<string, string> =>

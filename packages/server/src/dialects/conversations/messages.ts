@@ -1,6 +1,7 @@
 /** The messages of a conversation, read from its facts. */
 import { type Fact, textOf } from '@parlance/protocol';
 import { directCallId, type Engine, type SessionRecord } from '../../core/engine.ts';
+import { latest } from './history.ts';
 import { outcomeText, REJECTED } from './tool-outcome.ts';
 
 export type Message = {
@@ -13,27 +14,14 @@ export type Message = {
   agent_id: string | null;
 };
 
-const PAGE = 500;
+/** The latest `limit` messages, oldest first. */
+export const latestMessages = (engine: Engine, record: SessionRecord, limit: number): Promise<Message[]> =>
+  latest(engine, record, { limit, itemsOf: wholeMessages });
 
-/** The latest `limit` messages, oldest first. Reads backwards, so a long history costs no more than a short one. */
-export async function latestMessages(
-  engine: Engine,
-  { ref, head }: SessionRecord,
-  limit: number,
-): Promise<Message[]> {
-  let facts: Fact[] = [];
-  let messages: Message[] = [];
-  for (let after = head; after > 0 && messages.length < limit; ) {
-    const end = after;
-    after = Math.max(0, end - PAGE);
-    facts = [...(await engine.facts(ref, after, end - after)), ...facts];
-    const cleared = facts.findLastIndex((fact) => fact.type === 'session.cleared');
-    if (cleared >= 0) return messagesOf(facts.slice(cleared + 1)).slice(-limit);
-    // The answer of a turn is whole, and its agent known, only where its beginning has been read.
-    const whole = after === 0 ? 0 : facts.findIndex((fact) => fact.type === 'turn.started');
-    messages = whole < 0 ? [] : messagesOf(facts.slice(whole));
-  }
-  return messages.slice(-limit);
+/** The answer of a turn is whole, and its agent known, only where its beginning has been read. */
+function wholeMessages(facts: readonly Fact[], whole: boolean): Message[] {
+  const first = whole ? 0 : facts.findIndex((fact) => fact.type === 'turn.started');
+  return first < 0 ? [] : messagesOf(facts.slice(first));
 }
 
 /**

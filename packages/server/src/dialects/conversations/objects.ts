@@ -1,6 +1,7 @@
 /** The objects of the REST side. */
 import { type Principal, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
 import type { Agent, Domain, Engine, SessionRecord } from '../../core/engine.ts';
+import type { Surroundings } from '../dialect.ts';
 import type { Message } from './messages.ts';
 
 export const domainObject = ({ id, name, description, defaultAgent, agents }: Domain) => ({
@@ -11,15 +12,26 @@ export const domainObject = ({ id, name, description, defaultAgent, agents }: Do
   agents,
 });
 
-/** Every agent is offered every tool. */
-export const agentObject = ({ id, name, description }: Agent, engine: Engine) => ({
-  id,
-  name,
-  description,
-  domain_ids: engine.roster.domains.filter((domain) => domain.agents.includes(id)).map((domain) => domain.id),
-  tools: engine.toolSpecs().map((tool) => tool.name),
-});
+/** `domain` is the one that was asked for. An agent is as old as the server, and ready as soon as it is configured. */
+export function agentObject(agent: Agent, { engine, about }: Catalog, domain?: string) {
+  const { id, name, description, tools } = agent;
+  const domains = engine.roster.listed.domains
+    .filter(({ agents }) => agents.includes(id))
+    .map((one) => one.id);
+  const offered = engine.toolSpecs().map((tool) => tool.name);
+  return {
+    id,
+    name,
+    description,
+    domain_id: domain ?? domains[0] ?? null,
+    domain_ids: domains,
+    tools: tools ? offered.filter((tool) => tools.includes(tool)) : offered,
+    version: about.version,
+    state: 'ready',
+  };
+}
 
+type Catalog = Pick<Surroundings, 'engine' | 'about'>;
 type ListedTool = ReturnType<Engine['toolSpecs']>[number];
 
 export const toolObject = ({ name, description, parameters, requiresApproval }: ListedTool) => ({
@@ -39,6 +51,7 @@ export const conversationObject = (
 ) => ({
   id: ref.id,
   domain_id: domain,
+  agent_id: agent,
   created_by_role: ref.owner === principal.id ? principal.role : null,
   created_by_sub: ref.owner,
   title,
@@ -48,3 +61,20 @@ export const conversationObject = (
   metadata: { dialect, active_agent: agent },
   messages,
 });
+
+/** `uptime_seconds` is that of the process. */
+export async function healthObject({ about, now, problem }: Pick<Surroundings, 'about' | 'now' | 'problem'>) {
+  const unready = await problem();
+  return {
+    status: unready === null ? 'ok' : 'unavailable',
+    reason: unready?.reason ?? null,
+    detail: unready?.detail ?? null,
+    timestamp: new Date(now()).toISOString(),
+    version: about.version,
+    uptime_seconds: Math.floor(process.uptime()),
+    provider: about.provider,
+    model: about.model,
+    sandbox: about.sandbox,
+    listeners: about.doors().map(({ dialect, port }) => ({ dialect, port })),
+  };
+}

@@ -58,7 +58,7 @@ export type State = {
   readonly denial: string;
 };
 
-function start({ ref, agent, open: block }: Now): State {
+export function start({ ref, agent, open: block }: Pick<Now, 'ref' | 'agent' | 'open'>): State {
   return {
     ...REST,
     conversationId: ref.id,
@@ -68,7 +68,7 @@ function start({ ref, agent, open: block }: Now): State {
   };
 }
 
-function step(before: State, event: SessionEvent): Stepped<State, Body> {
+export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);
   const state = calls === before.calls ? before : { ...before, calls };
   switch (event.type) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Permission } from '@parlance/protocol';
+import { version } from '../../../package.json' with { type: 'json' };
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import { connectAs, of, say, started, turn, UUID } from './test-chat.ts';
 
@@ -113,9 +114,44 @@ describe('what there is', () => {
       id: 'storyteller',
       name: 'Storyteller',
       description: expect.any(String),
+      domain_id: 'social_chat',
       domain_ids: ['social_chat', 'social_simulation'],
       tools: expect.arrayContaining(['echo', 'save_file', 'shell']),
+      version,
+      state: 'ready',
     });
+  });
+
+  test('agents of a domain', async () => {
+    const agents = async (query: string) =>
+      ((await ask('uma', `/v1/agents${query}`)).body as Json[]).map(({ id, domain_id }) => [id, domain_id]);
+    expect(await agents('?domain_id=social_simulation')).toEqual([
+      ['storyteller', 'social_simulation'],
+      ['comedian', 'social_simulation'],
+      ['philosopher', 'social_simulation'],
+      ['empath', 'social_simulation'],
+    ]);
+    expect(await agents('?domain_id=nowhere')).toEqual([]);
+    // The domain of the copilot is not listed.
+    expect(await agents('?domain_id=copilot')).toEqual([]);
+    expect(await agents('?domain_id=')).toEqual(await agents(''));
+  });
+
+  test('one domain, one agent', async () => {
+    const { body: domains } = await ask('uma', '/v1/domains');
+    const { body: agents } = await ask('uma', '/v1/agents');
+    expect(await ask('uma', '/v1/domains/brainstorming')).toMatchObject({
+      status: 200,
+      body: (domains as Json[]).find(({ id }) => id === 'brainstorming') ?? {},
+    });
+    expect(await ask('uma', '/v1/agents/opponent')).toMatchObject({
+      status: 200,
+      body: (agents as Json[]).find(({ id }) => id === 'opponent') ?? {},
+    });
+    for (const path of ['/v1/domains/nowhere', '/v1/domains/copilot'])
+      expect(await ask('uma', path)).toMatchObject({ status: 404, body: { detail: 'Unknown domain' } });
+    for (const path of ['/v1/agents/nobody', '/v1/agents/copilot'])
+      expect(await ask('uma', path)).toMatchObject({ status: 404, body: { detail: 'Unknown agent' } });
   });
 
   test('tools', async () => {
@@ -155,6 +191,7 @@ describe('conversations', () => {
     const expected = {
       id: UUID,
       domain_id: 'brainstorming',
+      agent_id: 'opponent',
       created_by_role: 'user',
       created_by_sub: 'uma',
       title: '',
@@ -225,7 +262,8 @@ describe('conversations', () => {
 
   test.each([
     [{ domain_id: 'nowhere' }, 404],
-    [{ domain_id: 'brainstorming', agent_id: 'coder' }, 404],
+    [{ domain_id: 'brainstorming', agent_id: 'nobody' }, 404],
+    [{ domain_id: 'brainstorming', agent_id: 'copilot' }, 404],
     [{}, 422],
     [{ domain_id: '' }, 422],
     [{ domain_id: 1 }, 422],
@@ -235,6 +273,16 @@ describe('conversations', () => {
   ])('POST of %j is %d', async (given, status) => {
     const answer = await post('uma', '/v1/conversations', given);
     expect([answer.status, answer.body]).toEqual([status, { detail: expect.stringMatching(/\S/) }]);
+  });
+
+  test('an agent of another domain may begin it, and answers', async () => {
+    const given = { domain_id: 'brainstorming', agent_id: 'coder' };
+    const { status, body } = await post('uma', '/v1/conversations', given);
+    expect([status, body]).toMatchObject([201, given]);
+    const client = await connectAs(server, 'uma');
+    say(client, String((body as Json).id), 'count to 2');
+    const complete = of(await turn(client), 'message_complete')[0];
+    expect(complete?.payload).toMatchObject({ agentId: 'coder', content: '1 2' });
   });
 
   test('agent_id may be left out or null', async () => {
@@ -248,7 +296,7 @@ describe('conversations', () => {
   test("what is not there and what is another's is 404; an admin sees it, without the owner's role", async () => {
     const { body } = await post('uma', '/v1/conversations', { domain_id: 'social_chat' });
     const { id } = body as { id: string };
-    for (const path of [`/v1/conversations/${id}`, `/v1/conversations/${id}/messages`]) {
+    for (const path of ['', '/messages', '/workflow-logs'].map((end) => `/v1/conversations/${id}${end}`)) {
       const foreign = await ask('dev', path);
       expect([foreign.status, foreign.body]).toEqual([404, { detail: 'Unknown conversation' }]);
       expect((await ask(null, path)).status).toBe(404);
@@ -269,6 +317,7 @@ describe('conversations', () => {
     expect(body).toContainEqual({
       id: 'a page/of mine',
       domain_id: 'software_development',
+      agent_id: 'coder',
       created_by_role: 'developer',
       created_by_sub: 'dev',
       title: 'count to 2',
@@ -357,6 +406,14 @@ describe('where a token is required', () => {
     ['POST', '/v1/conversations'],
     ['GET', '/v1/conversations/x'],
     ['GET', '/v1/conversations/x/messages'],
+    ['GET', '/v1/conversations/x/workflow-logs'],
+    ['GET', '/v1/domains/brainstorming'],
+    ['GET', '/v1/agents/coder'],
+    ['GET', '/v1/tool-runs'],
+    ['GET', '/v1/tool-runs/x'],
+    ['GET', '/v1/health'],
+    ['GET', '/v1/health/details'],
+    ['GET', '/v1/metrics'],
   ])('%s %s is 401 without one', async (method, path) => {
     const response = await fetch(closed.http + path, { method });
     expect([response.status, await response.json()]).toEqual([401, { detail: 'A token is required.' }]);

@@ -10,14 +10,24 @@ import { parseBody } from '../json-body.ts';
 import { requestLimit } from '../request-limit.ts';
 import { retryWords, sayRetryAfter } from '../retry.ts';
 import { latestMessages } from './messages.ts';
-import { agentObject, conversationObject, domainObject, toolObject } from './objects.ts';
-import { Credentials, ListQuery, MessagesQuery, MOST_MESSAGES, NewConversation } from './schemas.ts';
+import { agentObject, conversationObject, domainObject, healthObject, toolObject } from './objects.ts';
+import {
+  AgentsQuery,
+  Credentials,
+  ListQuery,
+  MessagesQuery,
+  MOST_MESSAGES,
+  NewConversation,
+  ToolRunsQuery,
+  WorkflowLogsQuery,
+} from './schemas.ts';
+import { findRun, latestRuns } from './tool-runs.ts';
+import { latestWorkflow } from './workflow-logs.ts';
 
 export function routes(app: Hono, around: Surroundings): void {
   const { engine, gate, readBody } = around;
   const api = new Hono();
-  for (const path of ['/auth/*', '/domains', '/agents', '/tools', '/conversations/*'])
-    api.use(path, requestLimit(around));
+  for (const path of LIMITED) api.use(path, requestLimit(around));
   const caller = (c: Context) => principalOf(gate, c.req.raw);
 
   api.onError((thrown, c) => {
@@ -50,9 +60,27 @@ export function routes(app: Hono, around: Surroundings): void {
     return c.json(engine.roster.listed.domains.map(domainObject));
   });
 
+  api.get('/domains/:domain', async (c) => {
+    await caller(c);
+    const found = engine.roster.listed.domains.find(({ id }) => id === c.req.param('domain'));
+    if (!found) throw new Fault('not_found', 'Unknown domain');
+    return c.json(domainObject(found));
+  });
+
   api.get('/agents', async (c) => {
     await caller(c);
-    return c.json(engine.roster.listed.agents.map((agent) => agentObject(agent, engine)));
+    const { domain_id: domain } = fitting(AgentsQuery, c.req.query());
+    const { domains, agents } = engine.roster.listed;
+    const members = domains.find(({ id }) => id === domain)?.agents ?? [];
+    const wanted = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));
+    return c.json(wanted.map((agent) => agentObject(agent, around, domain)));
+  });
+
+  api.get('/agents/:agent', async (c) => {
+    await caller(c);
+    const found = engine.roster.listed.agents.find(({ id }) => id === c.req.param('agent'));
+    if (!found) throw new Fault('not_found', 'Unknown agent');
+    return c.json(agentObject(found, around));
   });
 
   api.get('/tools', async (c) => {
@@ -94,6 +122,44 @@ export function routes(app: Hono, around: Surroundings): void {
     return c.json(await latestMessages(engine, found, limit));
   });
 
+  api.get('/conversations/:id/workflow-logs', async (c) => {
+    const principal = await caller(c);
+    const found = await record(principal, c.req.param('id'));
+    const { limit } = fitting(WorkflowLogsQuery, c.req.query());
+    return c.json(await latestWorkflow(engine, found, limit));
+  });
+
+  api.get('/tool-runs', async (c) => {
+    const principal = await caller(c);
+    requirePermission(principal, 'tool:read');
+    const { limit } = fitting(ToolRunsQuery, c.req.query());
+    return c.json(await latestRuns(engine, principal, limit));
+  });
+
+  api.get('/tool-runs/:id', async (c) => {
+    const principal = await caller(c);
+    requirePermission(principal, 'tool:read');
+    const found = await findRun(engine, principal, c.req.param('id'));
+    if (!found) throw new Fault('not_found', 'Unknown tool run');
+    return c.json(found);
+  });
+
+  api.get('/health', async (c) => {
+    await caller(c);
+    const { status, timestamp } = await healthObject(around);
+    return c.json({ status, timestamp });
+  });
+
+  api.get('/health/details', async (c) => {
+    requirePermission(await caller(c), 'health:read');
+    return c.json(await healthObject(around));
+  });
+
+  api.get('/metrics', async (c) => {
+    requirePermission(await caller(c), 'metrics:read');
+    return c.json(await around.figures());
+  });
+
   /** What is not the principal's is answered as what is not there. */
   async function record(principal: Principal, id: string): Promise<SessionRecord> {
     requirePermission(principal, 'chat:read');
@@ -105,6 +171,18 @@ export function routes(app: Hono, around: Surroundings): void {
 
   app.route('/v1', api);
 }
+
+/** How often one caller may ask for these is limited. */
+const LIMITED = [
+  '/auth/*',
+  '/domains/*',
+  '/agents/*',
+  '/tools',
+  '/conversations/*',
+  '/tool-runs/*',
+  '/health/*',
+  '/metrics',
+];
 
 // In
 

@@ -3,6 +3,19 @@ import { z } from 'zod';
 
 export const MOST_MESSAGES = 1_000;
 
+/** What may have become of the call of a tool. */
+export const RUN_STATUSES = [
+  'pending',
+  'pending_approval',
+  'approved',
+  'running',
+  'completed',
+  'failed',
+  'rejected',
+  'cancelled',
+  'unknown',
+] as const;
+
 export const Credentials = z.object({
   username: z.string().min(1).max(1_000),
   password: z.string().min(1).max(1_000),
@@ -27,4 +40,7 @@ const filled = z
   .optional();
 
 export const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
+export const AgentsQuery = z.object({ domain_id: filled });
+export const ToolRunsQuery = z.object({ limit: upTo(100).default(20) });
+export const WorkflowLogsQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });
 export const MessagesQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });

@@ -1,6 +1,7 @@
 /** What the REST side of `conversations` answers. */
 import { Permission, Role } from '@parlance/protocol';
 import { z } from 'zod';
+import { RUN_STATUSES } from '../../dialects/conversations/schemas.ts';
 import { named } from '../endpoint.ts';
 
 export const Token = named(
@@ -9,30 +10,31 @@ export const Token = named(
 );
 export const Me = named('Me', z.object({ sub: z.string(), role: Role, perms: z.array(Permission) }));
 
-export const Domains = z.array(
-  named(
-    'Domain',
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      description: z.string(),
-      default_agent: z.string(),
-      agents: z.array(z.string()),
-    }),
-  ),
+export const Domain = named(
+  'Domain',
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    default_agent: z.string(),
+    agents: z.array(z.string()),
+  }),
 );
-export const Agents = z.array(
-  named(
-    'Agent',
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      description: z.string(),
-      domain_ids: z.array(z.string()),
-      tools: z.array(z.string()),
-    }),
-  ),
+export const Domains = z.array(Domain);
+export const Agent = named(
+  'Agent',
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    domain_id: z.string().nullable().describe('the domain that was asked for, or the first one'),
+    domain_ids: z.array(z.string()),
+    tools: z.array(z.string()),
+    version: z.string().describe('that of the server'),
+    state: z.literal('ready'),
+  }),
 );
+export const Agents = z.array(Agent);
 export const Tools = z.array(
   named(
     'Tool',
@@ -66,6 +68,7 @@ export const Conversation = named(
   z.object({
     id: z.string(),
     domain_id: z.string(),
+    agent_id: z.string().describe('the agent that answers now'),
     created_by_role: Role.nullable().describe('null where it is someone else’s'),
     created_by_sub: z.string(),
     title: z.string(),
@@ -79,3 +82,62 @@ export const Conversation = named(
 export const Conversations = z.array(Conversation);
 
 export const Detail = named('Detail', z.object({ detail: z.string() }));
+
+const WORKFLOW_TYPES = [
+  'workflow_step_start',
+  'workflow_step_complete',
+  'workflow_thought',
+  'workflow_handoff',
+] as const;
+export const WorkflowLogs = z.array(
+  named(
+    'WorkflowLog',
+    z.object({
+      id: z.string(),
+      conversation_id: z.string(),
+      type: z.enum(WORKFLOW_TYPES),
+      payload: z.record(z.string(), z.json()).describe('that of the frame'),
+      created_at: z.iso.datetime(),
+    }),
+  ),
+);
+
+export const ToolRun = named(
+  'ToolRun',
+  z.object({
+    id: z.string().describe('the requestId of its frames, unless another call may have the same one'),
+    tool_id: z.string(),
+    status: z.enum(RUN_STATUSES),
+    requested_by: z.string(),
+    parameters: z.record(z.string(), z.json()),
+    result: z.record(z.string(), z.json()).nullable(),
+    created_at: z.iso.datetime(),
+    conversation_id: z.string(),
+  }),
+);
+export const ToolRuns = z.array(ToolRun);
+
+const HealthStatus = z.enum(['ok', 'unavailable']);
+export const ServerHealth = named(
+  'ServerHealth',
+  z.object({ status: HealthStatus, timestamp: z.iso.datetime() }),
+);
+export const HealthDetails = named(
+  'HealthDetails',
+  z.object({
+    status: HealthStatus,
+    reason: z.string().nullable(),
+    detail: z.string().nullable(),
+    timestamp: z.iso.datetime(),
+    version: z.string(),
+    uptime_seconds: z.int(),
+    provider: z.string(),
+    model: z.string(),
+    sandbox: z.boolean(),
+    listeners: z.array(z.object({ dialect: z.string(), port: z.int() })),
+  }),
+);
+export const Figures = named(
+  'Figures',
+  z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
+);
