@@ -184,7 +184,9 @@ test('the operator reads once how an extension that was refused is allowed, and 
   await process.kill();
   const lines = (await process.stderr()).split('\n').filter((line) => line.includes(STRANGE_EXTENSION));
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('allow it with --origin or ALLOWED_ORIGINS');
+  expect(lines[0]).toContain(
+    `allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${STRANGE_EXTENSION}`,
+  );
 
   await using allowed = await startProcess(folder, { ALLOWED_ORIGINS: STRANGE_EXTENSION });
   const own: Lines = [['Host', new URL(allowed.http).host], ...headers.slice(1)];

@@ -51,6 +51,7 @@ import { findSandbox } from './tools/shell/sandbox.ts';
 import { anonymousBudget, ByteBudget } from './transports/byte-budget.ts';
 import { crossOrigin } from './transports/cross-origin.ts';
 import { eventStreams } from './transports/event-stream.ts';
+import { plainRefusal } from './transports/http.ts';
 import { bodyReader } from './transports/request-body.ts';
 import { type Opening, socketTransport } from './transports/websocket.ts';
 
@@ -252,6 +253,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       port,
       sockets,
       admit,
+      refusal,
       log,
       maxBodyBytes: config.maxBody,
       opening: (request, peer) => opening(request, { door, dialect }, peer),
@@ -346,11 +348,20 @@ export function app(around: Surroundings, channels: OpenChannels, operations: Op
     const { servedDocument } = await import('./openapi/served.ts');
     return c.body(servedDocument(), 200, { 'content-type': 'application/json' });
   });
-  routes.notFound((c) => c.json({ error: 'Not found', detail: 'Not found' }, 404));
+  routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {
     const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
     around.log.error({ ...ids, err: thrown }, 'a request could not be handled');
-    return c.json({ error: 'Something went wrong.', detail: 'Something went wrong.' }, 500);
+    return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
   });
   return routes;
+}
+
+/** In the shape of the dialect that serves the path. */
+function refusal(path: string, status: number, reason: string): object {
+  for (const dialect of DIALECTS) {
+    const body = dialect.refusal?.(path, status, reason);
+    if (body) return body;
+  }
+  return plainRefusal(reason);
 }

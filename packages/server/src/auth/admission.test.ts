@@ -21,7 +21,22 @@ function opened(allowedOrigins: string[] = []) {
 test('an extension that nobody named is refused, and one line says how to allow it, however often it asks', () => {
   const { lines, ask } = opened();
   for (let count = 0; count < 5; count++) expect(ask({ origin: extension })).toContain('is not allowed');
-  expect(lines).toEqual([`Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS`]);
+  expect(lines).toEqual([
+    `Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${extension}`,
+  ]);
+});
+
+test.each([
+  'chrome-extension://abc; rm -rf ~',
+  'chrome-extension://$(id)',
+  'https://a.example/`id`',
+  'file://a',
+  `https://${'a'.repeat(300)}`,
+])('no flag to copy is made of an origin that is more than a plain name: %s', (origin) => {
+  const { lines, ask } = opened();
+  ask({ origin });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toEndWith('allow it with --origin or ALLOWED_ORIGINS');
 });
 
 test('each extension has a line of its own', () => {

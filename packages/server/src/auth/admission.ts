@@ -14,7 +14,7 @@ export function admission(bound: Bound, log: Log): (request: Request) => string 
   function tell(origin: string, reason: string): void {
     if (told.has(origin) || told.size >= MOST_TOLD) return;
     told.add(origin);
-    log.warn({ origin: origin.slice(0, 200) }, reason);
+    log.warn({ origin: origin.slice(0, 200) }, `${reason}${flagFor(origin)}`);
   }
 
   return (request) => {
@@ -28,3 +28,8 @@ export function admission(bound: Bound, log: Log): (request: Request) => string 
     return originVerdict.reason;
   };
 }
+
+/** Whoever reads the log copies this into a shell: nothing but plain names may stand in it. */
+const COPYABLE = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
+
+const flagFor = (origin: string): string => (COPYABLE.test(origin) ? `, as in: --origin ${origin}` : '');

@@ -101,6 +101,11 @@ export interface Dialect<State = unknown> {
   open?(socket: Socket, around: Surroundings, audience: Audience<State>): Connection;
   /** Called once at the start, before unfinished turns go on and before anyone can connect. */
   resume?(around: Surroundings, audience: Audience<State>): Promise<void>;
+  /**
+   * How a request to one of its HTTP endpoints is refused where the dialect does not see it: its origin is not allowed, or
+   * there is no such endpoint. Undefined for a path that is not the dialect's.
+   */
+  refusal?(path: string, status: number, reason: string): object | undefined;
   /** The HTTP endpoints of the contract. */
   routes?(app: Hono, around: Surroundings): void;
 }

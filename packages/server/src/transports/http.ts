@@ -20,12 +20,16 @@ export type Listening = {
   readonly maxBodyBytes: number;
   /** `peer` is the address of whoever holds the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
+  /** The body of a refusal, in the words of whoever serves that path. */
+  readonly refusal?: (path: string, status: number, reason: string) => object;
   /** told of every request, at level debug */
   readonly log?: Log;
 };
 
-const refused = (reason: string, status: number): Response =>
-  Response.json({ error: reason, detail: reason }, { status });
+const refused = (reason: string, status: number): Response => Response.json(plainRefusal(reason), { status });
+
+/** For paths that no contract has a shape for. */
+export const plainRefusal = (reason: string): object => ({ error: reason, detail: reason });
 
 /** Before the upgrade: a client that has no socket yet reads a status. */
 const noPlace = ({ reason, status }: Refusal): Response =>
@@ -40,11 +44,12 @@ const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec
 /** Throws an error with code EADDRINUSE where anyone listens on the port, be it another server of ours. */
 export function listen(listening: Listening): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
+  const { refusal: bodyOf = (_path, _status, reason) => plainRefusal(reason) } = listening;
 
   /** Undefined where it has become a socket. */
   async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
     const refusal = admit(request);
-    if (refusal !== null) return refused(refusal, 403);
+    if (refusal !== null) return Response.json(bodyOf(pathOf(request.url), 403, refusal), { status: 403 });
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       return routes(request, server.requestIP(request)?.address);
     const found = await opening(request, server.requestIP(request)?.address);

@@ -185,3 +185,35 @@ describe('an extension', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
+
+describe('a request that is refused before it reaches an endpoint', () => {
+  const stranger = { origin: 'chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba' };
+
+  test.each([
+    ['POST', '/api/agent/interact'],
+    ['GET', '/api/session'],
+    ['GET', '/api/session/latest'],
+    ['POST', '/api/v1/auth/login'],
+    ['GET', '/api/knowledge/resolve?url=shop.example'],
+    ['OPTIONS', '/api/agent/interact'],
+  ])('has the shape of the contract: an origin that is not allowed, %s %s', async (method, path) => {
+    const response = await fetch(`${api.server.http}${path}`, { method, headers: stranger });
+    expect(response.status).toBe(403);
+    const message = `Origin "${stranger.origin}" is not allowed: allow it with --origin or ALLOWED_ORIGINS`;
+    expect(await response.json()).toEqual({ success: false, code: 'FORBIDDEN', message, error: message });
+  });
+
+  test('has the shape of the contract: an endpoint that is not there', async () => {
+    const response = await fetch(`${api.server.http}/api/v1/nothing`);
+    expect(response.status).toBe(404);
+    const message = 'Not found';
+    expect(await response.json()).toEqual({ success: false, code: 'NOT_FOUND', message, error: message });
+  });
+
+  test('elsewhere keeps the shape of all other paths', async () => {
+    for (const path of ['/v1/sessions', '/api/sessions', '/api/health']) {
+      const body = await (await fetch(`${api.server.http}${path}`, { headers: stranger })).json();
+      expect(Object.keys(body as object).sort()).toEqual(['detail', 'error']);
+    }
+  });
+});

@@ -9,7 +9,7 @@ import type { Now } from '../../core/engine.ts';
 import { defineDialect, type Frame, NONE, type Stepped, type Surroundings } from '../dialect.ts';
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
-import { checkedBody, errorAnswer, principalOf } from './envelope.ts';
+import { checkedBody, type ErrorCode, errorAnswer, errorBody, principalOf } from './envelope.ts';
 import { type Interaction, interactions } from './interact.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -21,6 +21,7 @@ export const copilot = defineDialect<State>({
   name: 'copilot',
   projection: { start, step, attach },
   routes,
+  refusal,
 });
 
 // In
@@ -54,6 +55,14 @@ function routes(app: Hono, around: Surroundings): void {
   sessionRoutes(app, around);
   accountRoutes(app, around);
 }
+
+function refusal(path: string, status: number, reason: string): object | undefined {
+  const owned = LIMITED.map((pattern) => pattern.slice(0, -'/*'.length));
+  if (!owned.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
+  return errorBody(REFUSALS[status] ?? 'INTERNAL_ERROR', reason);
+}
+
+const REFUSALS: Readonly<Record<number, ErrorCode>> = { 403: 'FORBIDDEN', 404: 'NOT_FOUND' };
 
 // Out
 
