@@ -1,6 +1,7 @@
 /** The database file: opened so that a commit is on disk when it returns, and no one else can read it. */
 import { Database, SQLiteError } from 'bun:sqlite';
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, versionOf } from './migrations.ts';
 import { isFull } from './trouble.ts';
@@ -18,6 +19,18 @@ const CHECKPOINT_PAGES = 4_000;
 
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/**
+ * Closes an existing data folder to others. Left alone are folders that are plainly more than a data folder (the root of the file
+ * system, a home, the current folder, one that many share), and those of another user.
+ */
+export function closeToOthers(folder: string): void {
+  const path = realpathSync(folder);
+  const { mode, uid } = statSync(path);
+  const isShared = (mode & 0o1000) !== 0 || ['/', homedir(), process.cwd()].includes(path);
+  if (isShared || (mode & 0o077) === 0 || uid !== process.getuid?.()) return;
+  chmodSync(path, 0o700);
 }
 
 /**

@@ -3,11 +3,15 @@
  * when the process is, however it died. It is on a file of its own: other programs may still use the database.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Returns what releases it. Throws where another server holds it. */
 export function lockFolder(folder: string): () => void {
-  const database = new Database(join(folder, 'parlance.lock'), { create: true });
+  const path = join(folder, 'parlance.lock');
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const database = new Database(path, { readwrite: true });
   try {
     database.run('PRAGMA locking_mode = EXCLUSIVE');
     database.run('BEGIN EXCLUSIVE');

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { begin, refOf } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
@@ -16,6 +16,29 @@ test('the folder and the files in it are for the owner of the process alone', as
   await begin(store, refOf('ada', 'first'));
   expect(modeOf(folder)).toBe(0o700);
   for (const file of readdirSync(folder)) expect([file, modeOf(join(folder, file))]).toEqual([file, 0o600]);
+  await store.close();
+});
+
+test('a folder and a lock that were there with wider rights are closed to others', async () => {
+  using scratch = scratchFolder();
+  const folder = join(scratch.path, 'data');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'parlance.lock'), '');
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, 'parlance.lock'), 0o644);
+  const store = openSqliteStore(folder, { exclusive: true });
+  expect(modeOf(folder)).toBe(0o700);
+  for (const file of readdirSync(folder)) expect([file, modeOf(join(folder, file))]).toEqual([file, 0o600]);
+  await store.close();
+});
+
+test('a folder that many share is not closed to them', async () => {
+  using scratch = scratchFolder();
+  const folder = join(scratch.path, 'shared');
+  mkdirSync(folder);
+  chmodSync(folder, 0o1777);
+  const store = openSqliteStore(folder, { exclusive: true });
+  expect(modeOf(folder)).toBe(0o777);
   await store.close();
 });
 

@@ -7,7 +7,7 @@ import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../rules/joined.ts';
 import { openness } from '../rules/openness.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
-import { checkDatabase, closeConnection, makeFolder, openConnection } from './connection.ts';
+import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
 import { prepareErase } from './erase.ts';
 import { prepareFindById } from './find-by-id.ts';
@@ -44,6 +44,7 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
     checkDatabase(folder);
     const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
     try {
+      closeToOthers(folder);
       return opened(folder, unlock, options.onCommit ?? (() => undefined));
     } catch (error) {
       unlock();

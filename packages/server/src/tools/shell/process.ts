@@ -1,8 +1,9 @@
-/** One command as a process group: bounded in time and output, and gone as a whole when it ends. */
+/** One command and all that it starts: bounded in time and output, and gone as a whole when it ends. */
 import { constants } from 'node:os';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
 import { CappedOutput } from './capped-output.ts';
+import { killStragglers, newMark } from './stragglers.ts';
 
 export type Run = {
   readonly argv: readonly string[];
@@ -10,6 +11,8 @@ export type Run = {
   readonly environment: Record<string, string>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** it has a process namespace of its own, which ends with it */
+  readonly isolated: boolean;
 };
 
 export type Ended = {
@@ -29,13 +32,16 @@ export const withJoinedOutput = (argv: readonly string[]): string[] => [
   ...argv,
 ];
 
-/** Resolves once the group is dead, also after a timeout or an abort. */
+/** Resolves once nothing of the command runs any more, also after a timeout or an abort. */
 export async function runProcess(run: Run): Promise<Ended> {
   const started = performance.now();
-  const child = start(run);
+  const mark = newMark();
+  const child = start({ ...run, environment: { ...run.environment, ...mark.environment } });
   let reason = 'exited' as Ended['reason'];
   const stop = (why: Ended['reason']) => {
     if (reason === 'exited') reason = why;
+    // Before the group: once their parents are dead, processes that left it are harder to find.
+    if (!run.isolated) killStragglers(mark, child.pid);
     killGroup(child.pid);
   };
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs);
@@ -50,6 +56,7 @@ export async function runProcess(run: Run): Promise<Ended> {
     clearTimeout(timer);
     run.signal.removeEventListener('abort', abort);
     killGroup(child.pid);
+    if (!run.isolated) killStragglers(mark, child.pid);
   }
   await drained.within(DRAIN_MS);
   return {

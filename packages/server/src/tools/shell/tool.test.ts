@@ -189,14 +189,43 @@ for (const sandbox of found ? [null, found] : [null]) {
   });
 }
 
-test('without a sandbox, a process that left its group does not hold up the result', async () => {
-  await using place = await workshop();
+describe('without a sandbox', () => {
   const tool = shell('shell', { sandbox: null, hide: [] });
-  const script =
-    "setsid sh -c 'echo $$ > pid; exec sleep 654325' & while ! [ -s pid ]; do :; done; echo done";
-  const result = await use(tool, { command: ['sh', '-c', script] }, contextIn(place.root));
-  process.kill(Number(await place.read('pid')), 'SIGKILL');
-  expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
+  const daemon = (seconds: number, clear = '') =>
+    `${clear} setsid sh -c 'echo $$ > pid; exec sleep ${seconds}' & while ! [ -s pid ]; do :; done; echo done`;
+
+  test('a process that left its group neither holds up the result nor outlives the command', async () => {
+    await using place = await workshop();
+    const result = await use(tool, { command: ['sh', '-c', daemon(654325)] }, contextIn(place.root));
+    expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
+    await noneRuns('654325');
+  });
+
+  test('one that also cleared its environment ends with a command that is stopped', async () => {
+    await using place = await workshop();
+    const script = `${daemon(654326, 'env -i PATH="$PATH"')}; sleep 600`;
+    const result = await use(tool, { command: ['sh', '-c', script], timeout: 2_000 }, contextIn(place.root));
+    expect(result.data).toMatchObject({ exit_code: 124 });
+    await noneRuns('654326');
+  });
+
+  test('a command beside it, and what it left to run in time, are not disturbed', async () => {
+    await using place = await workshop();
+    const other = use(
+      tool,
+      { command: ['sh', '-c', 'echo > up; until [ -e go ]; do sleep 0.01; done; echo fine'] },
+      contextIn(place.root),
+    );
+    while (!existsSync(join(place.root, 'up'))) await Bun.sleep(5);
+    const first = await use(
+      tool,
+      { command: ['sh', '-c', 'sh -c "echo child" & wait; echo ended'] },
+      contextIn(place.root),
+    );
+    expect(first.data).toMatchObject({ output: 'child\nended\n', exit_code: 0 });
+    await place.write('go', '');
+    expect((await other).data).toMatchObject({ output: 'fine\n', exit_code: 0 });
+  });
 });
 
 /** Resolves once no `sleep` with this argument runs. Bounded by the timeout of the test. */

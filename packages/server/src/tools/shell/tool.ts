@@ -159,7 +159,7 @@ async function runCommand(
   const inside = await sandbox?.enter(command, view);
   const watch = sandbox && !approved && !unasked ? await watchLeftovers({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
-  const run = { argv, workdir, environment, timeoutMs: timeout, signal };
+  const run = { argv, workdir, environment, timeoutMs: timeout, signal, isolated: inside !== undefined };
   let notes: string[] = [];
   const ended = await runProcess(run).finally(async () => {
     await inside?.finish();
