@@ -88,6 +88,51 @@ test('no folder is made where nothing may be written', async () => {
   ]);
 });
 
+describe('a folder that git takes for its own, whatever leads there', () => {
+  async function withLinkedGit(): Promise<Workshop> {
+    const place = await workshop();
+    for (const path of ['store/HEAD', 'store/config', 'store/objects/x', 'store/refs/x', 'store/hooks/x'])
+      await place.write(path, 'x\n');
+    await symlink('store', join(place.root, '.git'));
+    await symlink('store/hooks', join(place.root, 'innocent'));
+    return place;
+  }
+  const PATHS = ['.git/hooks/pre-commit', 'store/hooks/pre-commit', 'innocent/pre-commit'];
+  const add = (path: string) => patch(`*** Add File: ${path}\n+x`);
+
+  test('asks before it is changed, and is not changed by a call that nobody approved', async () => {
+    await using place = await withLinkedGit();
+    for (const path of PATHS) {
+      const save = { path, content: 'x' };
+      expect((await saver.approval(save, { root: place.root }))?.kind).toBe('other');
+      expect((await patcher.approval(add(path), { root: place.root }))?.kind).toBe('other');
+      expect((await faultOf(run(saver, place, save))).code).toBe('tool_invalid');
+      expect(await run(patcher, place, add(path))).toContain('after approval');
+    }
+    expect(await readdir(join(place.root, 'store/hooks'))).toEqual(['x']);
+  });
+
+  test('is changed under its own name by one that somebody approved, and never through a link', async () => {
+    await using place = await withLinkedGit();
+    const approved = contextIn(place.root, { approved: true });
+    for (const path of ['.git/hooks/pre-commit', 'innocent/pre-commit'])
+      expect((await faultOf(textFrom(saver, { path, content: 'x' }, approved))).code).toBe('tool_invalid');
+    await textFrom(saver, { path: 'store/hooks/pre-commit', content: 'x' }, approved);
+    expect((await readdir(join(place.root, 'store/hooks'))).sort()).toEqual(['pre-commit', 'x']);
+  });
+
+  test('cannot be made file by file unasked; files of the same names elsewhere can', async () => {
+    await using place = await workshop();
+    for (const path of ['lib/config', 'lib/objects/x', 'lib/refs/x', 'docs/HEAD', 'src/config'])
+      await run(saver, place, { path, content: 'x' });
+    expect((await saver.approval({ path: 'lib/HEAD', content: 'x' }, { root: place.root }))?.kind).toBe(
+      'other',
+    );
+    expect((await faultOf(run(saver, place, { path: 'lib/HEAD', content: 'x' }))).code).toBe('tool_invalid');
+    expect((await saver.approval({ path: 'src/a', content: 'x' }, { root: place.root }))?.kind).toBe('edit');
+  });
+});
+
 test('what a call holds open is closed when it ends', async () => {
   await using place = await workshop();
   await place.write('a/b/c.txt', 'c');
