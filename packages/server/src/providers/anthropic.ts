@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/pr
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
-import { callInput } from './call-input.ts';
+import { callInput, parsedInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
 import { refusedRequest } from './refused-request.ts';
 import {
@@ -82,7 +82,7 @@ const CallStart = z.object({
   type: z.literal('tool_use'),
   id: z.string(),
   name: z.string(),
-  input: z.record(z.string(), z.json()).default({}),
+  input: z.unknown().optional(),
 });
 const KnownStart = z.discriminatedUnion('type', [TextStart, ThinkingStart, RedactedStart, CallStart]);
 const KNOWN = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
@@ -99,7 +99,8 @@ type Open =
       readonly kind: 'call';
       readonly id: string;
       readonly tool: string;
-      readonly input: JsonObject;
+      /** what the block began with */
+      readonly start: ReturnType<typeof parsedInput>;
       readonly json: string;
     };
 
@@ -180,8 +181,9 @@ function begin(state: AnthropicState, { index, content_block }: z.infer<typeof B
         return [state, [{ type: 'sealed', sealed: sealed({ redacted: block.data }) }]];
       case 'tool_use': {
         const { id, name, input } = block;
-        const next = withOpen(state, index, { kind: 'call', id, tool: name, input, json: '' });
-        return [holding(next, 1, JSON.stringify([id, name, input]).length), NOTHING];
+        const start = parsedInput(input ?? {});
+        const next = withOpen(state, index, { kind: 'call', id, tool: name, start, json: '' });
+        return [holding(next, 1, JSON.stringify([id, name, start]).length), NOTHING];
       }
     }
   });
@@ -197,11 +199,11 @@ function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step 
 }
 
 /** Pieces replace the input that a block began with; mostly it began with none. */
-const callOf = ({ id, tool, input, json }: Extract<Open, { kind: 'call' }>): Call => ({
+const callOf = ({ id, tool, start, json }: Extract<Open, { kind: 'call' }>): Call => ({
   type: 'call',
   call: id,
   tool,
-  ...(json === '' ? { input } : callInput(json)),
+  ...(json === '' ? start : callInput(json)),
 });
 
 const sealed = (data: JsonObject): Sealed => ({ provider: ANTHROPIC, data });

@@ -1,10 +1,22 @@
 /** The input of a call, as a model wrote it. */
-import type { JsonObject } from '@parlance/protocol';
+import { isObject, type JsonObject, jsonNestsDeeper, MOST_LEVELS, nestsDeeper } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 
+type CallInput = { readonly input: JsonObject; readonly malformed?: string };
+
+const TOO_DEEP: CallInput = { input: {}, malformed: `(nested deeper than ${MOST_LEVELS} levels)` };
+
 /** Nothing at all means none; what is not an object is kept as written. */
-export function callInput(written: string): { input: JsonObject; malformed?: string } {
+export function callInput(written: string): CallInput {
   if (written.trim() === '') return { input: {} };
+  if (jsonNestsDeeper(written)) return TOO_DEEP;
   const input = jsonObject(written);
   return input ? { input: input as JsonObject } : { input: {}, malformed: written };
+}
+
+/** As `callInput`, for a vendor that sends the input as JSON in its event. */
+export function parsedInput(given: unknown): CallInput {
+  if (nestsDeeper(given)) return TOO_DEEP;
+  if (isObject(given)) return { input: given as JsonObject };
+  return { input: {}, malformed: typeof given === 'string' ? given : JSON.stringify(given) };
 }

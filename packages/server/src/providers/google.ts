@@ -2,6 +2,7 @@
 import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import { parsedInput } from './call-input.ts';
 import { GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
 import { jsonObject } from './json.ts';
 import { refusedRequest } from './refused-request.ts';
@@ -78,7 +79,7 @@ type VendorError = z.infer<typeof VendorError>;
 const FunctionCall = z.object({
   id: z.string().optional(),
   name: z.string(),
-  args: z.json().optional(),
+  args: z.unknown().optional(),
 });
 
 // Step
@@ -174,8 +175,7 @@ function called(
     type: 'call',
     id,
     tool: name,
-    input: isObject(args) ? (args as JsonObject) : {},
-    ...(isObject(args) ? {} : { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
+    ...parsedInput(args),
     ...(Object.keys(kept).length > 0 ? { sealed: sealed(kept) } : {}),
   };
   const held = {

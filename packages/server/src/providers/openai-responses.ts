@@ -2,7 +2,15 @@
  * The Responses API. Nothing is stored at the vendor: what it wants back of its reasoning comes encrypted, is kept with
  * the conversation, and is sent again in the place where it was.
  */
-import { isObject, type Json, type JsonObject, type Part, type Sealed, type Usage } from '@parlance/protocol';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  nestsDeeper,
+  type Part,
+  type Sealed,
+  type Usage,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
@@ -198,7 +206,7 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
   if (!parsed.success) return [state, []];
   const { item } = parsed.data;
   if (item.type === 'reasoning') {
-    if (!item.encrypted_content) return [state, []];
+    if (!item.encrypted_content || nestsDeeper(item)) return [state, []];
     // Calls are recorded after all reasoning: what was thought between two of them is kept with the second.
     if (state.calls > 0) {
       const written = state.written + item.encrypted_content.length + KEPT_PIECE;
