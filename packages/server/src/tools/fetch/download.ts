@@ -1,12 +1,13 @@
-/** Gets a page, over as many redirects as are allowed; each address on the way is checked like the first. */
+/** Gets a page, over as many redirects as are allowed inside its host; each address on the way is checked like the first. */
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
 import { pageAddress } from './address.ts';
 import { readBody } from './body.ts';
 import { decodeText } from './charset.ts';
 import { REDIRECTS } from './limits.ts';
 import { request } from './request.ts';
-import { checkedAddresses, type ResolveOptions } from './resolve.ts';
+import { checkedAddresses, hostOf, type ResolveOptions } from './resolve.ts';
 
 export type DownloadOptions = ResolveOptions & { readonly ca?: string };
 
@@ -17,8 +18,15 @@ export type Download = {
   readonly text: string;
 };
 
+/** The page is at another host, which nobody has approved: nothing was asked there. */
+export type Elsewhere = { readonly elsewhere: URL };
+
 /** The faults it throws hold nothing that the site says. Other errors are of the network, or the abort of `signal`. */
-export async function download(start: URL, options: DownloadOptions, signal: AbortSignal): Promise<Download> {
+export async function download(
+  start: URL,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): Promise<Download | Elsewhere> {
   let url = start;
   for (let hop = 0; hop <= REDIRECTS; hop++) {
     const addresses = await checkedAddresses(url, options, signal);
@@ -27,11 +35,18 @@ export async function download(start: URL, options: DownloadOptions, signal: Abo
       const location = redirectOf(message);
       if (location === null) return await pageIn(message, url, signal);
       url = pageAddress(location, url);
+      if (url.host !== start.host) return await elsewhere(url, options, signal);
     } finally {
       message.destroy();
     }
   }
   throw new Fault('tool_failed', `The page redirects more than ${REDIRECTS} times.`);
+}
+
+/** An address of a machine is checked here already; a name is not looked up for a site that nobody has approved. */
+async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<Elsewhere> {
+  if (isIP(hostOf(url)) !== 0) await checkedAddresses(url, options, signal);
+  return { elsewhere: url };
 }
 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | null {

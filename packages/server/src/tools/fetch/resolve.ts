@@ -15,13 +15,16 @@ export type ResolveOptions = {
 const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
+/** Without the brackets of an address of IPv6. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
+
 /** Throws a `Fault` where one address of the host is not public: a name that mixes them is a trap or a mistake. */
 export async function checkedAddresses(
   url: URL,
   { resolve = resolveHost, allow }: ResolveOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await unlessAborted(found(host, resolve), signal) : [host];
   if (addresses.length === 0) throw new Fault('tool_failed', 'The host of the address is not known.');
   if (!addresses.every((address) => isPublicAddress(address) || (allow?.(address) ?? false))) {

@@ -292,13 +292,31 @@ describe('redirects', () => {
       'http://[::1]/',
       'http://0xa9fea9fe/',
     ],
-    ...['http://[::ffff:127.0.0.2]/', 'http://2130706434/', 'http://localhost6./', '//192.168.1.1/'],
+    ...['http://[::ffff:127.0.0.2]/', 'http://2130706434/', '//192.168.1.1/'],
   ])('to %s are refused', async (location) => {
     await using site = await serving({ '/': to(location) });
-    const resolve = async (host: string) => (host.startsWith('localhost') ? ['::1'] : ['127.0.0.1']);
-    expect(await faultAt(site, '/', { resolve })).toContain('private or special');
+    expect(await faultAt(site, '/')).toContain('private or special');
     expect(site.requests.length).toBe(1);
   });
+
+  test.each(['http://other.test/a?b', 'https://other.test/', 'http://site.test:1/', 'http://localhost./'])(
+    'to %s, another host than the approved one, are told and not followed',
+    async (location) => {
+      await using site = await serving({ '/': to('/hop'), '/hop': to(location) });
+      const asked: string[] = [];
+      const resolve = async (host: string) => {
+        asked.push(host);
+        return ['127.0.0.1'];
+      };
+      const result = await get(site, '/', { resolve });
+      expect(textOf(result.parts)).toContain(
+        `was not fetched. Call fetch_page with its address to ask for it: ${location}`,
+      );
+      expect(result).toMatchObject({ failed: true, untrusted: true, data: { redirect: location } });
+      expect(site.requests.map((request) => request.split(' ')[1])).toEqual(['/', '/hop']);
+      expect(new Set(asked)).toEqual(new Set(['site.test']));
+    },
+  );
 
   test('from outside to this machine are refused', async () => {
     await using inside = await serving({ '/': { body: 'secret' } });

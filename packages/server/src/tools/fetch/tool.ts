@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { addressProblem, pageAddress } from './address.ts';
-import { type Download, type DownloadOptions, download } from './download.ts';
+import { type Download, type DownloadOptions, download, type Elsewhere } from './download.ts';
 import { FETCH_MS, PAGE_CHARACTERS } from './limits.ts';
 import { type Readable, readable } from './readable.ts';
 
@@ -32,6 +32,7 @@ export const fetchPage = (options: FetchOptions = {}): Tool =>
     approval: ({ url }) => askToFetch(pageAddress(url)),
     run: async ({ url }, { signal }) => {
       const page = await downloaded(pageAddress(url), options, signal);
+      if ('elsewhere' in page) return redirected(page.elsewhere);
       return shown(page.url, await textIn(page, signal));
     },
   });
@@ -47,7 +48,7 @@ async function downloaded(
   url: URL,
   { timeoutMs = FETCH_MS, ...options }: FetchOptions,
   signal: AbortSignal,
-): Promise<Download> {
+): Promise<Download | Elsewhere> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
     return await download(url, options, AbortSignal.any([signal, deadline]));
@@ -65,6 +66,12 @@ const textIn = (page: Download, signal: AbortSignal): Promise<Readable> | Readab
   page.html
     ? readable(page.text, page.url, signal)
     : { title: '', text: cutText(page.text, PAGE_CHARACTERS) };
+
+/** The address is what the site says: a call for it is asked about by itself. */
+function redirected({ href, host }: URL): ToolResult {
+  const text = `The page is at another host, ${host}, and was not fetched. Call fetch_page with its address to ask for it: ${href}`;
+  return { parts: [textPart(text)], data: { redirect: href }, failed: true, untrusted: true };
+}
 
 function shown(url: URL, { title, text }: Readable): ToolResult {
   const head = title === '' ? url.href : `# ${title}\n${url.href}`;
