@@ -100,8 +100,8 @@ test('a side panel hears every message as it is stored, and the end of each call
     data: { taskId: first.data.taskId, action: 'finish()', status: 'completed' },
   });
   const { messages } = await messagesOf(sessionId);
-  expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2, 3]);
-  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 3);
+  expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2, 3, 4]);
+  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 4);
   expect(last.message).toMatchObject({ role: 'assistant', messageId: messages.at(-1)?.messageId });
 });
 
@@ -118,15 +118,12 @@ test('the plan of a task is a system message, stored, pushed and numbered with t
     body: JSON.stringify({ sessionId, url: form.url }),
   });
   const { pushed, hears } = await panel(sessionId);
-  const first = await post(server, token, { ...page, query: 'click Submit and then click Rocket' });
-  const failed = await post(server, token, {
-    ...page,
-    query: 'go on',
-    taskId: first.data.taskId,
-    dom: '<h1>Thanks</h1><button id="5">Reset</button>',
-    lastActionStatus: 'success',
-  });
-  expect(failed.data.action).toBe('fail()');
+  const first = await post(server, token, { ...page, query: 'click Submit and then click Reset' });
+  const report = { url: form.url, query: 'go on', taskId: first.data.taskId, lastActionStatus: 'success' };
+  const dom = '<h1>Thanks</h1><button id="5">Reset</button>';
+  const next = await post(server, token, { ...report, dom });
+  const last = await post(server, token, { ...report, dom: '<h1>Gone</h1>' });
+  expect([first, next, last].map(({ data }) => data.action)).toEqual(['click(4)', 'click(5)', 'finish()']);
   const second = await post(server, token, { ...page, query: 'click Reset' });
   await hears(({ data }) => data?.taskId === second.data.taskId);
   const { messages } = await messagesOf(sessionId);
@@ -134,9 +131,15 @@ test('the plan of a task is a system message, stored, pushed and numbered with t
   const plans = messages.filter(({ role }) => role === 'system');
   expect(plans.map(({ metadata }) => metadata)).toEqual([
     { taskId: first.data.taskId, messageType: 'plan_preview', plan: first.data.plan },
+    { taskId: first.data.taskId, messageType: 'plan_update', plan: next.data.plan },
+    { taskId: first.data.taskId, messageType: 'plan_update', plan: last.data.plan },
     { taskId: second.data.taskId, messageType: 'plan_preview', plan: second.data.plan },
   ]);
-  expect(plans[0]?.content).toBe('The plan:\n1. Click Submit\n2. Click Rocket');
+  expect(plans.slice(0, 2).map(({ content }) => content)).toEqual([
+    'The plan:\n1. Click Submit\n2. Click Reset',
+    'The plan:\n1. Click Submit (done)\n2. Click Reset',
+  ]);
+  expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(messages.length);
   const told = pushed.filter(({ type }) => type === 'new_message').map(({ message }) => message);
   expect(told.map(({ messageId }) => messageId)).toEqual(messages.map(({ messageId }) => messageId));
   expect(told.find(({ role }) => role === 'system')).toEqual(plans[0] as never);

@@ -106,11 +106,12 @@ test('a plan that is replaced is another system message, and the answer has the 
     headers: { authorization: `Bearer ${token}` },
   });
   const { messages } = (await response.json()) as { messages: Record<string, unknown>[] };
-  expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const plans = messages.filter(({ role }) => role === 'system').map(({ metadata }) => metadata);
   expect(plans).toEqual([
     { taskId: run.last.data.taskId, messageType: 'plan_preview', plan: run.bodies[0]?.data.plan },
     { taskId: run.last.data.taskId, messageType: 'plan_update', plan: run.bodies[1]?.data.plan },
+    { taskId: run.last.data.taskId, messageType: 'plan_update', plan: run.last.data.plan },
   ]);
   expect(run.bodies[1]?.data.plan).toMatchObject({ steps: [{ description: 'Press Submit' }] });
 });

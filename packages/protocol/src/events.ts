@@ -212,7 +212,12 @@ export const EVENTS = {
   /** Comes before the side effect. */
   'tool.started': fact({ turn: TurnId, call: CallId }),
   /** A client that comes and goes carries the call out: the session rests until it says what came of it. */
-  'call.deferred': fact({ turn: TurnId, call: CallId }),
+  'call.deferred': fact({
+    turn: TurnId,
+    call: CallId,
+    /** besides the call, the user is told something, such as how far a plan has come */
+    notice: z.boolean().optional(),
+  }),
   'tool.ended': fact({
     turn: TurnId,
     call: CallId,
@@ -227,7 +232,7 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the call was the end of what the agent wanted: the turn ends with it */
     final: z.boolean().optional(),
-    /** the outcome is a message to the user, such as a plan */
+    /** the user is told something by it, such as a plan */
     notice: z.boolean().optional(),
   }),
   /** A standing grant was taken back. */

@@ -153,7 +153,7 @@ async function defer(
   if (result.failed) return failed(session, turn, call, textOf(result.parts));
   await recordIn(session, turn.id, [
     { type: 'tool.started', turn: turn.id, call: call.call },
-    { type: 'call.deferred', turn: turn.id, call: call.call },
+    { type: 'call.deferred', turn: turn.id, call: call.call, notice: result.notice },
   ]);
 }
 

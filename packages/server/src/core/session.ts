@@ -234,12 +234,13 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     case 'tool.started':
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
     case 'call.deferred':
-      return withCall({ ...state, said: state.said + 1 }, fact.call, (call) => ({
+      return withCall({ ...state, said: state.said + (fact.notice ? 2 : 1) }, fact.call, (call) => ({
         ...base(call),
         phase: 'deferred',
       }));
     case 'tool.ended': {
-      const said = fact.final || fact.notice || fact.said !== undefined ? state.said + 1 : state.said;
+      const words = fact.final || fact.said !== undefined ? 1 : 0;
+      const said = state.said + words + (fact.notice ? 1 : 0);
       return inTurn({ ...state, said }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,

@@ -33,7 +33,7 @@ export type ToolResult = {
   readonly untrusted?: true;
   /** nothing more is wanted of the model: the turn ends */
   readonly final?: true;
-  /** the outcome is a message to the user, such as a plan */
+  /** the user is told something by it, such as a plan; of a deferred call, when it is handed to the client */
   readonly notice?: true;
 };
 
@@ -66,8 +66,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** Further tools whose rules apply to this call. */
   ruledAs?(input: z.output<Schema>): readonly string[];
   /**
-   * A client that comes and goes carries it out: `run` only looks whether it can be asked for, and what it returns is
-   * not used. The outcome comes with the command `call.answer`, however late.
+   * A client that comes and goes carries it out: `run` only looks whether it can be asked for, and of what it
+   * returns only `notice` is used. The outcome comes with the command `call.answer`, however late.
    */
   readonly deferred?: boolean;
   /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */

@@ -93,10 +93,10 @@ function start(now: Now): State {
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (!isFact(event)) return [before, NONE];
-  const [messages, message] = stepMessages(before.messages, event);
+  const [messages, told] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);
   const state = messages === before.messages && failed === before.failed ? before : { messages, failed };
-  const bodies: Body[] = message ? [{ type: 'new_message', sessionId: event.session, message }] : [];
+  const bodies = told.map((message): Body => ({ type: 'new_message', sessionId: event.session, message }));
   return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
 }
 

@@ -124,11 +124,11 @@ test('step by step gives the same messages, but for outcomes that are not known 
   const facts = factsOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
   let state = startMessages(7);
   const stepped = facts.flatMap((fact) => {
-    const [next, message] = stepMessages(state, fact);
+    const [next, messages] = stepMessages(state, fact);
     state = next;
-    return message ? [message] : [];
+    return messages;
   });
-  expect(state).toEqual({ next: 10, calls: new Map(), planned: null });
+  expect(state).toEqual({ next: 10, calls: new Map(), plan: null });
   expect(stepped.map(({ sequenceNumber }) => sequenceNumber)).toEqual([7, 8, 9]);
   const whole = messagesOf(facts, 7);
   expect(stepped).toEqual(

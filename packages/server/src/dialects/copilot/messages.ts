@@ -4,8 +4,10 @@
  */
 import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
+import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 import { waitingWords } from '../approval-words.ts';
-import { type Plan, planSet } from './task.ts';
+import { nthId } from '../ids.ts';
+import { type Plan, planOf } from './task.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
@@ -33,8 +35,6 @@ export type CopilotMessage = {
   };
 };
 
-type Metadata = NonNullable<CopilotMessage['metadata']>;
-
 type Requested = { readonly tool: string; readonly input: JsonObject };
 
 export type MessageState = {
@@ -42,29 +42,30 @@ export type MessageState = {
   readonly next: number;
   /** calls that have no outcome yet */
   readonly calls: ReadonlyMap<CallId, Requested>;
-  /** the last turn that has told its plan */
-  readonly planned: TurnId | null;
+  /** the plan of the last turn that has one */
+  readonly plan: PlanProgress | null;
 };
 
 /** `said`: how many messages there are before the facts that are to come. */
 export const startMessages = (said: number): MessageState => ({
   next: said,
   calls: new Map(),
-  planned: null,
+  plan: null,
 });
 
-/** The message that this fact is, if it is one. A call is understood only where its request was stepped over, too. */
-export function stepMessages(
-  state: MessageState,
-  fact: Fact,
-): readonly [MessageState, CopilotMessage | null] {
-  const message = messageOf(fact, state);
+/** The messages that this fact is. A call is understood only where its request was stepped over, too. */
+export function stepMessages(state: MessageState, fact: Fact): readonly [MessageState, CopilotMessage[]] {
+  const about = fact.type === 'call.deferred' || fact.type === 'tool.ended' ? fact.call : null;
+  const plan = about ? progressAfter(state.plan, fact, state.calls.get(about)) : state.plan;
+  const notice = noticeOf(fact, state, plan);
+  const own = messageOf(fact, notice ? { ...state, next: state.next + 1 } : state);
+  const messages = [
+    ...(notice ? [own ? { ...notice, messageId: nthId(fact.id, 1) } : notice] : []),
+    ...(own ? [own] : []),
+  ];
   const calls = callsAfter(state.calls, fact);
-  if (message) {
-    const planned = message.metadata?.plan && 'turn' in fact ? fact.turn : state.planned;
-    return [{ next: state.next + 1, calls, planned }, message];
-  }
-  return [calls === state.calls ? state : { ...state, calls }, null];
+  if (messages.length === 0 && calls === state.calls && plan === state.plan) return [state, messages];
+  return [{ next: state.next + messages.length, calls, plan }, messages];
 }
 
 /** All messages of these facts; an action has the outcome that came later. `said` is as in `startMessages`. */
@@ -73,10 +74,10 @@ export function messagesOf(facts: readonly Fact[], said = 0): CopilotMessage[] {
   const actions = new Map<CallId, number>();
   let state = startMessages(said);
   for (const fact of facts) {
-    const [next, message] = stepMessages(state, fact);
+    const [next, told] = stepMessages(state, fact);
     state = next;
-    if (message && fact.type === 'call.deferred' && message.status) actions.set(fact.call, messages.length);
-    if (message) messages.push(message);
+    messages.push(...told);
+    if (fact.type === 'call.deferred' && told.at(-1)?.status) actions.set(fact.call, messages.length - 1);
     if (fact.type !== 'tool.ended') continue;
     const index = actions.get(fact.call) ?? -1;
     const action = messages[index];
@@ -86,7 +87,7 @@ export function messagesOf(facts: readonly Fact[], said = 0): CopilotMessage[] {
 }
 
 /** The message that this fact is where `next` is its number; null where it is none. */
-export function messageOf(fact: Fact, { next, calls, planned }: MessageState): CopilotMessage | null {
+function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMessage | null {
   const base = {
     messageId: fact.id,
     sequenceNumber: next,
@@ -124,9 +125,6 @@ export function messageOf(fact: Fact, { next, calls, planned }: MessageState): C
         metadata: { dialect: fact.dialect, taskId: fact.turn },
       };
     case 'tool.ended': {
-      if (fact.notice) {
-        return { ...base, role: 'system', ...notice(fact, calls.get(fact.call), planned === fact.turn) };
-      }
       if (fact.said !== undefined) {
         return { ...base, role: 'user', content: fact.said, metadata: { taskId: fact.turn } };
       }
@@ -168,20 +166,31 @@ export function messageOf(fact: Fact, { next, calls, planned }: MessageState): C
   }
 }
 
-function notice(
-  fact: Fact<'tool.ended'>,
-  call: Requested | undefined,
-  again: boolean,
-): { content: string; metadata: Metadata } {
-  const plan = call?.tool === 'browser_plan' ? planSet(call.input, fact.at) : null;
-  if (!plan) return { content: textOf(fact.parts), metadata: { taskId: fact.turn } };
-  const steps = plan.steps.map(({ index, description }) => `${index + 1}. ${description}`);
-  const messageType = again ? 'plan_update' : 'plan_preview';
-  return {
-    content: [again ? 'The new plan:' : 'The plan:', ...steps].join('\n'),
-    metadata: { taskId: fact.turn, messageType, plan },
-  };
+/** What the user is told besides: the plan of the task, when it is set, when another step begins and when the task ends. */
+function noticeOf(fact: Fact, state: MessageState, progress: PlanProgress | null): CopilotMessage | null {
+  if ((fact.type !== 'tool.ended' && fact.type !== 'call.deferred') || !fact.notice) return null;
+  const base = {
+    messageId: fact.id,
+    role: 'system',
+    sequenceNumber: state.next,
+    timestamp: new Date(fact.at).toISOString(),
+  } as const;
+  const taskId = fact.turn;
+  if (progress?.turn !== taskId) return { ...base, content: '', metadata: { taskId } };
+  const ended =
+    fact.type === 'tool.ended' && fact.final ? (fact.outcome === 'ok' ? 'completed' : 'failed') : null;
+  const plan = planOf(progress, ended);
+  const messageType = state.plan?.turn === taskId ? 'plan_update' : 'plan_preview';
+  return { ...base, content: planWords(plan), metadata: { taskId, messageType, plan } };
 }
+
+const MARKS = { pending: '', active: '', completed: ' (done)', failed: ' (failed)' } as const;
+
+const planWords = ({ steps }: Plan): string =>
+  [
+    'The plan:',
+    ...steps.map(({ index, description, status }) => `${index + 1}. ${description}${MARKS[status]}`),
+  ].join('\n');
 
 type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;
 

@@ -2,6 +2,7 @@
 
 import { type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
+import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 
 export type PlanStep = {
   readonly id: string;
@@ -54,9 +55,7 @@ export type Task = {
 type Reading = {
   taskId: TurnId;
   calls: Map<string, { tool: string; input: JsonObject }>;
-  steps: JsonObject[];
-  createdAt: string;
-  currentStep: number;
+  progress: PlanProgress | null;
   text: string;
   waiting: { tool: string; input: JsonObject } | null;
   ended: 'completed' | 'failed' | null;
@@ -73,9 +72,7 @@ export function taskOf(facts: readonly Fact[], taskId: TurnId): Task {
   const reading: Reading = {
     taskId,
     calls: new Map(),
-    steps: [],
-    createdAt: '',
-    currentStep: 0,
+    progress: null,
     text: '',
     waiting: null,
     ended: null,
@@ -91,6 +88,8 @@ export function taskOf(facts: readonly Fact[], taskId: TurnId): Task {
 }
 
 function read(task: Reading, fact: Fact): void {
+  if (fact.type === 'call.deferred' || fact.type === 'tool.ended')
+    task.progress = progressAfter(task.progress, fact, task.calls.get(fact.call));
   switch (fact.type) {
     case 'text.ended':
       task.text = fact.text;
@@ -104,10 +103,7 @@ function read(task: Reading, fact: Fact): void {
       break;
     case 'call.deferred':
       task.waiting = task.calls.get(fact.call) ?? null;
-      if (task.waiting?.tool === 'browser_act') {
-        task.actionCount++;
-        task.currentStep = stepOf(task, task.waiting.input.step);
-      }
+      if (task.waiting?.tool === 'browser_act') task.actionCount++;
       break;
     case 'tool.ended':
       toolEnded(task, fact);
@@ -138,12 +134,8 @@ function toolEnded(task: Reading, fact: Fact<'tool.ended'>): void {
   if (call?.tool === 'browser_act' && data) {
     task.verification = isObject(data.verification) ? (data.verification as JsonObject) : null;
     task.correction = isObject(data.correction) ? (data.correction as JsonObject) : null;
-    if (fact.outcome === 'ok' && call.input.step === undefined) {
-      task.currentStep = Math.min(task.currentStep + 1, Math.max(0, task.steps.length - 1));
-    }
   }
   if (fact.outcome === 'ok') {
-    if (call?.tool === 'browser_plan') plan(task, call.input, fact.at);
     if (call?.tool === 'browser_verify') task.verification = data ?? null;
     if (call?.tool === 'web_search') task.webSearches.push(textOf(fact.parts));
   }
@@ -152,22 +144,6 @@ function toolEnded(task: Reading, fact: Fact<'tool.ended'>): void {
     task.why = textOf(fact.parts);
   }
 }
-
-/** A plan as it is when it was just set. */
-export const planSet = (input: JsonObject, at: number): Plan =>
-  planOf({ steps: stepsIn(input), currentStep: 0, createdAt: new Date(at).toISOString(), ended: null });
-
-const stepsIn = ({ steps }: JsonObject): JsonObject[] =>
-  Array.isArray(steps) ? steps.filter(isObject).map((step) => step as JsonObject) : [];
-
-function plan(task: Reading, input: JsonObject, at: number): void {
-  task.steps = stepsIn(input);
-  task.createdAt = new Date(at).toISOString();
-  task.currentStep = 0;
-}
-
-const stepOf = (task: Reading, step: unknown): number =>
-  typeof step === 'number' && step < task.steps.length ? step : task.currentStep;
 
 function told(task: Reading): Task {
   const { taskId, waiting, ended, why, verification, correction, usage, actionCount, webSearches } = task;
@@ -186,7 +162,7 @@ function told(task: Reading): Task {
     status,
     thought: thought || (ended === 'failed' ? 'The task could not be done.' : 'Done.'),
     action: ended ? (ended === 'failed' ? 'fail()' : 'finish()') : (sent?.text ?? 'wait(1)'),
-    plan: task.steps.length === 0 ? null : planOf(task),
+    plan: task.progress?.steps.length ? planOf(task.progress, ended) : null,
     question: asks && {
       userQuestion: text(asks.question),
       missingInformation: Array.isArray(asks.missing) ? asks.missing.map(text) : [],
@@ -216,15 +192,11 @@ function statusOf({ ended, waiting, verification }: Reading): TaskStatus {
   }
 }
 
-function planOf({
-  steps,
-  currentStep,
-  createdAt,
-  ended,
-}: Pick<Reading, 'steps' | 'currentStep' | 'createdAt' | 'ended'>): Plan {
+/** The plan as clients are told it; `ended` is how the task came to its end, if it did. */
+export function planOf({ steps, current, at }: PlanProgress, ended: Reading['ended']): Plan {
   const status = (index: number): PlanStep['status'] => {
-    if (ended === 'completed' || index < currentStep) return 'completed';
-    if (index > currentStep) return 'pending';
+    if (ended === 'completed' || index < current) return 'completed';
+    if (index > current) return 'pending';
     return ended === 'failed' ? 'failed' : 'active';
   };
   return {
@@ -237,8 +209,8 @@ function planOf({
       toolType: step.toolType === 'SERVER' || step.toolType === 'MIXED' ? step.toolType : 'DOM',
       ...(isObject(step.expectedOutcome) ? { expectedOutcome: step.expectedOutcome as JsonObject } : {}),
     })),
-    currentStepIndex: ended === 'completed' ? steps.length - 1 : currentStep,
-    createdAt,
+    currentStepIndex: ended === 'completed' ? steps.length - 1 : current,
+    createdAt: new Date(at).toISOString(),
   };
 }
 

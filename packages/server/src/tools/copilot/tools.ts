@@ -10,7 +10,7 @@ import { parseWritten } from '../../copilot/action/parse.ts';
 import { sendAction } from '../../copilot/action/print.ts';
 import { lastPage } from '../../copilot/last-page.ts';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
-import { actsSoFar } from './recall.ts';
+import { actsSoFar, beginsStep, hasPlan } from './recall.ts';
 
 export const MOST_ACTIONS = 50;
 const MOST_WITHOUT_PROGRESS = 5;
@@ -63,7 +63,7 @@ const act = defineTool({
   special: true,
   deferred: true,
   approval: () => null,
-  async run({ action: written }, { recent }) {
+  async run({ action: written, step }, { recent }) {
     const action = parseWritten(written);
     if (!action) throw new Fault('tool_failed', unreadable(written));
     if (action.name === 'finish' || action.name === 'fail') {
@@ -83,7 +83,7 @@ const act = defineTool({
     const page = lastPage(recent);
     const problem = page && fitsPage(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
-    return { parts: [] };
+    return { parts: [], ...(beginsStep(recent, { step: step ?? null }) && { notice: true }) };
   },
 });
 
@@ -148,10 +148,11 @@ const finish = defineTool({
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
   special: true,
   approval: () => null,
-  run: async ({ outcome, message }) => ({
+  run: async ({ outcome, message }, { recent }) => ({
     parts: [textPart(message)],
     failed: outcome === 'failed',
     final: true,
+    ...(hasPlan(recent) && { notice: true }),
   }),
 });
 
