@@ -35,6 +35,7 @@ const withServer = (settings: Record<string, string>) =>
       OPENAI_API_KEY: 'key',
       OPENAI_BASE_URL: model.url,
       CONTEXT_LIMIT: '100000000',
+      PARLANCE_ANSWER_CHARACTERS: '100000000',
       ...settings,
     });
     started.push(server);
