@@ -72,7 +72,12 @@ const conversations: Open = async (server, session, token) => {
   return {
     client,
     say: (content) => client.send({ type: 'send_message', conversationId: session, payload: { content } }),
-    answer: async () => String(payload(await client.next('message_complete')).content),
+    // A socket may inherit streams that others left behind: those are other conversations.
+    answer: async () => {
+      const own = ({ type, conversationId }: AnyFrame) =>
+        type === 'message_complete' && conversationId === session;
+      return String(payload(await client.next(own)).content);
+    },
     async asked() {
       const frame = await client.next('tool_approval_required');
       requestId = payload(frame).requestId;
