@@ -18,6 +18,7 @@ const INSIDE: Words = [
   ] as const),
   ...[
     'plain/inside/../a.txt',
+    'src/..',
     'linked/c.txt',
     'missing',
     'missing/x',

@@ -15,6 +15,7 @@ export const PINNED: readonly { readonly line: Line; readonly root: number }[] =
   { line: line('grep -R found .'), root: 0 },
   { line: line('rg -L found'), root: 0 },
   { line: line('rg found'), root: 0 },
+  { line: line('rg --hidden found src/..'), root: 0 },
   { line: line('find -L .'), root: 0 },
   { line: line('ls -LR'), root: 0 },
   { line: line('wc --files0-from=list'), root: 0 },

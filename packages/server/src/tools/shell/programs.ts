@@ -1,5 +1,5 @@
 /** The programs that only read, with the options under which they do, and what each use of them would read. */
-import { relative } from 'node:path';
+import { basename } from 'node:path';
 import { contains } from '../paths.ts';
 import { findRule } from './find.ts';
 import { gitRule } from './git.ts';
@@ -189,11 +189,11 @@ const ripgrepRule: Rule = async (words, place) => {
   const folders = foldersOf(operands.files, cwd);
   if (has(read, 'L', 'follow') && !(await linksStayInside(folders, scope))) return null;
   const entered = scope.hide.filter((hidden) => folders.some((folder) => contains(folder, hidden)));
-  const left = entered.map((hidden) => relative(cwd, hidden));
-  const canLeave =
-    !has(read, 'g', 'glob', 'iglob') && left.every((path) => /^[\w.-]+(\/[\w.-]+)*$/.test(path));
-  if (entered.length > 0 && (!canLeave || left.some((path) => path.startsWith('..')))) return null;
-  return [...left.map((path) => `--glob=!/${path}`), ...words];
+  // By name alone: a search may reach the folder by more than one path.
+  const left = entered.map((hidden) => basename(hidden));
+  const overruled = has(read, 'g', 'glob', 'iglob');
+  if (entered.length > 0 && (overruled || !left.every((name) => /^[\w.-]+$/.test(name)))) return null;
+  return [...left.map((name) => `--glob=!${name}`), ...words];
 };
 
 /** `sed -n N[,M]p` and names of files. sed also takes options after them. */
