@@ -39,6 +39,11 @@ const REDIRECTED: WireFault = {
   message: "The model's address redirects to another one, which is not followed: check the base URL.",
   retryable: false,
 };
+const COMPRESSED: WireFault = {
+  code: 'provider_rejected',
+  message: "The model's answer is compressed in a way that is not understood.",
+  retryable: false,
+};
 const BUG: WireFault = {
   code: 'internal',
   message: "The model's answer could not be read.",
@@ -242,6 +247,7 @@ export class Attempt<State> {
     if (this.#tooLong) return unavailable('The model was silent for too long.');
     // What the machine says about a connection, without the address and whatever is in it.
     const code = (thrown as { code?: unknown } | null)?.code;
+    if (code === 'BAD_ENCODING') return COMPRESSED;
     return unavailable(`The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`);
   }
 }

@@ -16,9 +16,15 @@ export class AnswerReader {
   /** Null until it is whole; whoever takes it may set it to null again. */
   head: Head | null = null;
   #begun: Buffer = Buffer.alloc(0);
+  readonly #onHead: ((head: Head) => void) | undefined;
   #framing: Framing | null = null;
   #complete = false;
   #reusable = false;
+
+  /** `onHead` is called when the head is whole, before anything of the body. What it throws is thrown by `read`. */
+  constructor(onHead?: (head: Head) => void) {
+    this.#onHead = onHead;
+  }
 
   /** Nothing more belongs to this answer. */
   get complete(): boolean {
@@ -78,6 +84,7 @@ export class AnswerReader {
     const closes = minor === '0' || /(^|[\s,])close($|[\s,])/i.test(headers.get('connection') ?? '');
     this.#reusable = !ambiguous && !closes && this.#framing.by !== 'close';
     this.head = { status, headers };
+    this.#onHead?.(this.head);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import type { Piece } from './chunks.ts';
+import type { Decompression } from './decompression.ts';
 import { Utf8 } from './utf8.ts';
 
 /** The text of an answer, as it arrives. */
@@ -18,7 +19,10 @@ const MOST_WAITING = 1024 * 1024;
 export type Source = { pause(): void; resume(): void; abandon(): void };
 
 type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
-type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
+export type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
+
+/** What a decompression says: pieces, and then how it ended. */
+export type Told = { piece(bytes: Buffer): void; over(end: End): void };
 
 /** A queue between a socket that pushes and one reader that pulls. */
 export class PushedBody implements Body {
@@ -28,11 +32,23 @@ export class PushedBody implements Body {
   #paused = false;
   #pending: Pending | null = null;
   #end: End | null = null;
+  #decompression: Decompression | null = null;
   readonly #text = new Utf8();
 
   constructor(private readonly source: Source) {}
 
-  readonly push: Piece = (bytes, start, end) => this.#add(this.#text.read(bytes, start, end));
+  readonly push: Piece = (bytes, start, end) => {
+    if (this.#decompression) this.#decompression.write(bytes.subarray(start, end));
+    else this.#add(this.#text.read(bytes, start, end));
+  };
+
+  /** What is pushed from now on is decompressed first. */
+  decompress(open: (source: Source, told: Told) => Decompression): void {
+    this.#decompression = open(this.source, {
+      piece: (bytes) => this.#add(this.#text.read(bytes, 0, bytes.length)),
+      over: (end) => this.#over(end),
+    });
+  }
 
   #add(piece: string): void {
     if (piece === '') return; // the beginning of a character
@@ -47,11 +63,16 @@ export class PushedBody implements Body {
     this.#characters += piece.length;
     if (this.#paused || this.#characters <= MOST_WAITING) return;
     this.#paused = true;
-    this.source.pause();
+    (this.#decompression ?? this.source).pause();
   }
 
   /** What was pushed before can still be read. */
   end(end: End): void {
+    if (end.kind === 'complete' && this.#decompression) this.#decompression.end();
+    else this.#over(end);
+  }
+
+  #over(end: End): void {
     if (this.#end) return;
     if (end.kind === 'complete') this.#add(this.#text.end());
     this.#end = end;
@@ -73,8 +94,9 @@ export class PushedBody implements Body {
   }
 
   cancel(): void {
-    const over = this.#end !== null;
-    this.end({ kind: 'complete' });
+    const over = this.#end !== null || this.#decompression?.complete === true;
+    this.#over({ kind: 'complete' });
+    this.#decompression?.stop();
     this.#waiting = [];
     if (!over) this.source.abandon();
   }
@@ -88,7 +110,7 @@ export class PushedBody implements Body {
   }
 
   #goOn(): void {
-    if (this.#paused) this.source.resume();
+    if (this.#paused) (this.#decompression ?? this.source).resume();
     this.#paused = false;
   }
 }

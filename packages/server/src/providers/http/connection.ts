@@ -2,6 +2,7 @@
 import type { Socket, SocketHandler } from 'bun';
 import { AnswerReader, type Head } from './answer-reader.ts';
 import { type Body, PushedBody, type Source } from './body.ts';
+import { Decompression, decoderFor } from './decompression.ts';
 import { HttpError } from './error.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
@@ -64,9 +65,13 @@ export class Connection implements Source {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const abort = () => this.#close(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
+    const body = new PushedBody(this);
     this.#exchange = {
-      reader: new AnswerReader(),
-      body: new PushedBody(this),
+      reader: new AnswerReader(({ headers }) => {
+        const decoder = decoderFor(headers);
+        if (decoder) body.decompress((source, told) => new Decompression(decoder(), source, told));
+      }),
+      body,
       answered: resolve,
       failed: reject,
       over: () => signal.removeEventListener('abort', abort),

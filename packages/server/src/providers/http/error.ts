@@ -4,6 +4,8 @@ export type HttpErrorCode =
   | 'CONNECTION_LOST'
   /** the other side does not speak HTTP/1.1, or breaks its rules */
   | 'BAD_ANSWER'
+  /** the answer is compressed in a way that is not understood */
+  | 'BAD_ENCODING'
   | 'BAD_CERTIFICATE'
   | 'BAD_ADDRESS';
 

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { post } from './post.ts';
+import { textOf } from './testing/peer.ts';
+
+const never = new AbortController().signal;
+const MEGABYTE = 1024 * 1024;
+const TEXT = 'data: {"text":"Grüße, 世界 😀"}\n\n'.repeat(500);
+
+const servers: { stop(force: boolean): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop(true)));
+});
+
+/** A server that sends these bytes under that coding, whatever it was asked for. */
+function forcing(coding: string, bytes: Uint8Array): string {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response(bytes, { headers: { 'content-encoding': coding } }),
+  });
+  servers.push(server);
+  return `http://127.0.0.1:${server.port}`;
+}
+
+const ask = (url: string) => post({ url, headers: {}, body: '{}' }, never);
+
+describe('an answer that is compressed although it was asked not to be', () => {
+  test.each([
+    ['gzip', gzipSync(TEXT)],
+    ['GZIP', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
+    ['identity', Buffer.from(TEXT)],
+  ])('is read as its text (%s)', async (coding, bytes) => {
+    const url = forcing(coding, bytes);
+    expect(await textOf((await ask(url)).body)).toBe(TEXT);
+    expect(await textOf((await ask(url)).body)).toBe(TEXT);
+  });
+
+  test('is decompressed no faster than it is read', async () => {
+    const size = 64 * MEGABYTE;
+    const { body } = await ask(forcing('gzip', gzipSync(Buffer.alloc(size, 'a'))));
+    let [longest, total] = [0, 0];
+    for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+      longest = Math.max(longest, piece.length);
+      total += piece.length;
+      // Time for a decoder that does not wait.
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(total).toBe(size);
+    expect(longest).toBeLessThan(2 * MEGABYTE);
+  });
+
+  test('can be given up in the middle', async () => {
+    const { body } = await ask(forcing('gzip', gzipSync(Buffer.alloc(64 * MEGABYTE, 'a'))));
+    expect(await body.read()).toStartWith('aaaa');
+    body.cancel();
+    expect(await body.read()).toBeNull();
+  });
+
+  test.each([
+    ['that is not what it says', Buffer.from('no gzip at all')],
+    ['that is cut', gzipSync(TEXT).subarray(0, 60)],
+  ])('%s is a bad answer', async (_, bytes) => {
+    const { body } = await ask(forcing('gzip', bytes));
+    await expect(textOf(body)).rejects.toMatchObject({ code: 'BAD_ANSWER' });
+  });
+
+  test('in a way that is not understood is refused', async () => {
+    await expect(ask(forcing('compress', Buffer.from('x')))).rejects.toMatchObject({ code: 'BAD_ENCODING' });
+  });
+});
