@@ -122,7 +122,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     const data = join(disk.path, 'data');
     cpSync(used, data, { recursive: true });
     disk.readOnly();
-    const reason = `EROFS: read-only file system, open '${join(data, 'parlance.db')}'`;
+    const reason = `EROFS: read-only file system, open '${join(data, 'parlance.lock')}'`;
     expect(await startOn(data)).toEqual(
       refused(`${data} cannot be used: it cannot be written to (${reason})`),
     );
