@@ -40,8 +40,9 @@ export async function runProcess(run: Run): Promise<Ended> {
   let reason = 'exited' as Ended['reason'];
   const stop = (why: Ended['reason']) => {
     if (reason === 'exited') reason = why;
-    // Before the group: once their parents are dead, processes that left it are harder to find.
-    if (!run.isolated) killStragglers(mark, child.pid);
+    // Before the group: once their parents are dead, processes that left it are harder to find. Bubblewrap's own end may
+    // come before it has bound what is inside to its life.
+    killStragglers(mark, child.pid);
     killGroup(child.pid);
   };
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs);
@@ -56,7 +57,7 @@ export async function runProcess(run: Run): Promise<Ended> {
     clearTimeout(timer);
     run.signal.removeEventListener('abort', abort);
     killGroup(child.pid);
-    if (!run.isolated) killStragglers(mark, child.pid);
+    if (!run.isolated || reason !== 'exited') killStragglers(mark, child.pid);
   }
   await drained.within(DRAIN_MS);
   return {
