@@ -1,4 +1,4 @@
-/** Arguments that are nested so deep that code which walks them overflows its stack: the model is told, the turn goes on. */
+/** Arguments nested so deeply that walking them would overflow the stack: the model gets a tool error and the turn continues. */
 import { expect, test } from 'bun:test';
 import { type Fact, textOf } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';

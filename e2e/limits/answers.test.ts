@@ -1,4 +1,4 @@
-/** A model that does not stop is stopped: the turn fails in words that name the limit, and everyone else goes on. */
+/** Limits on what a model may answer: the turn fails and names the limit; other sessions are not affected. */
 import { describe, expect, test } from 'bun:test';
 import { type Fact, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';

@@ -215,7 +215,7 @@ export const EVENTS = {
   'call.deferred': fact({
     turn: TurnId,
     call: CallId,
-    /** besides the call, the user is told something, such as how far a plan has come */
+    /** the call also shows the user something, such as the progress of a plan */
     notice: z.boolean().optional(),
   }),
   'tool.ended': fact({
@@ -232,7 +232,7 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the call was the end of what the agent wanted: the turn ends with it */
     final: z.boolean().optional(),
-    /** the user is told something by it, such as a plan */
+    /** the call shows the user something, such as a plan */
     notice: z.boolean().optional(),
   }),
   /** A standing grant was taken back. */

@@ -29,7 +29,7 @@ export function admission(bound: Bound, log: Log): (request: Request) => string 
   };
 }
 
-/** Whoever reads the log copies this into a shell: nothing but plain names may stand in it. */
+/** Operators paste this into a shell, so it contains plain names only. */
 const COPYABLE = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
 
 const flagFor = (origin: string): string => (COPYABLE.test(origin) ? `, as in: --origin ${origin}` : '');

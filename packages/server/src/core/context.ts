@@ -135,7 +135,7 @@ export function evolveContext(context: Context, fact: Fact): Context {
       const entry = { item: summary, tokens: itemTokens(summary), turn: fact.keepFrom };
       const turns = context.turns.filter((turn) => turn.started >= fact.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
-      // From the fact alone: whoever reads from `readFrom` does not know what was counted before it.
+      // Computed from this event alone: a reader that starts at `readFrom` has not seen earlier counts.
       const { newTokens: tokens, estimate } = fact;
       return {
         ...kept,

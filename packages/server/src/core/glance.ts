@@ -27,7 +27,7 @@ export type Now = {
   readonly title: string;
   /** somebody chose the title */
   readonly renamed: boolean;
-  /** how the first input begins; empty where there is none yet */
+  /** how the first input begins; empty if there is none yet */
   readonly firstInput: string;
   /** where the session has its own */
   readonly model: string | null;

@@ -17,7 +17,7 @@ export type SessionRecord = {
   readonly title: string;
   /** somebody chose the title */
   readonly renamed: boolean;
-  /** how the first input begins; empty where there is none yet */
+  /** how the first input begins; empty if there is none yet */
   readonly firstInput: string;
   readonly status: SessionStatus;
   /** the approval that waits for an answer */

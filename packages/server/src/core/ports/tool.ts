@@ -33,7 +33,7 @@ export type ToolResult = {
   readonly untrusted?: true;
   /** nothing more is wanted of the model: the turn ends */
   readonly final?: true;
-  /** the user is told something by it, such as a plan; of a deferred call, when it is handed to the client */
+  /** the call also shows the user something, such as a plan; a deferred call does so when the client receives it */
   readonly notice?: true;
 };
 

@@ -33,7 +33,7 @@ export class Inheritance {
   }
 
   /**
-   * Turns that a restart interrupted are kept for their owners: it disconnected whoever watched them. What cannot be
+   * Turns that a restart interrupted are kept for their owners, whose sockets the restart closed. What cannot be
    * read is logged and left alone: it must not keep the server from starting.
    */
   async resume(): Promise<void> {

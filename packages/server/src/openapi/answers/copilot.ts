@@ -198,7 +198,7 @@ export const CopilotSession = named(
     messageCount: z.number().int(),
     metadata: z.object({
       dialect: z.string(),
-      initialQuery: z.string().describe('how the first query begins; empty where there is none yet'),
+      initialQuery: z.string().describe('how the first query begins; empty if there is none yet'),
     }),
   }),
 );
