@@ -6,8 +6,8 @@ import type { Body } from './bodies.ts';
 
 type Kept = { readonly body: Body; readonly key: string | null; readonly more: GrowingText };
 
-/** A mailbox that holds more is full with the next frame and is given up: the history has the whole answer. */
-const MOST_CHARACTERS = 4_000_000;
+/** Room for the largest answer, as chunks and as a whole. A fuller mailbox is given up: the history has the answer. */
+const MOST_CHARACTERS = 16_000_000;
 
 export class Mailbox implements Member {
   open = true;
