@@ -1,7 +1,6 @@
 /** The database file: opened so that a commit is on disk when it returns, and no one else can read it. */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, versionOf } from './migrations.ts';
 import { isFull } from './trouble.ts';
@@ -28,7 +27,7 @@ export function makeFolder(folder: string): void {
 export function closeToOthers(folder: string): void {
   const path = realpathSync(folder);
   const { mode, uid } = statSync(path);
-  const isShared = (mode & 0o1000) !== 0 || ['/', homedir(), process.cwd()].includes(path);
+  const isShared = (mode & 0o1000) !== 0 || ['/', process.env.HOME, process.cwd()].includes(path);
   if (isShared || (mode & 0o077) === 0 || uid !== process.getuid?.()) return;
   chmodSync(path, 0o700);
 }
