@@ -12,6 +12,8 @@ export type PendingApproval = {
   readonly input: JsonObject;
   readonly ask: Ask;
   readonly hash: string;
+  /** when it was requested */
+  readonly at: number;
 };
 
 export type Now = {
@@ -62,7 +64,7 @@ export type Glance = {
 /** Called synchronously, in order; it must not throw and must not wait. */
 export type Sink = (event: SessionEvent, session: Glance) => void;
 
-export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
+export function nowOf({ state, ref, open, recent, saidAtRest }: LiveSession): Now {
   return {
     ref,
     seq: state.seq,
@@ -82,7 +84,7 @@ export function nowOf({ state, ref, open, saidAtRest }: LiveSession): Now {
     saidAtRest,
     queued: state.queue.length,
     grants: state.grants,
-    approval: pendingApproval(state),
+    approval: pendingApproval(state, recent),
     deferred: deferredOf(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
@@ -93,9 +95,12 @@ function deferredOf(state: SessionState): Now['deferred'] {
   return deferred ? { call: deferred.call, tool: deferred.tool, input: deferred.input } : null;
 }
 
-function pendingApproval(state: SessionState): PendingApproval | null {
+function pendingApproval(state: SessionState, recent: readonly Fact[]): PendingApproval | null {
   const waiting = waitingCall(state);
   if (!waiting || !state.turn) return null;
   const { approval, call, tool, input, ask, hash } = waiting;
-  return { approval, turn: state.turn.id, call, tool, input, ask, hash };
+  const requested = recent.findLast(
+    (fact) => fact.type === 'approval.requested' && fact.approval === approval,
+  );
+  return { approval, turn: state.turn.id, call, tool, input, ask, hash, at: requested?.at ?? 0 };
 }

@@ -11,18 +11,21 @@ import {
 export type Chat = {
   readonly ref: SessionRef;
   readonly text: string;
+  /** when the message came in: it may have waited since, and answers no approval that was requested after that */
+  readonly arrivedAt: number;
   /** whether the client named the session that the message may begin; true if it is left out */
   readonly named?: boolean;
 };
 
 /**
- * Sends the message. Of several replies to one question the first is its answer; the others are ordinary inputs.
+ * Sends the message. Of several replies to one question the first is its answer; the others are ordinary inputs, even if
+ * another question has been asked by the time they are read.
  * True if the message was neither, so that it now queues behind the approval.
  */
 export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<boolean> {
-  const { ref, text, named } = chat;
+  const { ref, text, named, arrivedAt } = chat;
   const { approval } = await engine.now(ref);
-  const answer = spokenAnswer(text);
+  const answer = approval && approval.at <= arrivedAt ? spokenAnswer(text) : null;
   if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return false;
   await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
   return approval !== null && answer === null;

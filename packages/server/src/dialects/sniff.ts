@@ -26,7 +26,7 @@ export function sniffing(open: (dialect: DialectName) => Connection): Connection
   }
 
   return {
-    receive: async (frame) => (await become(frame)).receive(frame),
+    receive: async (frame, arrivedAt) => (await become(frame)).receive(frame, arrivedAt),
     garbled: async (reason) => (await become(undefined)).garbled(reason),
     limited: (fault) => chosen?.limited?.(fault),
     identified: () => chosen?.identified?.() ?? null,
@@ -43,10 +43,10 @@ export function withoutToken(socket: Socket, broadcast: Connection): Connection 
   let first = true;
   return {
     ...broadcast,
-    receive(frame) {
+    receive(frame, arrivedAt) {
       if (first && isOneOf(CONVERSATIONS_FRAMES, frame)) return socket.close(1008, 'A token is required.');
       first = false;
-      return broadcast.receive(frame);
+      return broadcast.receive(frame, arrivedAt);
     },
   };
 }

@@ -175,12 +175,13 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       const read = readFrame(raw, isAnonymous ? limits.firstFrameBytes : limits.frameBytes, decoder);
       const held = isAnonymous && 'frame' in read ? raw.length : 0;
       const address = place.address ?? '';
+      const arrivedAt = Date.now();
       if (!anonymous.take(held, address)) return refuse(ws, 'anonymousBytes', INBOX_RETRY_MS);
       const release = held > 0 ? () => anonymous.giveBack(held, address) : undefined;
       const taken =
         'frame' in read
           ? inbox.put(
-              () => (ws.data.dismissed ? undefined : connection.receive(read.frame)),
+              () => (ws.data.dismissed ? undefined : connection.receive(read.frame, arrivedAt)),
               raw.length,
               release,
             )

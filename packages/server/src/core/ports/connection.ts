@@ -38,8 +38,11 @@ export interface Socket {
 export interface Connection {
   /** Comes first, once; frames wait until it is done. */
   opened?(): void | Promise<void>;
-  /** A frame that is JSON, whatever its shape. Frames are handed over one by one, in order. */
-  receive(frame: unknown): void | Promise<void>;
+  /**
+   * A frame that is JSON, whatever its shape. Frames are handed over one by one, in order; `arrivedAt` (in ms since 1970)
+   * is when the frame came in, before it waited for those ahead of it.
+   */
+  receive(frame: unknown, arrivedAt: number): void | Promise<void>;
   /** A frame that could not be read: not JSON, not UTF-8, too large. `reason` says which. */
   garbled(reason: string): void | Promise<void>;
   /** A frame was not read, because the socket has sent too many: say so and when to try again. Out of turn. */

@@ -194,6 +194,23 @@ describe('approvals', () => {
     expect(clients.flatMap((client) => client.frames.filter((frame) => frame.type === 'error'))).toEqual([]);
   });
 
+  test('a second yes that was sent before the next question does not answer it', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('run touch b-k5.txt and then run touch b-k6.txt', 'b-twice'));
+    await client.next(isQuestion);
+    client.send(chat('yes', 'b-twice'));
+    client.send(chat('yes', 'b-twice'));
+    expect(String((await client.next(isQuestion)).message)).toContain('b-k6.txt');
+    // The second yes has been read now: it is queued behind the question, which is repeated.
+    const next = await client.next(
+      (frame) => String(frame.reasoning).startsWith('Waiting for approval: ') || frame.type === 'tool_result',
+    );
+    expect(next).toMatchObject({ type: 'agent_thinking', session_id: 'b-twice' });
+    await turn(client, 'no', 'b-twice');
+    expect(existsSync(join(server.root, 'b-k5.txt'))).toBe(true);
+    expect(existsSync(join(server.root, 'b-k6.txt'))).toBe(false);
+  });
+
   test('anything else waits its turn, and what is waited for is said again', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-later.txt', 'b-later'));

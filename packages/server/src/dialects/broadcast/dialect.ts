@@ -44,7 +44,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   /** the session of chats that name none: it lasts as long as the socket */
   const anonymous = around.newId();
 
-  async function chat(frame: Record<string, unknown>): Promise<void> {
+  async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const message = trimmed(frame, 'message');
     if (message === '') throw new Fault('empty', 'Empty message received');
@@ -52,7 +52,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const ref = await engine.resolve(principal, name || anonymous);
     if (ref.owner !== principal.id) await audience.join(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
-    const queued = await sendChat(engine, { ref, text: message, named: name !== '' }, caller);
+    const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
     if (queued) await audience.show(ref, socket);
     // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
     await engine.rested(ref);
@@ -65,12 +65,12 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       const ref = socket.session === null ? null : await engine.find(principal, socket.session);
       if (ref) await (ref.owner === principal.id ? audience.show(ref, socket) : audience.join(ref, socket));
     },
-    async receive(frame) {
+    async receive(frame, arrivedAt) {
       try {
         if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
         if (frame.type !== KNOWN_TYPES[0])
           return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
-        await chat(frame);
+        await chat(frame, arrivedAt);
       } catch (thrown) {
         socket.send(faultFrame(reported(thrown, around, socketIds(socket))));
       }

@@ -330,6 +330,20 @@ describe('approval by words', () => {
     expect(types.filter(([, type]) => type === 'input.accepted')).toHaveLength(4);
   });
 
+  test('a second yes that was sent before the next question does not answer it', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch e-k5 and then run touch e-k6', sessionId);
+    await client.next(isQuestion);
+    say(client, 'yes', sessionId);
+    say(client, 'yes', sessionId);
+    expect(String((await client.next(isQuestion)).content)).toContain('e-k6');
+    say(client, 'no', sessionId);
+    await client.next(isAnswer);
+    expect(existsSync(join(server.root, 'e-k5'))).toBe(true);
+    expect(existsSync(join(server.root, 'e-k6'))).toBe(false);
+  });
+
   test('a user who may not approve is told so, and the call goes on waiting', async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const client = await registered(server, [], { sessionToken });

@@ -144,7 +144,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     return { principal, dialect: 'extension', via: socket.id };
   }
 
-  async function chat(frame: object): Promise<void> {
+  async function chat(frame: object, arrivedAt: number): Promise<void> {
     const as = caller();
     const { content, sessionId } = read(ChatMessage, frame);
     if (content.trim() === '') throw new Fault('empty', 'content: must not be empty');
@@ -152,7 +152,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
     await audience.join(ref, socket);
-    if (await sendChat(engine, { ref, text: content }, as)) await audience.show(ref, socket);
+    if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await audience.show(ref, socket);
   }
 
   async function clear(frame: object): Promise<void> {
@@ -186,7 +186,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   const unknown = (type: string): void =>
     reply({ type: 'error', message: `Unknown message type: ${type}`, code: 'UNKNOWN_MESSAGE_TYPE' });
 
-  function perform(frame: TypedFrame): void | Promise<void> {
+  function perform(frame: TypedFrame, arrivedAt: number): void | Promise<void> {
     if (!isKnown(frame)) return unknown(frame.type);
     switch (frame.type) {
       case 'client_registration':
@@ -194,7 +194,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       case 'ping':
         return ping(frame);
       case 'chat_message':
-        return chat(frame);
+        return chat(frame, arrivedAt);
       case 'clear_conversation':
         return clear(frame);
       case 'tool_execution_response':
@@ -206,9 +206,9 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
 
   return {
     opened: showOpened,
-    async receive(frame) {
+    async receive(frame, arrivedAt) {
       try {
-        await perform(typed(frame));
+        await perform(typed(frame), arrivedAt);
       } catch (thrown) {
         reply(refusal(frame, reported(thrown, around, socketIds(socket))));
       }

@@ -235,7 +235,7 @@ test('a client that left while its token was checked is not asked for tools', as
   } as unknown as Surroundings;
   const audience = { leave: () => undefined } as unknown as Audience<unknown>;
   const connection = extension.open?.(socket, around, audience);
-  const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }));
+  const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }), 0);
   open = false;
   connection?.closed([]);
   verified.resolve(LOCAL);
