@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { browse, type Site } from './fake-browser.ts';
+import { browse, post, type Site } from './fake-browser.ts';
 import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
 import { form } from './sites.ts';
 
@@ -123,6 +123,32 @@ test('a question of the model is asked of the user, and the answer goes back to 
   expect(run.bodies[0]?.data).toMatchObject({ status: 'needs_user_input', missingInformation: ['colour'] });
   expect(told(2)).toContain('Blue, please');
   expect(run.actions).toEqual(['selectDropdown(2, "blue")', 'finish()']);
+});
+
+test('a reply that was sent before the next question was asked does not answer that', async () => {
+  const ask = (question: string): Answer => ({ call: 'browser_ask', input: { question, missing: ['it'] } });
+  const [thinking, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const script = [PLAN, ask('Delete the draft?'), ask('Delete the account?'), DONE];
+  model = fakeModel(async (_request, count) => {
+    if (count === 3) {
+      thinking.resolve();
+      await gate.promise;
+    }
+    return script[count - 1] ?? DONE;
+  });
+  server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
+  token = await server.login('dev', 'dev-password');
+  const page = { url: form.url, dom: '<button id="4">Delete</button>' };
+  const { data } = await post(server, token, { ...page, query: 'clean up' });
+  const reply = { ...page, query: 'go ahead', sessionId: data.sessionId };
+  const one = post(server, token, reply);
+  await thinking.promise;
+  const two = post(server, token, reply);
+  // The second reply is on its way before these are.
+  for (let call = 0; call < 5; call++) await fetch(`${server.http}/health`);
+  gate.resolve();
+  expect((await one).data).toMatchObject({ taskId: data.taskId, userQuestion: 'Delete the account?' });
+  expect((await two).data.taskId).not.toBe(data.taskId);
 });
 
 test('a model that fails is a task that failed, with the reason', async () => {

@@ -31,7 +31,7 @@ const chunk = (delta: object, finish: string | null = null) =>
   event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] });
 
 export function fakeModel(
-  answer: (request: ChatRequest, count: number) => Answer,
+  answer: (request: ChatRequest, count: number) => Answer | Promise<Answer>,
   count: CountTokens = () => ({ prompt: 100, completion: 5 }),
 ): FakeModel {
   const requests: ChatRequest[] = [];
@@ -44,7 +44,7 @@ export function fakeModel(
       const body = (await request.json()) as ChatRequest;
       requests.push(body);
       request.signal.addEventListener('abort', () => aborted.resolve());
-      const said = answer(body, requests.length);
+      const said = await answer(body, requests.length);
       if ('status' in said) return new Response('{"error":{"message":"no"}}', said);
       return new Response(stream(said, count(body, said)), {
         headers: { 'content-type': 'text/event-stream' },

@@ -51,25 +51,32 @@ type Question =
   | { readonly kind: 'approval'; readonly approval: ApprovalId }
   | { readonly kind: 'ask'; readonly call: CallId };
 
+/** A reply whose call has no response yet. */
+type PendingReply = { readonly session: string; readonly question: Question };
+
 export function interactions(around: Surroundings) {
   const { engine } = around;
   const replies = new KeyedQueue();
+  const unanswered = new Set<PendingReply>();
 
   return async function interact(request: InteractRequest, principal: Principal): Promise<Interaction> {
+    const earlier = [...unanswered];
     const known = (request.taskId ?? null) as TurnId | null;
     const { ref, began } = await placeOf(request, principal, known);
+    // The user can only have seen a question that waits now: one that is asked while this call waits is not answered by it.
+    const arrival = await engine.now(ref);
     await around.follow(ref);
     // A reply that was a moment earlier is answered before its task can be superseded.
     if (!known) await replies.settled(sessionKey(ref));
-    const now = await engine.now(ref);
+    const now = known ? arrival : await engine.now(ref);
     if (known && now.turn !== known) {
       const over = now.finished.find(({ turn }) => turn === known) ?? (began ? { ok: true } : null);
       return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
     }
 
     const call: Call = { ref, request, page: pageOf(request), caller: { principal, dialect: 'copilot' } };
-    const question = questionOf(now);
-    const replied = question && (await reply(call, question));
+    const question = questionOf(arrival);
+    const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
     if (replied) return replied;
     const same = known !== null || (await bringsPage(call, now));
     const task = same && !question ? await goOn(call, now) : await begin(call, now);
@@ -130,13 +137,20 @@ export function interactions(around: Surroundings) {
    * The query as the answer to what the task waits for. Replies that come at the same time are taken one after another, so that
    * the first is answered before the next is looked at; null where the question had its answer already.
    */
-  function reply(call: Call, question: Question): Promise<Interaction | null> {
-    return replies.run(sessionKey(call.ref), async () => {
-      const now = await engine.now(call.ref);
-      if (!isSame(question, questionOf(now)) || !now.turn || now.began === null) return null;
-      const taken = await unless(['not_found', 'no_approval'], () => sendReply(call, question));
-      return taken ? answered(call, { taskId: now.turn, began: now.began }) : null;
-    });
+  async function reply(call: Call, question: Question): Promise<Interaction | null> {
+    const session = sessionKey(call.ref);
+    const pending = { session, question };
+    unanswered.add(pending);
+    try {
+      return await replies.run(session, async () => {
+        const now = await engine.now(call.ref);
+        if (!isSame(question, questionOf(now)) || !now.turn || now.began === null) return null;
+        const taken = await unless(['not_found', 'no_approval'], () => sendReply(call, question));
+        return taken ? await answered(call, { taskId: now.turn, began: now.began }) : null;
+      });
+    } finally {
+      unanswered.delete(pending);
+    }
   }
 
   async function sendReply({ ref, request, page, caller }: Call, question: Question): Promise<void> {
@@ -216,6 +230,10 @@ function questionOf({ approval, deferred }: Now): Question | null {
 
 const isSame = (one: Question, other: Question | null): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
+
+/** A question that follows an earlier reply is shown by the response to that reply, not before. */
+const isShown = (question: Question, ref: SessionRef, earlier: readonly PendingReply[]): boolean =>
+  earlier.every((reply) => reply.session !== sessionKey(ref) || isSame(reply.question, question));
 
 /** Whether the work was done; false where it failed with one of these. */
 async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>): Promise<boolean> {
