@@ -311,6 +311,33 @@ describe('approval by words', () => {
     expect(here).toEqual(there);
   });
 
+  test('a popup that comes back and answers first is not asked again', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch reopened', sessionId);
+    await client.next(isQuestion);
+    const back = await registered(server);
+    say(back, 'yes', sessionId);
+    const frames = await back.until('agent_response');
+    expect(statuses(frames)).toEqual(['using_tool', 'analyzing', 'complete', undefined]);
+    expect(frames.filter((frame) => isWaiting(frame) || isQuestion(frame))).toEqual([]);
+    expect(existsSync(join(server.root, 'reopened'))).toBe(true);
+  });
+
+  test('a popup that comes back with something else is asked once', async () => {
+    const client = await registered(server);
+    const sessionId = newSession();
+    say(client, 'run touch reopened-late', sessionId);
+    await client.next(isQuestion);
+    const back = await registered(server);
+    say(back, 'count to 3', sessionId);
+    await back.next(isQuestion);
+    expect((await soFar(back)).filter(isQuestion)).toEqual([]);
+    say(back, 'no', sessionId);
+    await back.next(isAnswer);
+    expect((await back.next('agent_response')).content).toBe('1 2 3');
+  });
+
   test('of replies at the same time the first is the answer, and the others are messages', async () => {
     const sessionId = newSession();
     const clients = await Promise.all(Array.from({ length: 4 }, () => registered(server)));

@@ -151,7 +151,8 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const name = sessionId ?? latest ?? stampedId('session', around.now(), around.newId());
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
-    await audience.join(ref, socket);
+    // The message may be the answer to the question. If it is not, it queues, and the question is shown then.
+    await audience.join(ref, socket, isThinking);
     if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await audience.show(ref, socket);
   }
 
@@ -350,6 +351,8 @@ function attach({ at }: State, { approval, turn, ref, seq }: Now): Body[] {
   // A reminder is a message of its own: it has another id each time that something has happened since.
   return shown.map((content, n) => stamped(content, at, nthId(turn, 2 * seq + n)));
 }
+
+const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';
 
 /** A response as well: popups render no `using_tool`, and keep their input disabled until a response comes. */
 const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
