@@ -20,7 +20,9 @@ the environment, and that more than the file. A wrong value stops the start with
 
 Nothing is configured by the folder that tools work in: its files come from agents and from clones, and a configuration names programs to run. A
 \`parlance.json\` in the current folder or in the working directory is ignored, and the log says so; so are \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there.
-A default data folder that a git repository carries is refused; \`--data\` says that you trust it. The config file is hidden from tools and commands, wherever
+A default data folder that a git repository carries is refused; \`--data\` says that you trust it. The \`config.json\` of a default data folder is
+read only if your own server made the folder, so that none from an archive is; this is noted in \`$XDG_STATE_HOME/parlance\` (\`~/.local/state/parlance\`). For any other,
+such as one that an earlier version made, start with \`--data .parlance\` or \`--config .parlance/config.json\`; the log says so. The config file is hidden from tools and commands, wherever
 it is. Relative paths in it are taken from the current folder, those of MCP servers from the folder of the file.
 
 <!-- made by scripts/docs.ts -->

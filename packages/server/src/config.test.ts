@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { register } from './config/data-folder.ts';
 import {
   type Config,
   ConfigError,
@@ -20,6 +21,15 @@ function folderWith(file: string | object, name = 'parlance.json'): string {
   const path = join(folder, `case-${count++}`);
   mkdirSync(path);
   writeFileSync(join(path, name), typeof file === 'string' ? file : JSON.stringify(file));
+  return path;
+}
+
+/** As if a server with this environment had made `.parlance` in the folder. */
+const HOME = { XDG_STATE_HOME: join(folder, 'state') };
+function madeHere(path: string): string {
+  const { data, registry } = loadConfig([], HOME, path);
+  mkdirSync(data, { recursive: true });
+  if (registry === null || !register(data, registry)) throw new Error('not registered');
   return path;
 }
 
@@ -64,6 +74,7 @@ describe('defaults', () => {
       cwd: folder,
       configFile: null,
       ignoredFiles: [],
+      registry: null,
       approval: 'suggest',
       contextStrategy: 'threshold',
       contextThreshold: 0.8,
@@ -121,10 +132,11 @@ describe('defaults', () => {
 
 describe('sources', () => {
   const settings = { port: 1111, logLevel: 'warn', doors: { agentloop: 8080 } };
-  const cwd = folderWithData(settings);
+  const cwd = madeHere(folderWith('', 'x'));
+  writeFileSync(join(cwd, '.parlance/config.json'), JSON.stringify(settings));
 
   test('the file counts more than the default', () => {
-    const config = loadConfig([], {}, cwd);
+    const config = loadConfig([], HOME, cwd);
     expect([config.port, config.logLevel, config.doors]).toEqual([
       1111,
       'warn',
@@ -133,7 +145,7 @@ describe('sources', () => {
   });
 
   test('the environment counts more than the file', () => {
-    expect(loadConfig([], { PORT: '2222' }, cwd).port).toBe(2222);
+    expect(loadConfig([], { ...HOME, PORT: '2222' }, cwd).port).toBe(2222);
   });
 
   test('a flag counts more than the environment', () => {
@@ -153,15 +165,16 @@ describe('sources', () => {
   });
 
   test('the file in the data folder is found in whatever data folder is named', () => {
-    expect(loadConfig([], {}, cwd).configFile).toBe(join(cwd, '.parlance/config.json'));
+    expect(loadConfig([], HOME, cwd).configFile).toBe(join(cwd, '.parlance/config.json'));
     expect(loadConfig(['--data', join(cwd, '.parlance')], {}, folder).port).toBe(1111);
     expect(loadConfig([], { PARLANCE_DATA: join(cwd, '.parlance') }, folder).port).toBe(1111);
   });
 
   test('the file in the data folder cannot name another data folder', () => {
-    const elsewhere = folderWithData({ data: '/srv/other' });
+    const elsewhere = madeHere(folderWith('', 'x'));
+    writeFileSync(join(elsewhere, '.parlance/config.json'), '{"data":"/srv/other"}');
     const file = join(elsewhere, '.parlance/config.json');
-    expect(errorOf([], {}, elsewhere)).toBe(`data in ${file} cannot name another data folder`);
+    expect(errorOf([], HOME, elsewhere)).toBe(`data in ${file} cannot name another data folder`);
   });
 
   test('a parlance.json in the current folder or the working directory is ignored, and said to be', () => {
@@ -178,12 +191,43 @@ describe('sources', () => {
     const clone = folderWithData({ port: 6666 });
     const git = (...args: string[]) => Bun.spawnSync(['git', ...args], { cwd: clone });
     git('init', '-q');
-    expect(loadConfig([], {}, clone).port).toBe(6666);
+    expect(errorOf([], {}, clone)).toBe('no error');
+    writeFileSync(join(clone, '.git/index'), 'junk');
+    expect(errorOf([], {}, clone)).toContain('is part of a git repository');
+    rmSync(join(clone, '.git/index'));
     git('add', '-f', '.parlance/config.json');
     expect(errorOf([], {}, clone)).toBe(
       `the data folder ${join(clone, '.parlance')} is part of a git repository and may come from somebody else: name it with --data if you trust it`,
     );
     expect(loadConfig(['--data', '.parlance'], {}, clone).port).toBe(6666);
+  });
+
+  test('the file in a default data folder is ignored unless a server of this user made the folder', () => {
+    const archive = folderWithData({ port: 6666 });
+    const file = join(archive, '.parlance/config.json');
+    for (const env of [{}, HOME, { HOME: '/dev/null' }]) {
+      const { port, ignoredFiles, configFile, registry } = loadConfig([], env, archive);
+      expect([port, ignoredFiles, configFile, registry]).toEqual([3000, [file], null, null]);
+    }
+    expect(loadConfig(['--config', file], {}, archive)).toMatchObject({ port: 6666, ignoredFiles: [] });
+  });
+
+  test('an id that was copied, or leads out of the registry, makes no folder known', () => {
+    const archive = folderWithData({ port: 6666 });
+    const id = join(archive, '.parlance/id');
+    copyFileSync(join(cwd, '.parlance/id'), id);
+    expect(loadConfig([], HOME, archive).port).toBe(3000);
+    writeFileSync(join(archive, 'path'), join(archive, '.parlance'));
+    writeFileSync(id, relative(join(folder, 'state/parlance/data-folders'), join(archive, 'path')));
+    expect(loadConfig([], HOME, archive).port).toBe(3000);
+    const linked = folderWith('', 'x');
+    symlinkSync(join(cwd, '.parlance'), join(linked, '.parlance'));
+    expect(loadConfig([], HOME, linked).port).toBe(3000);
+  });
+
+  test('a data folder that is named is registered nowhere', () => {
+    expect(loadConfig(['--data', 'new'], HOME, folder).registry).toBeNull();
+    expect(loadConfig([], HOME, folder).registry).toBe(join(folder, 'state/parlance/data-folders'));
   });
 
   test('MCP servers start beside the file that names them, and not in the current folder', () => {

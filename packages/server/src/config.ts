@@ -2,7 +2,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { refuseTracked } from './config/data-folder.ts';
+import { isThere, refuseTracked, registryIn } from './config/data-folder.ts';
 import { ConfigError } from './config/error.ts';
 import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './config/model.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './config/settings.ts';
@@ -30,6 +30,8 @@ export type Config = Settled & {
   readonly configFile: string | null;
   /** files that look like a configuration and lie where nothing is read from */
   readonly ignoredFiles: readonly string[];
+  /** where the data folder is to be registered once it is made; null if it is there already, or was named */
+  readonly registry: string | null;
   readonly auth: 'open' | 'required';
   readonly model: ModelChoice;
   /** another model, as an agent names it; throws `ConfigError` where its key is missing */
@@ -102,20 +104,22 @@ const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpSe
 
 /** Throws `ConfigError`. Reads the config file and looks at the folders that are named; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
-  const { given, file } = readSources(argv, env, cwd);
+  const { given, file, ignored } = readSources(argv, env, cwd);
   const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
   const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !SETTLED.has(key))) as Settled;
   const workingDirectory = chooseWorkingDirectory(given.get('cwd'), values.cwd, cwd);
+  const data = resolve(cwd, values.data);
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
     model: chooseModel(values),
     modelNamed: (model) => chooseModel({ ...values, model, provider: undefined }),
-    data: resolve(cwd, values.data),
+    data,
     cwd: workingDirectory,
     mcpServers: file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers,
     configFile: file,
-    ignoredFiles: ignoredIn([cwd, workingDirectory], file),
+    ignoredFiles: [...(ignored === null ? [] : [ignored]), ...ignoredIn([cwd, workingDirectory], file)],
+    registry: given.has('data') || isThere(data) ? null : registryIn(env),
   };
   checkPorts(config);
   if (!given.has('data')) refuseTracked(config.data);

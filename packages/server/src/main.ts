@@ -1,5 +1,6 @@
 /** The composition root: the only file that names concrete adapters. */
 import { mkdirSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { aboutOf } from './about.ts';
@@ -12,6 +13,7 @@ import { newPasswordProblem } from './auth/passwords.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
 import { type OpenChannels, openChannels } from './channels.ts';
+import { register } from './config/data-folder.ts';
 import type { Config } from './config.ts';
 import { consoleRoutes } from './console.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
@@ -73,7 +75,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
   await using resources = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
   for (const file of config.ignoredFiles)
-    log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
+    log.warn(
+      { file },
+      dirname(file) === config.data
+        ? 'configuration file ignored, no server of this user made its folder: name it with --config, or the folder with --data'
+        : 'configuration file ignored: name it with --config, or put it into the data folder',
+    );
   mkdirSync(config.cwd, { recursive: true });
   if (isInstallation(realpathSync(config.cwd)))
     log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
@@ -82,6 +89,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   resources.defer(() => traces?.close());
   const store = openSqliteStore(config.data, { exclusive: true });
   resources.defer(() => store.close());
+  if (config.registry !== null && !register(config.data, config.registry))
+    log.warn({ folder: config.registry }, 'data folder not registered: a config.json in it will be ignored');
   const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(

@@ -1,6 +1,6 @@
-/** Data folders that came with somebody else's files. */
-import { existsSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+/** Default data folders: which of them this user's servers made, and which came with somebody else's files. */
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { ConfigError } from './error.ts';
 
 /** git must run nothing that the repository names: it is not known to be the operator's own. */
@@ -22,15 +22,65 @@ const GIT = {
  */
 export function refuseTracked(folder: string): void {
   if (!existsSync(folder) || !Bun.which('git')) return;
-  const { stdout } = Bun.spawnSync(['git', 'ls-files', '-z', '--', basename(folder)], {
+  const { stdout, exitCode } = Bun.spawnSync(['git', 'ls-files', '-z', '--', basename(folder)], {
     cwd: dirname(folder),
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...GIT },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'ignore',
   });
-  if (stdout.length === 0) return;
+  if (stdout.length === 0 && (exitCode === 0 || !isInRepository(folder))) return;
   throw new ConfigError(
     `the data folder ${folder} is part of a git repository and may come from somebody else: name it with --data if you trust it`,
   );
 }
+
+/** Something is there for git, readable to it or not. */
+function isInRepository(folder: string): boolean {
+  const parent = dirname(folder);
+  return parent !== folder && (isThere(join(parent, '.git')) || isInRepository(parent));
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where the server keeps what it knows about default data folders: outside of them, so that no archive brings it along. Null if
+ * the environment names no such place.
+ */
+export function registryIn({ XDG_STATE_HOME: state = '', HOME: home = '' }: Environment): string | null {
+  const base = isAbsolute(state) ? state : isAbsolute(home) ? join(home, '.local/state') : null;
+  return base === null ? null : join(base, 'parlance/data-folders');
+}
+
+/** In the data folder: the name of the file in the registry that holds the folder's path. */
+const ID_FILE = 'id';
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A server of this user made the folder, and it is still where it was made. */
+export function isRegistered(folder: string, registry: string | null): boolean {
+  if (registry === null) return false;
+  try {
+    const id = readFileSync(join(folder, ID_FILE), 'utf8');
+    if (!ID.test(id) || !lstatSync(folder).isDirectory()) return false;
+    return readFileSync(join(registry, id), 'utf8') === realpathSync(folder);
+  } catch {
+    // Missing or unreadable on either side: not known.
+    return false;
+  }
+}
+
+/** False if it cannot be written: the folder is then used, and stays unknown. */
+export function register(folder: string, registry: string): boolean {
+  const id = crypto.randomUUID();
+  try {
+    mkdirSync(registry, { recursive: true, mode: 0o700 });
+    writeFileSync(join(registry, id), realpathSync(folder), { flag: 'wx', mode: 0o600 });
+    writeFileSync(join(folder, ID_FILE), id, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Also true for a link that leads nowhere. */
+export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
+import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
@@ -47,7 +48,7 @@ function readVariable(setting: Setting, env: Environment): Given | undefined {
 
 const isKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 
-/** In the data folder; read if no other file is named. */
+/** In the data folder; read if no other file is named, and the folder is named or was made by a server of this user. */
 export const DATA_CONFIG_FILE = 'config.json';
 
 type ConfigFile = {
@@ -58,15 +59,24 @@ type ConfigFile = {
   readonly asked: string | null;
 };
 
-function findFile(flags: Flags, env: Environment, cwd: string): ConfigFile | null {
+type Found = {
+  readonly file: ConfigFile | null;
+  /** the one in a default data folder that may come from somebody else */
+  readonly ignored: string | null;
+};
+
+function findFile(flags: Flags, env: Environment, cwd: string): Found {
   const asked = flags.get('config') ?? readVariable(CONFIG_FILE, env);
   if (asked) {
     const name = String(asked.raw);
-    return { path: resolve(cwd, name), name, asked: asked.label };
+    return { file: { path: resolve(cwd, name), name, asked: asked.label }, ignored: null };
   }
   const data = flags.get('data') ?? readVariable(SETTINGS.data, env);
-  const path = join(resolve(cwd, String(data?.raw ?? SETTINGS.data.fallback)), DATA_CONFIG_FILE);
-  return existsSync(path) ? { path, name: path, asked: null } : null;
+  const folder = resolve(cwd, String(data?.raw ?? SETTINGS.data.fallback));
+  const path = join(folder, DATA_CONFIG_FILE);
+  if (!existsSync(path)) return { file: null, ignored: null };
+  if (data === undefined && !isRegistered(folder, registryIn(env))) return { file: null, ignored: path };
+  return { file: { path, name: path, asked: null }, ignored: null };
 }
 
 function readText({ path, name, asked }: ConfigFile): string {
@@ -111,16 +121,18 @@ export type Sources = {
   readonly given: ReadonlyMap<SettingKey, Given>;
   /** the config file that was read, absolute */
   readonly file: string | null;
+  /** a config file in a default data folder that no server of this user made */
+  readonly ignored: string | null;
 };
 
 export function readSources(argv: readonly string[], env: Environment, cwd: string): Sources {
   const flags = readFlags(argv);
-  const file = findFile(flags, env, cwd);
+  const { file, ignored } = findFile(flags, env, cwd);
   const settings = file ? readFile(file) : null;
   const given = new Map<SettingKey, Given>();
   for (const key of SETTING_KEYS) {
     const found = flags.get(key) ?? readVariable(SETTINGS[key], env) ?? settings?.get(key);
     if (found !== undefined) given.set(key, found);
   }
-  return { given, file: file?.path ?? null };
+  return { given, file: file?.path ?? null, ignored };
 }
