@@ -23,6 +23,11 @@ export const PINNED: readonly { readonly line: Line; readonly root: number }[] =
   { line: line('git log -p'), root: 0 },
   { line: line('cd vendor/bare && git status'), root: 0 },
   { line: line('git status', 'vendor/lib'), root: 0 },
+  { line: line('git log -1 --decorate-refs -- --output=made'), root: 0 },
+  { line: line('git show -L -- --output=made'), root: 0 },
+  { line: line('git branch --list --format -- --no-list -D main'), root: 0 },
+  { line: line('git branch --format --list made'), root: 0 },
+  { line: line('git diff -- -x/../../secret a.txt'), root: 0 },
   { line: line('git log --all -p'), root: 1 },
   { line: line('git log --all -p'), root: 2 },
 ];

@@ -14,31 +14,44 @@ const STATUS = new RegExp(
   `)}))$`,
 );
 
+/**
+ * Options that need a value, which may be the next word: they take it whatever it is, `--` and other options included.
+ * An option that is wrongly among those with an optional value would hide the words after it from `onlyReads`.
+ */
+const HISTORY_VALUES = names(`
+  decorate-refs glob exclude max-count skip since after until before author committer grep date format unified
+  diff-algorithm min-parents max-parents word-diff-regex anchored ignore-matching-lines diff-filter src-prefix
+  dst-prefix line-prefix inter-hunk-context encoding
+`);
+const BRANCH_VALUES = names('contains no-contains merged no-merged points-at sort format');
+const NEEDS_VALUE = new RegExp(`^(-[nSGL]|--(${HISTORY_VALUES}|${BRANCH_VALUES}))$`);
+
 /** `log`, `diff` and `show`. Not here: what writes a file, runs a program, merges or enters submodules. */
 const HISTORY = new RegExp(
   `^(-\\d+|-[pusbwazRrtmcqiEFPgW]|-n\\d*|-U\\d+|-[MCBD][\\d%/]*|-[SG].*|-l\\d+|-L.*|--(${names(`
     patch no-patch stat(=.*)? shortstat numstat compact-summary dirstat(=.*)? summary raw name-only name-status
-    oneline graph decorate(=.*)? no-decorate decorate-refs(=.*)? all branches(=.*)? tags(=.*)? remotes(=.*)? glob(=.*)?
-    exclude(=.*)? first-parent merges no-merges min-parents=.* max-parents=.* max-count(=.*)? skip(=.*)? since(=.*)?
-    after(=.*)? until(=.*)? before(=.*)? author(=.*)? committer(=.*)? grep(=.*)? all-match invert-grep
-    regexp-ignore-case extended-regexp basic-regexp fixed-strings perl-regexp follow full-history simplify-merges
-    simplify-by-decoration topo-order date-order author-date-order reverse date(=.*)? relative-date format(=.*)? pretty(=.*)?
-    abbrev(=.*)? no-abbrev abbrev-commit no-abbrev-commit parents children left-right left-only right-only cherry
-    cherry-pick cherry-mark boundary color(=.*)? no-color color-words(=.*)? color-moved(=.*)? no-color-moved word-diff(=.*)?
-    word-diff-regex=.* cached staged merge-base unified(=.*)? minimal patience histogram diff-algorithm(=.*)? anchored=.*
-    ignore-space-change ignore-all-space ignore-blank-lines ignore-space-at-eol ignore-cr-at-eol ignore-matching-lines=.*
-    function-context find-renames(=.*)? find-copies(=.*)? find-copies-harder no-renames rename-empty no-rename-empty
-    diff-filter=.* pickaxe-all pickaxe-regex exit-code quiet check full-index binary no-prefix src-prefix=.* dst-prefix=.*
-    line-prefix=.* inter-hunk-context=.* relative(=.*)? no-relative text no-ext-diff no-textconv no-walk(=.*)? do-walk
-    walk-reflogs source notes(=.*)? no-notes mailmap no-mailmap use-mailmap cc full-diff dense sparse ancestry-path
-    no-expand-tabs expand-tabs(=.*)? diff-merges=(off|none|on|m|first-parent|1|separate|combined|c|dense-combined|cc)
-    no-diff-merges reflog show-pulls encoding=.* log-size clear-decorations root
-  `)}))$`,
+    oneline graph decorate(=.*)? no-decorate all branches(=.*)? tags(=.*)? remotes(=.*)? first-parent merges
+    no-merges all-match invert-grep regexp-ignore-case extended-regexp basic-regexp fixed-strings perl-regexp follow
+    full-history simplify-merges simplify-by-decoration topo-order date-order author-date-order reverse
+    relative-date pretty(=.*)? abbrev(=.*)? no-abbrev abbrev-commit no-abbrev-commit parents children left-right
+    left-only right-only cherry cherry-pick cherry-mark boundary color(=.*)? no-color color-words(=.*)?
+    color-moved(=.*)? no-color-moved word-diff(=.*)? cached staged merge-base minimal patience histogram
+    ignore-space-change ignore-all-space ignore-blank-lines ignore-space-at-eol ignore-cr-at-eol function-context
+    find-renames(=.*)? find-copies(=.*)? find-copies-harder no-renames rename-empty no-rename-empty pickaxe-all
+    pickaxe-regex exit-code quiet check full-index binary no-prefix relative(=.*)? no-relative text no-ext-diff
+    no-textconv no-walk(=.*)? do-walk walk-reflogs source notes(=.*)? no-notes mailmap no-mailmap use-mailmap cc
+    full-diff dense sparse ancestry-path no-expand-tabs expand-tabs(=.*)?
+    diff-merges=(off|none|on|m|first-parent|1|separate|combined|c|dense-combined|cc) no-diff-merges reflog
+    show-pulls log-size clear-decorations root
+  `)}|(${HISTORY_VALUES})(=.*)?))$`,
 );
 
 /** `git branch` creates, moves and deletes by default, so only what is known to list is let through. */
-const BRANCH =
-  /^(-[avrlqi]+|--all|--remotes|--verbose|--list|--show-current|--(no-)?(color|column)|--ignore-case|--(contains|no-contains|merged|no-merged|points-at|sort|format|abbrev|color|column)(=.*)?)$/;
+const BRANCH = new RegExp(
+  `^(-[avrlqi]+|--(${names(`
+    all remotes verbose list show-current no-color no-column ignore-case abbrev(=.*)? color(=.*)? column(=.*)?
+  `)}|(${BRANCH_VALUES})(=.*)?))$`,
+);
 /** With one of these, the words that follow are patterns or commits, not a new branch. */
 const LISTING_MODES = /^--(list|contains|no-contains|merged|no-merged|points-at)(=.*)?$/;
 
@@ -60,7 +73,7 @@ export const gitRule: Rule = async (words, place) => {
   if (!known || !onlyReads(subcommand, rest, known.options)) return null;
   if (
     !allOpen(
-      rest.filter((word) => !word.startsWith('-')),
+      rest.filter((word) => !isDashed(word)),
       place,
     )
   )
@@ -69,13 +82,18 @@ export const gitRule: Rule = async (words, place) => {
   return [...before, subcommand, ...known.added, ...rest];
 };
 
+const isDashed = (word: string): boolean => word.startsWith('-');
+
 function onlyReads(subcommand: string, words: readonly string[], known: RegExp): boolean {
   // A format can have signatures checked, which runs a program.
   if (words.some((word) => word.includes('%G') || word.includes('signature'))) return false;
-  const paths = words.indexOf('--');
-  const before = paths < 0 ? words : words.slice(0, paths);
-  const options = before.filter((word) => word.startsWith('-'));
+  // No value begins with a dash, so the first `--` is where git ends the options too.
+  const end = words.indexOf('--');
+  const before = end < 0 ? words : words.slice(0, end);
+  if (words.slice(before.length + 1).some(isDashed)) return false;
+  const options = before.filter(isDashed);
   if (!options.every((option) => known.test(option))) return false;
+  if (words.some((word, at) => NEEDS_VALUE.test(word) && isDashed(words[at + 1] ?? ''))) return false;
   if (subcommand !== 'branch') return true;
   return options.length === words.length || options.some((option) => LISTING_MODES.test(option));
 }

@@ -180,6 +180,42 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await output(place, script)).toBeNull();
     });
 
+    test.each([
+      ['writes a file', ['log', '-1', '-s', '--format=format:key', '--decorate-refs', '--', '--output=made']],
+      ['writes a file', ['show', '-L', '--', '--output=made']],
+      ['writes a file', ['log', '--author', '-L', '--', '--output=made']],
+      ['writes a file', ['diff', '--diff-algorithm', '--', '--output=made']],
+      ['writes a file', ['log', '-n', '--', '--output=made']],
+      ['enters submodules', ['log', '-p', '--decorate-refs', '--', '--ignore-submodules=none']],
+      ['deletes a branch', ['branch', '--list', '--format', '--', '--no-list', '-D', 'main']],
+      ['creates a branch', ['branch', '--format', '--list', 'made']],
+      ['creates a branch', ['branch', '--sort', '--contains', 'made']],
+      ['compares files outside', ['diff', '--', '-x/../../secret', 'a.txt']],
+      ['compares the input', ['diff', '--', '-', 'a.txt']],
+    ])('asks for an option that takes `--` or another option as its value and %s: %j', async (_, words) => {
+      await using place = await workshop();
+      await repositoryIn(place.root);
+      await mkdir(join(place.root, '-x'));
+      expect(await unaskedOutput(place, { command: ['git', ...words] }, options)).toBeNull();
+    });
+
+    test.each([
+      ['git log -n 5 --oneline -- a.txt', 'first'],
+      ['git log --max-count 5 --since 2000-01-01 --author A', 'first'],
+      ['git log --grep first --date short', 'first'],
+      ['git log -1 -S one --format=%s', 'first'],
+      ['git log -L 1,1:a.txt', 'first'],
+      ['git diff --unified=1 --diff-filter=M -- a.txt .gitattributes', '+two'],
+      ['git diff -- a.txt', '+two'],
+      ['git branch --list --format "%(refname)" main', 'refs/heads/main'],
+      ['git branch --sort=-committerdate', '* main'],
+      ['git branch -a --contains', '* main'],
+    ])('runs %s, where the values are values', async (script, shown) => {
+      await using place = await workshop();
+      await repositoryIn(place.root);
+      expect(await output(place, script)).toContain(shown);
+    });
+
     test('a program of this name in the working directory is not run', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
