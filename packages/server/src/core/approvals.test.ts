@@ -109,8 +109,20 @@ test('the hash changes with anything that is shown or will run', () => {
 });
 
 test('only a message that is nothing but a word of consent or refusal is an answer', () => {
-  for (const word of ['yes', ' Y ', 'APPROVE\n']) expect(spokenAnswer(word)).toBe('once');
-  for (const word of ['no', 'n', ' Deny']) expect(spokenAnswer(word)).toBe('deny');
-  for (const word of ['', 'yes please', 'not now', 'yesterday', 'y n', 'ok', 'yes!'])
+  for (const word of ['yes', ' Y ', 'APPROVE\n', 'Yes.', 'yes!!', 'ok', 'Okay.'])
+    expect(spokenAnswer(word)).toBe('once');
+  for (const word of ['no', 'n', ' Deny', 'No.', 'NO! ']) expect(spokenAnswer(word)).toBe('deny');
+  for (const word of [
+    '',
+    '.',
+    'yes please',
+    'not now',
+    'yesterday',
+    'y n',
+    'ok, but',
+    'yes?',
+    'ok...',
+    'yes. no.',
+  ])
     expect(spokenAnswer(word)).toBeNull();
 });

@@ -55,12 +55,15 @@ export function approvalHash(tool: string, input: object, ask: Ask): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify([tool, input, ask])).digest('hex');
 }
 
-const YES = new Set(['yes', 'y', 'approve']);
-const NO = new Set(['no', 'n', 'deny']);
+const YES = /^(?:yes|y|ok|okay|approve)(?:\.|!+)?$/i;
+const NO = /^(?:no|n|deny)(?:\.|!+)?$/i;
 
-/** A message that is just a word of consent or refusal, for dialects that have no frame for it. */
+/**
+ * A message that is just a word of consent or refusal, for dialects that have no frame for it. A question mark or dots
+ * after the word leave it unclear: then it is no answer.
+ */
 export function spokenAnswer(text: string): 'once' | 'deny' | null {
-  const word = text.trim().toLowerCase();
-  if (YES.has(word)) return 'once';
-  return NO.has(word) ? 'deny' : null;
+  const word = text.trim();
+  if (YES.test(word)) return 'once';
+  return NO.test(word) ? 'deny' : null;
 }

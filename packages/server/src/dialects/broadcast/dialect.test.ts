@@ -169,6 +169,23 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'b-yes.txt'))).toBe(true);
   });
 
+  test.each([
+    ['Yes.', true],
+    ['YES!', true],
+    ['ok', true],
+    ['No.', false],
+  ])('%s answers it', async (word, runs) => {
+    const client = await server.connect('/ws');
+    const name = `b-word-${Bun.hash(word)}`;
+    client.send(chat(`run touch ${name}`, name));
+    await client.next(isQuestion);
+    client.send(chat(word, name));
+    // A word that answers nothing is queued, and the question is repeated.
+    const next = await client.next((frame) => ['agent_thinking', 'tool_result'].includes(frame.type));
+    expect(next).toMatchObject({ type: 'tool_result', success: runs });
+    expect(existsSync(join(server.root, name))).toBe(runs);
+  });
+
   test('no keeps it from running', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-no.txt', 'b-no'));
