@@ -155,12 +155,13 @@ describe('sessions', () => {
     expect((await client.next((frame) => frame.content === '1 2 3')).sessionId).toBe(sessionId);
   });
 
-  test('a socket that comes while a turn runs is told so at once', async () => {
+  test('a socket that comes while a turn runs is told so when it registers', async () => {
     const client = await registered(server, ['extract_page_content']);
     const sessionId = newSession();
     say(client, 'extract this page', sessionId);
     const request = await client.next('tool_execution_request');
     const watching = await server.connect(`/extension?session=${sessionId}`);
+    watching.send(registration());
     expect(await watching.next('agent_status')).toEqual({
       ...head,
       type: 'agent_status',
@@ -208,6 +209,7 @@ describe('sessions', () => {
     client.close();
     await client.closed;
     const back = await server.connect(`/extension?session=${sessionId}&token=${sessionToken}`);
+    back.send(registration());
     await back.next(isStatus('thinking'));
     browser.send(response(request));
     expect((await back.next('agent_response')).content).toContain('Page Title');
@@ -295,17 +297,23 @@ describe('approval by words', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('a socket that comes later is shown it at once and may answer it; everyone sees the outcome', async () => {
+  test('a socket that comes later is shown it once, when it registers, and may answer it; everyone sees the outcome', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch shared', sessionId);
     const asked = await client.next(isWaiting);
     const question = await client.next(isQuestion);
     const other = await server.connect(`/extension?session=${sessionId}`);
-    expect(await other.next('agent_status')).toEqual({ ...asked, ...head });
-    expect(await other.next('agent_response')).toEqual({ ...question, ...head });
+    expect(await soFar(other)).toEqual([]);
     other.send(registration());
-    await other.next(isQuestion);
+    await other.next('registration_confirmed');
+    expect(await soFar(other)).toEqual([
+      { ...asked, ...head },
+      { ...question, ...head },
+    ]);
+    other.send(registration());
+    await other.next('registration_confirmed');
+    expect(await soFar(other)).toEqual([]);
     say(other, 'y');
     const [here, there] = await Promise.all([client.next(isAnswer), other.next(isAnswer)]);
     expect(here).toEqual(there);

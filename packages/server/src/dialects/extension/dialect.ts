@@ -18,7 +18,7 @@ import {
 } from '@parlance/protocol';
 import type { Connection, Now, Socket } from '../../core/engine.ts';
 import { questionWords, waitingWords } from '../approval-words.ts';
-import type { Audience } from '../audience.ts';
+import { type Audience, NOTHING } from '../audience.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
 import { sendChat } from '../chat-input.ts';
 import {
@@ -74,28 +74,37 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   let registered = false;
   /** over the token of the registration */
   let endGuard = (): void => undefined;
-  /** the session it was opened with */
-  let watching = false;
+  /** what is under way in the session it was opened with has been shown */
+  let shown = false;
   /** the session of messages that name none */
   let latest = SessionId.safeParse(socket.session).data;
 
   const message = (content: Content): Body => stamped(content, around.now(), around.newId());
   const reply = (content: Content): void => socket.send(message(content));
 
-  /** What goes on in the session it was opened with. */
+  const opened = async () =>
+    principal && socket.session !== null ? engine.find(principal, socket.session) : null;
+
+  /** Nothing is sent on connect: what is under way is shown after registration. */
+  async function watchOpened(): Promise<void> {
+    const ref = await opened();
+    if (ref) await audience.join(ref, socket, NOTHING);
+  }
+
+  /** Once: popups show a question as often as it is sent. */
   async function showOpened(): Promise<void> {
-    const ref = principal && socket.session !== null && (await engine.find(principal, socket.session));
+    const ref = shown ? null : await opened();
     if (!ref) return;
-    if (watching) await audience.show(ref, socket);
+    shown = true;
+    if (audience.has(ref, socket)) await audience.show(ref, socket);
     else await audience.join(ref, socket);
-    watching = true;
   }
 
   /** Nothing of what another principal was shown or was leased is carried over. */
   function become(claimed: Principal): void {
     if (principal?.id !== claimed.id) {
       audience.leave(socket);
-      watching = false;
+      shown = false;
       engine.clients.unregister(socket.id);
       latest = SessionId.safeParse(socket.session).data;
     }
@@ -121,7 +130,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       request: (execution, request) => reply(requestContent(execution, request, around.toolOrigins)),
     });
     reply(confirmation(clientId, claimed));
-    await showOpened(); // again: clients that wait for the confirmation have read nothing before it
+    await showOpened();
   }
 
   /** What is still to be read of the socket is nobody's. */
@@ -206,7 +215,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   }
 
   return {
-    opened: showOpened,
+    opened: watchOpened,
     async receive(frame, arrivedAt) {
       try {
         await perform(typed(frame), arrivedAt);
