@@ -198,4 +198,26 @@ describe('a select is operated with selectDropdown, however it comes', () => {
     await other.stop();
     model.stop();
   });
+
+  const options = [
+    { i: 21, r: 'option', n: 'Red' },
+    { i: 22, r: 'option', n: 'Blue' },
+  ];
+  const pages: [string, object][] = [
+    [
+      'markup',
+      {
+        dom: '<select id="2" aria-label="Colour"><option id="21">Red</option><option id="22">Blue</option></select>',
+      },
+    ],
+    ['a tree', { interactiveTree: [{ i: 2, r: 'select', n: 'Colour', children: options }] }],
+  ];
+  test.each(pages)('and its options are not clicked: %s', async (_name, page) => {
+    for (const query of ['click Blue', 'click the Blue option', 'click on Blue in Colour']) {
+      const { actions } = await run(query, { url, ...page });
+      expect(actions).toEqual(['selectDropdown(2, "Blue")', 'finish()']);
+    }
+    const { data } = await post(server, token, { query: 'click Colour', url, ...page });
+    expect(data.userQuestion).toBe('I need to know which option of the combobox “Colour” to choose.');
+  });
 });

@@ -69,9 +69,12 @@ const begins = (text: string, page: Page): boolean =>
       return clause.split(' ').length > 2 && byName(clause, page) !== null;
     });
 
-/** A list that shows its choices only when it is open is opened first. */
+/** A click on an option of a select is a choice. A list that shows its choices only when it is open is opened first. */
 function opened(intents: readonly Intent[], page: Page): Intent[] {
-  return intents.flatMap((intent): Intent[] => {
+  const first = intents.findIndex(changesPage);
+  return intents.flatMap((intent, index): Intent[] => {
+    if (intent.kind === 'click' || intent.kind === 'doubleClick')
+      return [index <= first ? asChoice(intent, page) : intent];
     const next = intent.kind === 'choose' && intent.target !== null ? nextAction(intent, page) : null;
     const role =
       next && 'action' in next && next.action.name === 'click' && elementOf(page, next.action.id)?.role;
@@ -80,6 +83,15 @@ function opened(intents: readonly Intent[], page: Page): Intent[] {
       ? [{ kind: 'click', target: intent.target }, intent]
       : [intent];
   });
+}
+
+function asChoice(intent: Extract<Intent, { target: string }>, page: Page): Intent {
+  const next = nextAction(intent, page);
+  if (!('action' in next) || next.action.name !== 'selectDropdown') return intent;
+  const { id, value } = next.action;
+  const list = elementOf(page, id);
+  const option = list?.options?.find((each) => each.value === value)?.text ?? value;
+  return { kind: 'choose', target: list?.name || null, option };
 }
 
 /** The steps up to the first that changes the page can be tried now. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type FixtureName, fixture } from '../fixtures/pages.ts';
+import { understandPage } from '../page/understand.ts';
 import { fitsPage } from './fits.ts';
 import { parseAction } from './parse.ts';
 
@@ -66,4 +67,18 @@ describe('an action that cannot is told why', () => {
   ])('%s.html: %s', (name, action, reason) => {
     expect(why(name, action)).toMatch(reason);
   });
+});
+
+describe('a click on an option of a select', () => {
+  const dom =
+    '<select id="2"><option id="21">Red</option></select><ul role="listbox"><li id="31" role="option">Red</li></ul>';
+  const page = understandPage({ dom }, 1_000);
+
+  test.each(['click', 'doubleClick'] as const)(
+    '%s is refused, but not on an option of another list',
+    (name) => {
+      expect(fitsPage({ name, id: 21 }, page)).toMatch(/option of the list 2: use selectDropdown/);
+      expect(fitsPage({ name, id: 31 }, page)).toBeNull();
+    },
+  );
 });

@@ -81,8 +81,11 @@ const said = ({ id, role, name }: PageElement): string =>
 const usable = (element: PageElement): string | null =>
   element.state.disabled ? `${said(element)} is disabled.` : null;
 
-const clickable = (element: PageElement): string | null =>
-  isSelect(element) ? `${said(element)} is a list: use selectDropdown.` : null;
+function clickable(element: PageElement): string | null {
+  if (isSelect(element)) return `${said(element)} is a list: use selectDropdown.`;
+  if (element.list === undefined) return null;
+  return `${said(element)} is an option of the list ${element.list}: use selectDropdown on ${element.list}.`;
+}
 
 function writable(element: PageElement): string | null {
   if (isSelect(element)) return `${said(element)} is a list: use selectDropdown.`;

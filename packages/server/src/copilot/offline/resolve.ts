@@ -3,9 +3,9 @@ import type { Action } from '../action/action.ts';
 import { fitsPage } from '../action/fits.ts';
 import { sendAction } from '../action/print.ts';
 import { findElements } from '../page/find.ts';
-import { hasMoreOptions, isSelect, type Page, type PageElement } from '../page/page.ts';
+import { elementOf, hasMoreOptions, isSelect, type Page, type PageElement } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
-import { folded } from '../page/words.ts';
+import { folded, wordsOf } from '../page/words.ts';
 import type { Intent } from './intent.ts';
 import {
   BOXES,
@@ -43,6 +43,7 @@ function resolve(intent: Intent, page: Page): Next {
   switch (intent.kind) {
     case 'click':
     case 'doubleClick':
+      return clicking(page, intent);
     case 'rightClick':
     case 'hover':
       return on(meant(page, intent.target), ({ id }) => ({ name: intent.kind, id }));
@@ -236,6 +237,48 @@ function optionOf({ options = [], value, name }: PageElement, wanted: string): s
   return (options.length === 0 && words !== '' && within.exec(`${value ?? ''}\n${name}`)?.[0]) || null;
 }
 
+/** Options of a select cannot be clicked: what names one is a choice. */
+function clicking(page: Page, intent: Extract<Intent, { kind: 'click' | 'doubleClick' }>): Next {
+  const { kind, target } = intent;
+  const clicked = meant(page, target);
+  if ('missing' in clicked) {
+    const lists = page.elements.filter((element) => optionNamed(element, target) !== null);
+    const [list] = lists;
+    return list && lists.length === 1 ? chosen(list, optionNamed(list, target) ?? target) : clicked;
+  }
+  return pressed(page, clicked.element, { kind, target });
+}
+
+function pressed(
+  page: Page,
+  element: PageElement,
+  { kind, target }: { kind: 'click' | 'doubleClick'; target: string },
+): Next {
+  const list = element.list === undefined ? null : elementOf(page, element.list);
+  if (list) return chosen(list, element.name);
+  if (!isSelect(element)) return on({ element }, ({ id }) => ({ name: kind, id }));
+  const option = optionNamed(element, target);
+  return option === null
+    ? { missing: `which option of ${called(element)} to choose` }
+    : chosen(element, option);
+}
+
+const chosen = (list: PageElement, option: string): Next =>
+  on({ element: list }, (element) => optionIn(element, option));
+
+/** The option of a select that a description names, alone or beside the name of the select. */
+function optionNamed({ options = [], name }: PageElement, target: string): string | null {
+  const exact = folded(target).replace(/^(?:the |a |an )?(?:option )?| option$/g, '');
+  const same = options.find(({ text }) => folded(text) === exact);
+  if (same) return same.text;
+  const [said, own] = [wordsOf(target), wordsOf(name)];
+  const named = options.filter(({ text }) => {
+    const words = wordsOf(text);
+    return words.some((word) => !own.includes(word)) && words.every((word) => said.includes(word));
+  });
+  return named.length === 1 ? (named[0]?.text ?? null) : null;
+}
+
 const LISTS = ['combobox', 'listbox'];
 const CHOICES = ['option', 'radio', 'menuitemradio', 'menuitem', 'checkbox'];
 
@@ -254,7 +297,9 @@ function choosing(page: Page, target: string | null, option: string): Next {
   const choice = meant(page, target === null ? option : `${option} ${target}`, CHOICES);
   const plain = 'missing' in choice ? meant(page, option, CHOICES) : choice;
   if ('element' in plain)
-    return on(plain, ({ id, role }) => (isTicked(role) ? { name: 'check', id } : { name: 'click', id }));
+    return isTicked(plain.element.role)
+      ? on(plain, ({ id }) => ({ name: 'check', id }))
+      : pressed(page, plain.element, { kind: 'click', target: option });
   // Open already, and the choice is not there.
   if ('element' in list && list.element.state.expanded)
     return { missing: `“${option}” in ${called(list.element)}` };

@@ -22,6 +22,8 @@ export type ElementDraft = Range & {
   readonly options: OptionDraft[] | null;
   /** what an option says: its text is not part of the page's */
   readonly choice: OptionDraft | null;
+  /** of an option: the number of its select */
+  readonly list: number | null;
   readonly wrapper: Range | null;
   readonly group: Range | null;
 };
@@ -69,6 +71,8 @@ export function readDocument(html: string): Document {
   let broken = true;
   let options: OptionDraft[] | null = null;
   let option: OptionDraft | null = null;
+  /** the number of the select that is open */
+  let list: number | null = null;
 
   const say = (part: string) => {
     text += part;
@@ -115,7 +119,10 @@ export function readDocument(html: string): Document {
       const start = text.length;
       const disabled = outer?.disabled === true || (tag === 'fieldset' && attributes.has('disabled'));
       const own: OptionDraft[] | null = tag === 'select' && !hidden ? [] : null;
-      if (own) options = own;
+      if (own) {
+        options = own;
+        list = null;
+      }
       if (tag === 'option' && !hidden) option = optionOf(attributes, options);
 
       const id = dropped ? undefined : attributes.get('id');
@@ -142,10 +149,12 @@ export function readDocument(html: string): Document {
             disabled,
             options: own,
             choice: tag === 'option' ? option : null,
+            list: tag === 'option' && options ? list : null,
             wrapper: outer?.wrapper ?? null,
             group: outer?.group ?? null,
           };
           elements.push(draft);
+          if (own) list = number;
         }
       }
       const described = hidden ? '' : alternativeText(tag, attributes);

@@ -29,6 +29,7 @@ export function elementFrom(document: Document, draft: ElementDraft, previous?: 
     ...(value !== undefined && { value }),
     state: stateOf(draft),
     ...(options && { options }),
+    ...(draft.list !== null && { list: draft.list }),
     ...(href !== undefined && { href: line(href, LONGEST_ADDRESS) }),
   };
 }

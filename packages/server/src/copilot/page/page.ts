@@ -32,6 +32,8 @@ export type PageElement = {
   readonly state: ElementState;
   /** of a native select, also of an empty one; never more than MOST_OPTIONS */
   readonly options?: readonly ElementOption[];
+  /** of an option in a native select: the number of the select */
+  readonly list?: number;
   readonly href?: string;
 };
 
