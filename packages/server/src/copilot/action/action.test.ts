@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readAction } from '../../testing/deployed-client.ts';
 import { ACTION_NAMES, type Action, type Argument, type Parameter, parametersOf } from './action.ts';
-import { parseAction } from './parse.ts';
+import { parseAction, parseWritten } from './parse.ts';
 import { printAction, sendAction, sendWritten } from './print.ts';
 
 describe('every action of the grammar is read', () => {
@@ -305,4 +305,13 @@ describe('what is sent is read by deployed clients as it is meant', () => {
       if (action) expect(readAction(damaged)).toEqual({ name: action.name, args: argumentsOf(action) });
     }
   });
+});
+
+test.each<[string, string]>([
+  ['setValue(1, "caf\\u00e9")', 'café'],
+  ['setValue(1, "\\uD83D\\uDE00 ok")', '😀 ok'],
+  ['setValue(1, "say \\"caf\\u00e9\\"")', 'say "café"'],
+  ['setValue(1, "C:\\users\\new \\\\u00e9")', 'C:\\users\\new \\\\u00e9'],
+])('characters that a model wrote as \\uXXXX are meant: %s', (written, text) => {
+  expect(parseWritten(written)).toEqual({ name: 'setValue', id: 1, text });
 });

@@ -17,11 +17,11 @@ const LONGEST = 100_000;
 export const parseAction = (text: string): Action | null => actionIn(text, PLAIN, (inner) => inner);
 
 /**
- * As `parseAction`, for what a model wrote: where a client could not read it, the strings are taken to be escaped, as
- * models are used to (`"say \"hi\""`).
+ * As `parseAction`, for what a model wrote: `\u00e9` is the character, which is hardly ever meant literally. Where a client
+ * could not read it, the strings are taken to be escaped, as models are used to (`"say \"hi\""`).
  */
 export const parseWritten = (text: string): Action | null =>
-  parseAction(text) ?? actionIn(text, ESCAPED, unescaped);
+  actionIn(text, PLAIN, withCharacters) ?? actionIn(text, ESCAPED, unescaped);
 
 type Unquote = (inner: string) => string | null;
 
@@ -91,11 +91,19 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
+const characterOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16));
+
+/** A backslash that is itself escaped (`\\u00e9`) begins no character. */
+const withCharacters = (text: string): string =>
+  text.replace(/\\\\|\\u([0-9a-fA-F]{4})/g, (written, code?: string) =>
+    code === undefined ? written : characterOf(code),
+  );
+
 /** Null where it has an escape that is not known. */
 function unescaped(text: string): string | null {
   let known = true;
   const plain = text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code?: string, mark = '') => {
-    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    if (code !== undefined) return characterOf(code);
     known &&= Object.hasOwn(ESCAPES, mark);
     return ESCAPES[mark] ?? '';
   });
