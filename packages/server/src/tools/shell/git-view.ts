@@ -4,24 +4,26 @@
  * checks, helpers of remotes) from configuration alone, so none is left, whatever the repository holds.
  */
 import { lstatSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
-import { contains, errorCode } from '../paths.ts';
+import { errorCode } from '../paths.ts';
+import { indexStaysInside } from './git-index.ts';
 import { linksStayInside, type Scope } from './links.ts';
 
 const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
 const MOST_BYTES = 1_000_000;
+const MOST_INDEX_BYTES = 64_000_000;
 /** Written anew, or left out: they name programs, other folders, or what only another command needs. */
 const NOT_SHOWN = new Set([
   ...['HEAD', 'config', 'config.worktree', 'hooks', 'info', 'commondir', 'gitdir', 'modules', 'worktrees'],
-  ...['remotes', 'branches', 'lfs'],
+  ...['index', 'remotes', 'branches', 'lfs'],
 ]);
 
 /**
  * `root/.git` is a folder of its own with all of the repository in it: neither a file nor a link, nothing shared with
- * another repository, no link that leads out, and of the common format.
+ * another repository, no link and no name in the index that leads out, and of the common format.
  */
 export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   const git = join(scope.root, '.git');
@@ -34,7 +36,8 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   // The stored form differs, and git would have to be told so.
   if (/objectformat|refstorage/i.test((await textOf(join(git, 'config'))) ?? 'objectformat')) return false;
   const shown = await shownIn(git);
-  if (shown.some((entry) => entry.isSymbolicLink()) || (await tracksHidden(git, scope))) return false;
+  if (shown.some((entry) => entry.isSymbolicLink())) return false;
+  if (!(await indexOf(git, scope))) return false;
   const folders = shown.filter((entry) => entry.isDirectory()).map(({ name }) => join(git, name));
   return linksStayInside(folders, scope);
 }
@@ -42,14 +45,16 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
 const shownIn = async (git: string) =>
   (await readdir(git, { withFileTypes: true })).filter(({ name }) => !NOT_SHOWN.has(name));
 
-/** `git diff` shows the files that the index names, and a hidden folder may lie in the root. */
-async function tracksHidden(git: string, { root, hide }: Scope): Promise<boolean> {
-  const inside = hide.filter((path) => contains(root, path));
-  if (inside.length === 0 || !(await entryOf(join(git, 'index')))) return false;
-  if ((await readdir(git)).some((name) => name.startsWith('sharedindex.'))) return true;
-  const index = await readFile(join(git, 'index'));
-  // Version 4 shortens names.
-  return index[7] === 4 || inside.some((path) => index.includes(relative(root, path)));
+type Index = { readonly bytes: Buffer; readonly changed: Date } | 'none';
+
+/** Null if it names what git must not read. */
+async function indexOf(git: string, scope: Scope): Promise<Index | null> {
+  const path = join(git, 'index');
+  const entry = await entryOf(path);
+  if (!entry) return 'none';
+  if (!entry.isFile() || entry.size > MOST_INDEX_BYTES) return null;
+  const bytes = await readFile(path);
+  return indexStaysInside(bytes, scope) ? { bytes, changed: entry.mtime } : null;
 }
 
 export type GitView = {
@@ -62,23 +67,31 @@ export type GitView = {
  * Throws a `Fault` if the repository is not plain any more. `close` removes the view.
  * @param path where git is looked for, as in the variable PATH
  */
-export async function openGitView(root: string, path: string): Promise<GitView> {
-  const git = join(root, '.git');
+export async function openGitView(scope: Scope, path: string): Promise<GitView> {
+  const git = join(scope.root, '.git');
   const head = await textOf(join(git, 'HEAD'));
   const settings = await settingsOf(join(git, 'config'), path);
-  if (!HEAD.test(head ?? '') || !settings)
+  const index = await indexOf(git, scope);
+  if (!HEAD.test(head ?? '') || !settings || !index)
     throw new Fault('tool_failed', 'The repository of the working directory cannot be read.');
   const folder = await mkdtemp(join(tmpdir(), 'parlance-git-'));
   const close = () => rm(folder, { recursive: true, force: true });
   try {
     await writeFile(join(folder, 'HEAD'), head ?? '');
     await writeFile(join(folder, 'config'), settings);
+    if (index !== 'none') await writeIndex(join(folder, 'index'), index);
     await linkTo(git, folder);
   } catch (thrown) {
     await close();
     throw thrown;
   }
-  return { folder, environment: gitEnvironment(folder, root), close };
+  return { folder, environment: gitEnvironment(folder, scope.root), close };
+}
+
+/** A copy, so that git reads the names that were checked. Git compares its time with those of the files. */
+async function writeIndex(path: string, { bytes, changed }: Exclude<Index, 'none'>): Promise<void> {
+  await writeFile(path, bytes);
+  await utimes(path, changed, changed);
 }
 
 async function linkTo(git: string, folder: string): Promise<void> {
@@ -97,6 +110,8 @@ const OFF: Record<string, string> = {
   'core.hooksPath': '/dev/null',
   'diff.ignoreSubmodules': 'all',
   'diff.submodule': 'short',
+  // With more, an extension of the index says where its entries are.
+  'index.threads': '1',
   'log.showSignature': 'false',
   'protocol.allow': 'never',
   'safe.bareRepository': 'explicit',

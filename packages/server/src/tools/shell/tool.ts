@@ -118,18 +118,19 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
 
 /** Judged again, so that nothing runs but what was found safe just now. */
 async function runUnasked(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
-  const plan = await planUnasked(asked(input, context.root, options));
+  const question = asked(input, context.root, options);
+  const plan = await planUnasked(question);
   if (!plan)
     throw new Fault(
       'tool_failed',
       'Files have changed, and the command must be asked for now. Call it again.',
     );
-  const root = realpathSync(context.root);
-  const environment = unaskedEnvironment(process.env, root);
+  const { scope } = question;
+  const environment = unaskedEnvironment(process.env, scope.root);
   const { argv: command, workdir } = plan;
   const judged = { command, workdir, environment, timeout: input.timeout };
   if (!plan.usesGit) return runCommand(judged, context, options);
-  const view = await openGitView(root, environment.PATH);
+  const view = await openGitView(scope, environment.PATH);
   const withGit = { ...judged, environment: { ...environment, ...view.environment }, show: [view.folder] };
   return runCommand(withGit, context, options).finally(view.close);
 }
