@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { chmod, readdir } from 'node:fs/promises';
+import { chmod, readdir, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contextIn, use, type Workshop, workshop } from '../testing.ts';
 import { parseConfig, writeConfig } from './git-config.ts';
@@ -77,6 +77,38 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
       (evil) => `git init -q x && git -C x config core.fsmonitor ${evil} && mv x/.git .git`,
     ],
   ];
+  const configured = (folder: string, evil: string) =>
+    `printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tfsmonitor = ${evil}\\n' > ${folder}/config`;
+  plants.push(
+    [
+      'a git folder whose name is no UTF-8',
+      (evil) =>
+        `mkdir sub; git init -q --bare $'\\xff'; ${configured("$'\\xff'", evil)}; printf 'gitdir: ../\\xff\\n' > sub/.git`,
+    ],
+    [
+      'a folder that cannot be listed',
+      (evil) => `git init -q sub; ${configured('sub/.git', evil)}; chmod 0311 sub/.git`,
+    ],
+    [
+      'a folder that cannot be written',
+      (evil) => `git init -q sub; ${configured('sub/.git', evil)}; chmod 0555 sub/.git`,
+    ],
+    [
+      'a common folder whose name ends with a space',
+      (evil) =>
+        `git init -q sub; git init -q --bare good; mkdir 'good '; cp -r good/objects good/refs 'good '/; ${configured("'good '", evil)}; printf '../../good \\n' > sub/.git/commondir`,
+    ],
+    [
+      'a common folder behind a link',
+      (evil) =>
+        `git init -q sub; git init -q --bare sub/.git/good; mkdir -p e/d e/good; ln -s ../../e/d sub/.git/link; cp -r sub/.git/good/objects sub/.git/good/refs e/good/; ${configured('e/good', evil)}; printf 'link/../good\\n' > sub/.git/commondir`,
+    ],
+    [
+      'a folder without a HEAD that git init completes',
+      (evil) =>
+        `mkdir -p .git/hooks sub; ${configured('.git', evil)}; cp evil.sh .git/hooks/post-index-change`,
+    ],
+  );
   for (const [what, script] of plants)
     test(`${what} runs nothing`, async () => {
       const { place, evil, wasRun } = await withCanary();
@@ -86,8 +118,41 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
         git(folder, 'status');
         git(folder, 'add', '-A');
       }
+      git(place.root, 'init');
+      git(place.root, 'add', '-A');
       expect(wasRun()).toBe(false);
     });
+
+  for (const name of ['config', 'hooks'])
+    test(`${name} of the working directory's repository that was a link cannot be replaced`, async () => {
+      const { place, evil, wasRun } = await withCanary();
+      await using _ = place;
+      git(place.root, 'init', '-q');
+      await rename(join(place.root, '.git', name), join(place.root, 'kept'));
+      await symlink('../kept', join(place.root, '.git', name));
+      const plant =
+        name === 'config'
+          ? configured('.git', evil)
+          : 'mkdir .git/hooks; cp evil.sh .git/hooks/post-index-change';
+      expect(await run(place, `rm .git/${name}; ${plant}`)).toContain('made harmless');
+      git(place.root, 'add', '-A');
+      expect(wasRun()).toBe(false);
+    });
+
+  test('a folder that its owner cannot list is opened to be looked through', async () => {
+    await using place = await workshop();
+    await run(place, "mkdir -p a/b $'\\xff'/c; chmod 0311 a/b a $'\\xff'");
+    expect((await stat(join(place.root, 'a/b'))).mode & 0o777).toBe(0o711);
+    expect(await readdir(place.root)).toContainEqual(expect.stringMatching(/set-aside$/));
+  });
+
+  test('a repository below a name that is no UTF-8 stays as it was', async () => {
+    await using place = await workshop();
+    const shell = (script: string) => Bun.spawnSync(['bash', '-c', script], { cwd: place.root });
+    shell("git init -q $'caf\\xe9'");
+    expect(await run(place, 'echo x > x')).toBe('');
+    expect(shell("test -d $'caf\\xe9'/.git").exitCode).toBe(0);
+  });
 
   test('the same runs for a person whose approval it had', async () => {
     const { place, evil, wasRun } = await withCanary();

@@ -3,17 +3,24 @@
  * hooks of a repository name, and a server started later what a data folder names. After the command such folders are
  * made harmless: docs/decisions/0010 has the reasons.
  */
-import { lstat, readdir, readlink, rename } from 'node:fs/promises';
-import { dirname, join, normalize, relative, resolve } from 'node:path';
+import { lstat, readdir, readlink, realpath, rename } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import { type Entry, openToRead, reach } from '../beneath.ts';
 import { isGitFolder } from '../git-folder.ts';
 import { type Bounds, contains, errorCode } from '../paths.ts';
 import { writeWhole } from '../write.ts';
 import { harmful, type Pair, parseConfig, writeConfig } from './git-config.ts';
+import {
+  type Candidates,
+  decoded,
+  findCandidates,
+  makeUsable,
+  SET_ASIDE,
+  uncover,
+} from './leftover-folders.ts';
 
 const CONFIGS = ['config', 'config.worktree'];
-const SET_ASIDE = '.set-aside';
 const CONFIG_BYTES = 1_000_000;
 
 /** What was there before the command, by device and number of the folder. */
@@ -21,8 +28,14 @@ type GitFolder = {
   readonly configs: ReadonlyMap<string, { readonly mark: string | null; readonly pairs: readonly Pair[] }>;
   /** hooks and redirections, with what changes when they are written */
   readonly runs: ReadonlySet<string>;
+  /** names that are links: a mount over one does not keep it from being replaced */
+  readonly links: ReadonlySet<string>;
 };
-type Snapshot = { readonly git: ReadonlyMap<string, GitFolder>; readonly data: ReadonlySet<string> };
+type Snapshot = {
+  readonly git: ReadonlyMap<string, GitFolder>;
+  readonly data: ReadonlySet<string>;
+  readonly undecodable: Candidates['undecodable'];
+};
 
 export type Watch = {
   /** Once nothing of the command runs any more. Says in a line what was changed, per folder. */
@@ -54,7 +67,7 @@ export async function watchLeftovers(bounds: Bounds): Promise<Watch> {
 }
 
 async function takeSnapshot(bounds: Bounds): Promise<Snapshot> {
-  const { git, data } = await candidates(bounds.root);
+  const { git, data, undecodable } = await findCandidates(bounds.root);
   const folders = new Map<string, GitFolder>();
   for (const path of git) {
     const id = await idOf(bounds, path);
@@ -68,15 +81,16 @@ async function takeSnapshot(bounds: Bounds): Promise<Snapshot> {
         }),
       ),
     );
-    folders.set(id, { configs, runs: new Set((await runsIn(bounds, path)).map(({ mark }) => mark)) });
+    const runs = new Set((await runsIn(bounds, path)).map(({ mark }) => mark));
+    folders.set(id, { configs, runs, links: await linksIn(bounds, path) });
   }
   const ids = await Promise.all(data.map((path) => idOf(bounds, path)));
-  return { git: folders, data: new Set(ids.filter((id) => id !== null)) };
+  return { git: folders, data: new Set(ids.filter((id) => id !== null)), undecodable };
 }
 
 async function makeHarmless(bounds: Bounds, before: Snapshot): Promise<string[]> {
-  const { git, data } = await candidates(bounds.root);
-  const notes: string[] = [];
+  const notes = await uncover(bounds, before.undecodable);
+  const { git, data } = await findCandidates(bounds.root);
   for (const path of data) {
     const id = await idOf(bounds, path);
     if (id === null || before.data.has(id)) continue;
@@ -101,12 +115,13 @@ async function cleanConfigs(bounds: Bounds, path: string, known: GitFolder | und
   for (const name of CONFIGS) {
     const file = join(path, name);
     const before = known?.configs.get(name);
-    if (before?.mark && isMounted(join(path, name))) continue;
+    if (before?.mark && isMounted(path, name, known)) continue;
     if (before && before.mark === (await markOf(bounds, file))) continue;
     const { pairs, isPlain } = await pairsOf(bounds, file);
     const bad = harmful(pairs, before?.pairs ?? []);
     if (isPlain && bad.length === 0) continue;
     await using entry = await reach(bounds, file, { follow: false });
+    await makeUsable(dirname(entry.at));
     await writeWhole(entry, writeConfig(pairs.filter((pair) => !bad.includes(pair))));
     notes.push(
       isPlain ? `${bad.map(([key]) => key).join(', ')} removed from ${name}` : `${name} written anew`,
@@ -124,8 +139,8 @@ async function cleanRuns(
 ): Promise<string[]> {
   const notes: string[] = [];
   for (const { name, mark, leadsTo } of await runsIn(bounds, path)) {
-    if (known?.runs.has(mark) || (known && isMounted(join(path, name)))) continue;
-    if (leadsTo !== undefined && folders.includes(normalize(relative(bounds.root, leadsTo)))) continue;
+    if (known?.runs.has(mark) || isMounted(path, name, known)) continue;
+    if (leadsTo !== undefined && folders.includes(leadsTo)) continue;
     await setAside(bounds, join(path, name));
     notes.push(`${name} set aside`);
   }
@@ -133,7 +148,23 @@ async function cleanRuns(
 }
 
 /** Of a repository in the root these are read-only in the sandbox: if they changed, the command did not do it. */
-const isMounted = (path: string): boolean => path === '.git/config' || path.startsWith('.git/hooks/');
+function isMounted(path: string, name: string, known: GitFolder | undefined): boolean {
+  const [mounted = ''] = name.split('/');
+  return (
+    path === '.git' && known?.links.has(mounted) === false && (name === 'config' || name.startsWith('hooks/'))
+  );
+}
+
+async function linksIn(bounds: Bounds, path: string): Promise<Set<string>> {
+  const links = new Set<string>();
+  for (const name of [...CONFIGS, 'hooks']) {
+    const isLink = await withEntry(bounds, join(path, name), async ({ at }) =>
+      (await lstat(at)).isSymbolicLink(),
+    );
+    if (isLink) links.add(name);
+  }
+  return links;
+}
 
 type Run = { readonly name: string; readonly mark: string; readonly leadsTo?: string };
 
@@ -146,8 +177,7 @@ async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
       found.push({ name, mark: `${name} ${mark}`, ...(leadsTo === undefined ? {} : { leadsTo }) });
   };
   const common = await textOf(bounds, join(path, 'commondir'));
-  if (common !== null)
-    await add('commondir', resolve(bounds.root, path, new TextDecoder().decode(common).trim()));
+  if (common !== null) await add('commondir', await commonFolder(bounds, path, common));
   else await add('commondir');
   const hooks = await namesIn(bounds, join(path, 'hooks'));
   if (hooks === null) await add('hooks');
@@ -156,24 +186,21 @@ async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
   return found;
 }
 
-/** Relative to the root: folders that hold a HEAD, and folders named as data folders are. */
-async function candidates(root: string): Promise<{ git: string[]; data: string[] }> {
-  const find = Bun.spawn(['find', '.', '(', '-name', 'HEAD', '-o', '-name', '.parlance', ')', '-print0'], {
-    cwd: root,
-    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
-  });
-  const paths = (await new Response(find.stdout).text()).split('\0').filter((path) => path !== '');
-  await find.exited;
-  return {
-    git: paths.filter((path) => path.endsWith('/HEAD')).map((path) => normalize(dirname(path))),
-    data: paths.filter((path) => path.endsWith('/.parlance')).map((path) => normalize(path)),
-  };
+/** Relative to the root, as git reads it; undefined if it is not plain to see where it leads. */
+async function commonFolder(bounds: Bounds, path: string, text: Uint8Array): Promise<string | undefined> {
+  const target = decoded(text)?.replace(/[\r\n]+$/, '');
+  // After the name of a link, `..` leads elsewhere than it seems to; at a NUL git stops reading.
+  if (target === undefined || target.includes('\0') || /[^/.][^/]*\/+\.\.(\/|$)/.test(target))
+    return undefined;
+  const root = await realpath(bounds.root);
+  const folder = resolve(root, path, target);
+  const real = await realpath(folder).catch(() => null);
+  return real === folder ? relative(root, folder) || '.' : undefined;
 }
 
+/** A folder named `.git` may still become one: `git init` keeps the configuration and the hooks that it finds. */
 async function isGit(bounds: Bounds, path: string): Promise<boolean> {
+  if (basename(path).toLowerCase() === '.git') return true;
   return (await withEntry(bounds, path, (entry) => isGitFolder(entry.at))) ?? false;
 }
 
@@ -218,6 +245,7 @@ async function pairsOf(bounds: Bounds, path: string): Promise<{ pairs: readonly 
 
 async function setAside(bounds: Bounds, path: string): Promise<void> {
   await using entry = await reach(bounds, path, { follow: false });
+  await makeUsable(dirname(entry.at));
   await rename(entry.at, `${entry.at}.${crypto.randomUUID().slice(0, 8)}${SET_ASIDE}`);
 }
 
