@@ -106,6 +106,22 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await output(place, 'git status')).toBeNull();
     });
 
+    test.each(['parlance.json', '.data'])('asks if the hidden %s is tracked', async (name) => {
+      await using place = await workshop();
+      await repositoryIn(place.root);
+      const hide = [join(place.root, name)];
+      const run = (...command: string[]) => unaskedOutput(place, { command }, { sandbox, hide });
+      const file = name === '.data' ? '.data/key' : name;
+      await place.write(file, 'key\n');
+      await place.write(`my${file}`, 'other\n');
+      git(place.root, 'add', `my${file}`);
+      expect(await run('git', 'diff', '--cached')).toContain('other');
+      git(place.root, 'add', '.');
+      git(place.root, 'commit', '-q', '-m', 'second');
+      for (const words of [['show', `HEAD:${file}`], ['log', '-p', '-1'], ['diff']])
+        expect(await run('git', ...words)).toBeNull();
+    });
+
     test('a file that changed as the index was written is shown: the copy has the time of the index', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);

@@ -1,6 +1,6 @@
 /** The names in the index of a repository. Git reads the files that they lead to, and does not check names that it did not write itself. */
 import { lstatSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { contains } from '../paths.ts';
 import type { Scope } from './links.ts';
 
@@ -49,10 +49,10 @@ function extensionsAreOptional(bytes: Buffer): boolean {
 }
 
 /** Whether every name leads to a file of the root that is open, and none through a link. */
-export function indexStaysInside(index: Buffer, { root, hide }: Scope): boolean {
+export function indexStaysInside(index: Buffer, { root, secrets }: Scope): boolean {
   const names = namesInIndex(index);
   if (!names) return false;
-  const hidden = hide
+  const hidden = secrets
     .filter((path) => contains(root, path))
     .map((path) => relative(root, path).toLowerCase());
   const folders = new Set<string>();
@@ -60,16 +60,17 @@ export function indexStaysInside(index: Buffer, { root, hide }: Scope): boolean 
     if (!isPlainName(name)) return false;
     const lower = name.toLowerCase();
     if (hidden.some((path) => lower === path || lower.startsWith(`${path}/`))) return false;
-    for (let at = dirname(name); at !== '.' && !folders.has(at); at = dirname(at)) folders.add(at);
+    for (let at = folderOf(name); at !== '' && !folders.has(at); at = folderOf(at)) folders.add(at);
   }
   return [...folders].every(
     (folder) => !lstatSync(join(root, folder), { throwIfNoEntry: false })?.isSymbolicLink(),
   );
 }
 
+const folderOf = (name: string): string => name.slice(0, Math.max(name.lastIndexOf('/'), 0));
+
+/** Empty, `.`, `..` or `.git`, in any place. */
+const ODD_PART = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
+
 /** A name that is not UTF-8 cannot be compared. */
-const isPlainName = (name: string): boolean =>
-  !name.includes('\ufffd') &&
-  name
-    .split('/')
-    .every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git');
+const isPlainName = (name: string): boolean => !name.includes('\ufffd') && !ODD_PART.test(name);

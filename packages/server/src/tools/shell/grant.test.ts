@@ -14,7 +14,8 @@ async function place() {
   await symlink('/etc', join(root, 'etc'));
   await symlink('/etc/passwd', join(root, 'out/a.txt'));
   await symlink('src', join(root, 'link'));
-  const scope = { root, hide: [join(root, 'hidden')] };
+  const secrets = [join(root, 'hidden')];
+  const scope = { root, hide: secrets, secrets };
   const grant = (words: string | readonly string[], workdir = root) =>
     grantFor(typeof words === 'string' ? words.split(' ') : words, { scope, workdir });
   return { grant, root, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };

@@ -9,6 +9,8 @@ export type Scope = {
   readonly root: string;
   /** closed to commands, also inside the root */
   readonly hide: readonly string[];
+  /** what no command may show by another way either; in a sandbox, where nothing lies at these paths, `hide` is empty */
+  readonly secrets: readonly string[];
 };
 
 export type Target =

@@ -89,9 +89,10 @@ function grantPlace(input: Input, root: string, options: ShellOptions): GrantPla
   return { scope, workdir: target.kind === 'folder' ? target.path : '/' };
 }
 
-/** With a sandbox the hidden folders are empty; without one a look into them is asked for. */
+/** With a sandbox the hidden folders are empty; without one a look into them is asked for. Git and second names show them in both. */
 function asked({ command, workdir = '.' }: Input, root: string, { sandbox, hide }: ShellOptions): Asked {
-  const scope = { root: realpathSync(root), hide: sandbox ? [] : hide.map(realPath) };
+  const secrets = hide.map(realPath);
+  const scope = { root: realpathSync(root), hide: sandbox ? [] : secrets, secrets };
   return { command, workdir: relative(root, resolve(root, workdir)), scope, home: process.env.HOME };
 }
 
