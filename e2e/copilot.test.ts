@@ -92,6 +92,19 @@ describe('what cannot be done ends honestly', () => {
     expect(answered.actions).toEqual(['click(4)', 'finish()']);
   });
 
+  test('a quoted text is entered with its line breaks and blanks', async () => {
+    const page = (text: string) => ({
+      url: form.url,
+      dom: `<textarea id="4" aria-label="Notes">${text}</textarea>`,
+    });
+    const text = 'line one\nline  two';
+    const query = `please set\nthe notes  to "${text}"`;
+    const { data } = await post(server, token, { ...page(''), query });
+    expect(data.action).toBe(`setValue(4, "${text}")`);
+    const ended = await post(server, token, { ...page(text), query, taskId: data.taskId });
+    expect(ended.data.action).toBe('finish()');
+  });
+
   test('an action that the browser cannot carry out fails, with the reason', async () => {
     const broken: Site = { ...form, breaks: () => 'Element is covered by another one.' };
     const run = await browse(server, token, broken, 'click the Submit button');

@@ -39,7 +39,7 @@ const LONGEST_CLAUSE = 1_000;
 const CLICK = '(?:click|tap|hit|push|select|choose|press)(?:\\s+on)?';
 const FIELD_LINK = '(?:into|in|to|inside|on)';
 
-const RULES: readonly Rule[] = [
+const PATTERNS: readonly Rule[] = [
   [
     /^(?:log|sign)\s*(?:me\s+)?in(?:to\b.*?)?(?:\s+(?:as|with|using)\s+(?:(?:user(?:name)?|name|email|the user)\s+)?(\S+|"[^"]+"))?(?:(?:\s+(?:and|with|using)|\s*,|\s*\/)?\s+(?:(?:the\s+)?(?:password|pw)\s*:?\s+)(.+))?$/i,
     login,
@@ -157,6 +157,9 @@ const RULES: readonly Rule[] = [
     ([target], page) => gone(name(target), page),
   ],
 ];
+
+/** A quoted text may have several lines. */
+const RULES = PATTERNS.map(([pattern, read]): Rule => [new RegExp(pattern, `${pattern.flags}s`), read]);
 
 export const recognise = (clause: string, page: Page): Recognised =>
   byWords(clause, page) ?? byName(clause, page);

@@ -5,9 +5,13 @@ const BEFORE =
 const AFTER = /[\s,]+(?:please|pls|for me|thanks|thank you|thx|on (?:this|the) page|on here)$/i;
 const STOPS = /(?<=[^\s/.!?…])[.!…]+$/;
 
-/** A question keeps its mark, but "could you …?" is none. */
+/** What stands between quotes. An apostrophe inside a word is no quote. */
+const QUOTED = /`[^`]*`|"[^"]*"|“[^”]*”|«[^»]*»|(?<=^|\s)'[^']*'(?=$|[\s,.;])/;
+const QUOTED_OR_BLANKS = new RegExp(`(${QUOTED.source})|\\s+`, 'g');
+
+/** A question keeps its mark, but "could you …?" is none. Blanks and line breaks between quotes stay as they are. */
 export function bare(said: string): string {
-  let text = said.trim().replace(/\s+/g, ' ');
+  let text = said.trim().replace(QUOTED_OR_BLANKS, (_, quoted?: string) => quoted ?? ' ');
   if (/^(?:(?:please|hey|hi|hello|ok|okay)[\s,]+)*(?:can|could|would|will) you\b/i.test(text))
     text = text.replace(/\s*\?+$/, '');
   for (;;) {
@@ -50,8 +54,6 @@ export function cutsOf(text: string): Cut[] {
   });
 }
 
-/** Same length, with everything between quotes made unreadable. An apostrophe inside a word is no quote. */
+/** Same length, with everything between quotes made unreadable. */
 const withoutQuoted = (text: string): string =>
-  text.replace(/`[^`]*`|"[^"]*"|“[^”]*”|«[^»]*»|(?<=^|\s)'[^']*'(?=$|[\s,.;])/g, (span) =>
-    '\u0000'.repeat(span.length),
-  );
+  text.replace(new RegExp(QUOTED, 'g'), (span) => '\u0000'.repeat(span.length));
