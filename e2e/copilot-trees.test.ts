@@ -157,6 +157,19 @@ describe('a select is operated with selectDropdown, however it comes', () => {
       'a combobox with options as children',
       { role: 'combobox', name: 'Colour', children: [{ role: 'option', name: 'Blue' }] },
     ],
+    ['a combobox with its options run together', { role: 'combobox', name: 'Colour', text: 'Red Blue' }],
+    ['a combobox with the chosen one alone', { r: 'combobox', n: 'Colour', v: 'Red' }],
+    [
+      'a combobox with options in c',
+      {
+        r: 'combobox',
+        n: 'Colour',
+        c: [
+          { i: 21, r: 'option', n: 'Red' },
+          { i: 22, r: 'option', n: 'Blue' },
+        ],
+      },
+    ],
     ['options as such', { role: 'combobox', name: 'Colour', options: ['Red', 'Blue'] }],
   ];
   const queries = ['select Blue from the colour list', 'set the colour to Blue', 'choose blue in colour'];
@@ -174,6 +187,20 @@ describe('a select is operated with selectDropdown, however it comes', () => {
     }
     const { actions } = await run(queries[0] ?? '', { url, interactiveTree });
     expect(actions).toEqual([`selectDropdown(2, "${option}")`, 'finish()']);
+  });
+
+  test('but a combobox that is a text field is typed into', async () => {
+    const fields = [
+      { placeholder: 'City' },
+      { v: 'Oslo', tag: 'input' },
+      { v: 'Oslo', attributes: { type: 'text' } },
+      {},
+    ];
+    for (const field of fields) {
+      const interactiveTree = [{ i: 2, r: 'combobox', n: 'City', ...field }];
+      const { data } = await post(server, token, { query: 'type Rome into City', url, interactiveTree });
+      expect(data.action).toBe('setValue(2, "Rome")');
+    }
   });
 
   test('as markup', async () => {

@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export type NodesRead = { readonly elements: readonly PageElement[]; readonly text: string };
 
 const MOST_NODES = 100_000;
-const CHILDREN = ['children', 'nodes', 'childNodes', 'elements', 'items', 'tree', 'root'];
+const CHILDREN = ['children', 'nodes', 'childNodes', 'elements', 'items', 'tree', 'root', 'c'];
 const SHORT_ROLES: Readonly<Record<string, string>> = {
   btn: 'button',
   inp: 'textbox',

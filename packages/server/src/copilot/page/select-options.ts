@@ -16,7 +16,7 @@ export type SelectRead = {
 
 const NATIVE = new Set(['select', 'sel', 'dropdown', 'select-one', 'select-multiple']);
 const OPTION = new Set(['option', 'opt', 'menuitem', 'listitem']);
-const CHILDREN = ['children', 'nodes', 'childNodes', 'items'];
+const CHILDREN = ['children', 'nodes', 'childNodes', 'items', 'c'];
 
 /** Null where the node is no list to choose from, as far as can be told. `word` is what the client calls it. */
 export function readSelect(node: Fields, word: string): SelectRead | null {
@@ -39,7 +39,28 @@ export function readSelect(node: Fields, word: string): SelectRead | null {
   if (listed.length > 1) return found(optionsFrom(listed), { complete: false, listedInValue: true });
   const said = piecesOf(node.text ?? node.content ?? node.textContent ?? node.innerText, native);
   if (said.length > 1) return found(optionsFrom(said), { complete: false });
-  return native ? found([], { complete: false }) : null;
+  return native || (holdsChoice(node) && !isTextField(node)) ? found([], { complete: false }) : null;
+}
+
+/** It shows what is chosen, or words that are not its name: there are options, though they are not known one by one. */
+function holdsChoice(node: Fields): boolean {
+  const name = wordIn(node, ['name', 'n', 'label', 'aria-label', 'ariaLabel']);
+  const shown = [wordIn(node, ['v', 'value']), wordIn(node, ['text', 'content', 'textContent', 'innerText'])];
+  return name !== undefined && shown.some((words) => words !== undefined && words !== name);
+}
+
+const TEXT_FIELD = ['placeholder', 'inputType', 'autocomplete', 'editable', 'contenteditable', 'list'];
+
+/** A combobox that is an input: its value is what was typed. */
+function isTextField(node: Fields): boolean {
+  const given = node.attributes ?? node.attrs ?? node.props;
+  const attributes = typeof given === 'object' && given !== null ? (given as Fields) : {};
+  const tags = [node.tag, node.tagName, node.type].map((tag) => String(tag).toLowerCase());
+  return (
+    tags.some((tag) => tag === 'input' || tag === 'text' || tag === 'search') ||
+    [...TEXT_FIELD, 'type'].some((name) => attributes[name] !== undefined) ||
+    TEXT_FIELD.some((name) => node[name] !== undefined)
+  );
 }
 
 function optionsAmong(nodes: readonly unknown[], native: boolean): ElementOption[] {
