@@ -12,8 +12,6 @@ export type PendingApproval = {
   readonly input: JsonObject;
   readonly ask: Ask;
   readonly hash: string;
-  /** when it was requested */
-  readonly at: number;
 };
 
 export type Now = {
@@ -43,6 +41,8 @@ export type Now = {
   /** what "always" has allowed */
   readonly grants: readonly string[];
   readonly approval: PendingApproval | null;
+  /** when that approval was requested */
+  readonly approvalRequestedAt: number | null;
   /** the call that a client which comes and goes carries out */
   readonly deferred: { readonly call: CallId; readonly tool: string; readonly input: JsonObject } | null;
   /** the block that is being streamed, as far as it has come */
@@ -84,7 +84,8 @@ export function nowOf({ state, ref, open, recent, saidAtRest }: LiveSession): No
     saidAtRest,
     queued: state.queue.length,
     grants: state.grants,
-    approval: pendingApproval(state, recent),
+    approval: pendingApproval(state),
+    approvalRequestedAt: requestedAt(state, recent),
     deferred: deferredOf(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
@@ -95,12 +96,18 @@ function deferredOf(state: SessionState): Now['deferred'] {
   return deferred ? { call: deferred.call, tool: deferred.tool, input: deferred.input } : null;
 }
 
-function pendingApproval(state: SessionState, recent: readonly Fact[]): PendingApproval | null {
+function pendingApproval(state: SessionState): PendingApproval | null {
   const waiting = waitingCall(state);
   if (!waiting || !state.turn) return null;
   const { approval, call, tool, input, ask, hash } = waiting;
+  return { approval, turn: state.turn.id, call, tool, input, ask, hash };
+}
+
+function requestedAt(state: SessionState, recent: readonly Fact[]): number | null {
+  const waiting = waitingCall(state);
+  if (!waiting) return null;
   const requested = recent.findLast(
-    (fact) => fact.type === 'approval.requested' && fact.approval === approval,
+    (fact) => fact.type === 'approval.requested' && fact.approval === waiting.approval,
   );
-  return { approval, turn: state.turn.id, call, tool, input, ask, hash, at: requested?.at ?? 0 };
+  return requested?.at ?? null;
 }

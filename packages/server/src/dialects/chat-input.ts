@@ -24,8 +24,9 @@ export type Chat = {
  */
 export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<boolean> {
   const { ref, text, named, arrivedAt } = chat;
-  const { approval } = await engine.now(ref);
-  const answer = approval && approval.at <= arrivedAt ? spokenAnswer(text) : null;
+  const { approval, approvalRequestedAt } = await engine.now(ref);
+  const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
+  const answer = wasAsked ? spokenAnswer(text) : null;
   if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return false;
   await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
   return approval !== null && answer === null;

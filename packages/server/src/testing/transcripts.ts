@@ -55,6 +55,7 @@ export const UNBORN: Now = {
   queued: 0,
   grants: [],
   approval: null,
+  approvalRequestedAt: null,
   deferred: null,
   open: null,
 };
