@@ -196,6 +196,9 @@ describe('a request that is refused before it reaches an endpoint', () => {
     ['POST', '/api/v1/auth/login'],
     ['GET', '/api/knowledge/resolve?url=shop.example'],
     ['OPTIONS', '/api/agent/interact'],
+    ['GET', '/api/pusher/auth'],
+    ['POST', '/api/pusher/auth'],
+    ['POST', '/api/pusher/user-auth'],
   ])('has the shape of the contract: an origin that is not allowed, %s %s', async (method, path) => {
     const response = await fetch(`${api.server.http}${path}`, { method, headers: stranger });
     expect(response.status).toBe(403);

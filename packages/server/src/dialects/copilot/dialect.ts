@@ -28,6 +28,8 @@ export const copilot = defineDialect<State>({
 
 /** A path with a star is also the path without it. */
 const LIMITED = ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
+/** The paths of the contract: it names those that permit channels, too. */
+const OWNED = [...LIMITED, '/api/pusher/*'].map((pattern) => pattern.slice(0, -'/*'.length));
 
 function routes(app: Hono, around: Surroundings): void {
   const limited = rateLimit(around);
@@ -57,8 +59,7 @@ function routes(app: Hono, around: Surroundings): void {
 }
 
 function refusal(path: string, status: number, reason: string): object | undefined {
-  const owned = LIMITED.map((pattern) => pattern.slice(0, -'/*'.length));
-  if (!owned.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
+  if (!OWNED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
   return errorBody(REFUSALS[status] ?? 'INTERNAL_ERROR', reason);
 }
 
