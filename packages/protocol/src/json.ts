@@ -5,9 +5,9 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json };
 
 /** As `z.json()`, which takes seconds for each megabyte of small arrays, and overflows the stack on deep ones. */
-export const JsonValue = z
-  .unknown()
-  .refine((value) => isJson(value, DEEPEST), 'is not JSON') as unknown as z.ZodType<Json, Json>;
+export const JsonValue = z.unknown().refine((value) => isJson(value, DEEPEST), {
+  error: ({ input }) => (input === undefined ? 'is required' : 'is not JSON'),
+}) as unknown as z.ZodType<Json, Json>;
 
 /** Deeper than anything that is taken in, and no danger to the stack. */
 const DEEPEST = 1_000;

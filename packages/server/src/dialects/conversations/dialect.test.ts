@@ -440,6 +440,15 @@ describe('/tool', () => {
     expect(found.status).toBe(404);
   });
 
+  test('a parameter that is missing is named as missing', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = `temp-${crypto.randomUUID()}`;
+    say(client, conversationId, '/tool echo {"v":1}');
+    expect(await client.next('error')).toEqual(
+      errorOf('tool_request_failed', 'Invalid parameters for echo: value: is required', conversationId),
+    );
+  });
+
   test('a message that merely begins like it is a message', async () => {
     const client = await connectAs(server, 'uma');
     say(client, 'temp-toolbox', '/toolbox');
