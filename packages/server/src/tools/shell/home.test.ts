@@ -72,6 +72,19 @@ describe.skipIf(skipped)('HOME in the sandbox', () => {
     );
   });
 
+  test('shows of a folder that a link in PATH leads to the program alone, and no file that is none', async () => {
+    await using place = await home();
+    await Bun.write(join(place.path, '.ssh/helper'), '#!/bin/sh\necho helped\n');
+    await chmod(join(place.path, '.ssh/helper'), 0o755);
+    const bin = join(place.path, 'bin');
+    await mkdir(bin);
+    await symlink('../.ssh/helper', join(bin, 'helper'));
+    await symlink('../.ssh/id_ed25519', join(bin, 'key'));
+    process.env.PATH = `${bin}:${before.PATH}`;
+    const output = await run(place.root, 'helper; ls ~/.ssh; cat ~/bin/key ~/.ssh/id_ed25519');
+    expect(output).toMatch(/^helped\nhelper\n(cat: .*No such file or directory\n){2}$/);
+  });
+
   test('is left alone if the system or the working directory is in the way', async () => {
     await using place = await home();
     process.env.HOME = '/';

@@ -1,7 +1,7 @@
 /** Home folders hold keys and tokens: a command that nobody approved finds them empty, but for programs. */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { realpathOr } from '../guard.ts';
 import { contains } from '../paths.ts';
 
@@ -45,28 +45,45 @@ const isFolder = (path: string): boolean => entriesOf(path) !== null;
 
 const found = new Map<string, string[]>();
 
-/** The folders in `homes` that programs of PATH are in or lead to. Found once: reading all of PATH takes a while. */
+/** The folders in `homes` that programs of PATH are in or lead to, and single programs that lie among other files. Found once: reading all of PATH takes a while. */
 function programsIn(homes: readonly string[], path: string): string[] {
   const key = JSON.stringify([homes, path]);
   const known = found.get(key);
   if (known) return known;
   const isHome = (folder: string) => homes.some((home) => contains(home, folder));
   const folders = path.split(delimiter).filter((folder) => folder.startsWith('/'));
-  const targets = folders.flatMap((folder) => [folder, realpathOr(folder), ...linkedFrom(folder)]);
+  const linked = folders.flatMap(linkedFrom).filter(isHome);
+  const alone = linked.filter((program) => !isAmongCode(program));
+  const targets = [
+    ...folders.flatMap((folder) => [folder, realpathOr(folder)]),
+    ...linked.filter(isAmongCode).map((program) => dirname(program)),
+  ];
   const code = targets.filter(isHome).flatMap((folder) => codeAround(folder, homes));
-  const programs = [...new Set(code)];
+  const programs = [...new Set([...code, ...alone])];
   found.set(key, programs);
   return programs;
 }
 
-/** The folders that links in a folder of programs lead to. */
+/** The programs that links in a folder of programs lead to. */
 const linkedFrom = (folder: string): string[] =>
   (entriesOf(folder) ?? [])
     .filter((entry) => entry.isSymbolicLink())
     .flatMap((entry) => {
       const target = resolve(folder, readlinkSync(join(folder, entry.name)));
-      return [dirname(target), dirname(realpathOr(target))];
+      return isProgram(target) ? [target, realpathOr(target)] : [];
     });
+
+const isAmongCode = (program: string): boolean => CODE.has(basename(dirname(program)));
+
+function isProgram(path: string): boolean {
+  try {
+    const found = statSync(path);
+    return found.isFile() && (found.mode & 0o111) !== 0;
+  } catch {
+    // Nothing there, a circle of links, or not for this user to see.
+    return false;
+  }
+}
 
 /** The folder of programs and those beside it that hold code. A home itself, or what is directly in it, is not looked around in. */
 function codeAround(folder: string, homes: readonly string[]): string[] {
