@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repositoryIsPlain } from './git-view.ts';
-import { allOpen, type Place, type Rule } from './rule.ts';
+import { allOpen, mayMeetSecrets, type Place, type Rule } from './rule.ts';
 
 const names = (list: string): string => list.trim().split(/\s+/).join('|');
 
@@ -78,7 +78,7 @@ export const gitRule: Rule = async (words, place) => {
     )
   )
     return null;
-  if (isNested(place) || !(await repositoryIsPlain(place.scope))) return null;
+  if (mayMeetSecrets(place.scope) || isNested(place) || !(await repositoryIsPlain(place.scope))) return null;
   return [...before, subcommand, ...known.added, ...rest];
 };
 

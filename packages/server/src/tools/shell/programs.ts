@@ -5,7 +5,7 @@ import { findRule } from './find.ts';
 import { gitRule } from './git.ts';
 import { linksStayInside } from './links.ts';
 import { type ProgramOptions, type ReadWords, readWords } from './program-options.ts';
-import { allOpen, foldersOf, noneOutside, type Place, type Rule } from './rule.ts';
+import { allOpen, foldersOf, mayMeetSecrets, noneOutside, type Place, type Rule } from './rule.ts';
 
 const anything: Rule = async (words) => words;
 
@@ -115,6 +115,7 @@ async function grepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<
   const recurses = follows || has(read, 'r', 'recursive', 'd', 'directories');
   if (!recurses) return true;
   const folders = foldersOf(read.operands, cwd);
+  if (folders.length > 0 && mayMeetSecrets(scope)) return false;
   if (folders.some((folder) => scope.hide.some((hidden) => contains(folder, hidden)))) return false;
   return !follows || linksStayInside(folders, scope);
 }
@@ -187,6 +188,7 @@ const ripgrepRule: Rule = async (words, place) => {
   const operands = afterPattern('e', 'f', 'regexp', 'file', 'files', 'type-list')(read);
   if (!filesAreOpen(read, operands, place)) return null;
   const folders = foldersOf(operands.files, cwd);
+  if (folders.length > 0 && mayMeetSecrets(scope)) return null;
   if (has(read, 'L', 'follow') && !(await linksStayInside(folders, scope))) return null;
   const entered = scope.hide.filter((hidden) => folders.some((folder) => contains(folder, hidden)));
   // By name alone: a search may reach the folder by more than one path.

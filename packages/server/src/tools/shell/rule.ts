@@ -1,4 +1,5 @@
 /** What the rules of all known-safe programs share. */
+import { lstatSync, type Stats } from 'node:fs';
 import { isOpen, type Scope, targetOf } from './links.ts';
 
 /** Where a command would run. */
@@ -12,11 +13,28 @@ export type Place = {
 export type Rule = (words: readonly string[], place: Place) => Promise<readonly string[] | null>;
 
 /** Files, folders or names inside the scope; what is missing there may be named as well. */
-export const allOpen = (paths: readonly string[], { cwd, scope }: Place): boolean =>
-  paths.every((path) => {
+export function allOpen(paths: readonly string[], { cwd, scope }: Place): boolean {
+  const linked = linkedSecrets(scope);
+  return paths.every((path) => {
     const target = targetOf(cwd, path);
-    return target.kind !== 'unclear' && isOpen(target.path, scope);
+    if (target.kind === 'unclear' || !isOpen(target.path, scope)) return false;
+    return target.kind !== 'file' || linked.size === 0 || !linked.has(identity(lstatSync(target.path)));
   });
+}
+
+/** Secret files with a second name (a hard link), which may lie anywhere in the root: neither `hide` nor a sandbox covers that. */
+const linkedSecrets = ({ secrets }: Scope): ReadonlySet<string> =>
+  new Set(
+    secrets.flatMap((path) => {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats?.isFile() && stats.nlink > 1 ? [identity(stats)] : [];
+    }),
+  );
+
+const identity = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
+
+/** Whether a command that finds its files itself may come upon a secret under a second name. */
+export const mayMeetSecrets = (scope: Scope): boolean => linkedSecrets(scope).size > 0;
 
 /**
  * A second line of defence for values that are not read as files: none of them is something out of scope that exists.

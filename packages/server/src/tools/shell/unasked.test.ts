@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
-import { bash, unaskedOutput } from './testing.ts';
+import { bash, repositoryIn, unaskedOutput } from './testing.ts';
 import { shell } from './tool.ts';
 
 const found = await findSandbox();
@@ -150,5 +150,25 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(fault.code).toBe('tool_failed');
       await rm(join(place.root, 'swapped'));
     });
+  });
+}
+
+for (const sandbox of found ? [null, found] : [null]) {
+  const where = sandbox ? 'in the sandbox' : 'without a sandbox';
+  test(`a second name of the config file is asked for, and searches that may find it, ${where}`, async () => {
+    await using place = await workshop();
+    await repositoryIn(place.root);
+    await place.write('src/b.txt', 'b\n');
+    const config = join(place.outside, 'parlance.json');
+    await Bun.write(config, 'key\n');
+    const run = (script: string) =>
+      unaskedOutput(place, { command: bash(script) }, { sandbox, hide: [config] });
+    const searches = ['grep -r key .', 'grep -rn key src', 'rg key', 'rg key src', 'git diff', 'git status'];
+    for (const script of searches) expect([script, await run(script)]).not.toEqual([script, null]);
+    await link(config, join(place.root, 'src/twin'));
+    const reads = ['cat src/twin', 'cat src/*', 'head -1 src/twin', 'grep key src/twin', 'rg key src/twin'];
+    for (const script of [...reads, 'sed -n 1p src/twin', ...searches])
+      expect([script, await run(script)]).toEqual([script, null]);
+    expect(await run('cat src/b.txt && grep b src/b.txt && ls src')).toBe('b\nb\nb.txt\ntwin\n');
   });
 }
