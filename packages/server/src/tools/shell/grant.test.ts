@@ -8,9 +8,10 @@ import { grantFor } from './grant.ts';
 async function place() {
   const shop = await workshop();
   const { root } = shop;
-  for (const folder of ['src', 'out', 'hidden', '.git', 'bare/objects'])
+  for (const folder of ['src', 'out', 'hidden', '.git', 'bare/objects', 'evil', 'half', 'z'])
     await mkdir(join(root, folder), { recursive: true });
-  for (const file of ['a.txt', 'src/a.txt', 'hidden/key']) await writeFile(join(root, file), 'text');
+  for (const file of ['a.txt', 'src/a.txt', 'hidden/key', 'half/HEAD', 'z/HEAD', 'evil/config'])
+    await writeFile(join(root, file), 'text');
   await symlink('/etc', join(root, 'etc'));
   await symlink('/etc/passwd', join(root, 'out/a.txt'));
   await symlink('src', join(root, 'link'));
@@ -115,6 +116,13 @@ describe('plain programs are covered inside the working directory alone', () => 
     'cp --target-d=/tmp a.txt',
     'cp a.txt .git/hooks/post-commit',
     'touch bare/HEAD',
+    'cp z/HEAD bare',
+    'cp evil/config half',
+    'mv evil/config half',
+    'git mv evil/config half',
+    'mv z/HEAD bare',
+    'mv src/a.txt out',
+    'mv src/a.txt a.txt out',
     'cp hidden/key a.txt',
     'mv hidden seen',
     'mv . ../x',

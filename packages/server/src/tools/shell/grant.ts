@@ -70,7 +70,8 @@ export async function grantFor(argv: readonly string[], place: GrantPlace): Prom
   if (!program || /[/\\]/.test(program) || NEVER.has(program.replace(/[\d.]+$/, ''))) return undefined;
   const command = grantedCommand(program, words, place);
   if (command === null || !contains(place.scope.root, place.workdir)) return undefined;
-  if (PLAIN.has(program) && (await reachesGit(words, place))) return undefined;
+  const writes = PLAIN.has(program) || (program === 'git' && words[0] === 'mv');
+  if (writes && (await reachesGit(words, place))) return undefined;
   // What a program does depends on the folder it runs in: the grant is for that one.
   const where = relative(place.scope.root, place.workdir);
   return `shell:${command}${where === '' ? '' : ` in ${quote(where)}`}`;
@@ -172,7 +173,10 @@ function isInside(path: string, { scope, workdir }: GrantPlace): boolean {
 
 /** What stands in a folder of git is run, and a folder becomes one by the names in it. */
 async function reachesGit(words: readonly string[], { scope, workdir }: GrantPlace): Promise<boolean> {
-  for (const word of words) {
+  const to = words.at(-1) ?? '';
+  const copies =
+    targetOf(workdir, to).kind === 'folder' ? words.slice(0, -1).map((from) => join(to, basename(from))) : [];
+  for (const word of [...words, ...copies]) {
     const target = targetOf(workdir, word);
     if (target.kind === 'unclear' || !contains(scope.root, target.path)) continue;
     if (await changesGitFolder(scope.root, target.path)) return true;

@@ -3,6 +3,8 @@
  * cannot read is marked as open. `script.ts` decides what is known to be safe and refuses more.
  */
 
+import { arithmeticAt, closingAfter, unescaped } from './script-scan.ts';
+
 export type LooseWord = {
   /** without quotes; an expansion stands as it was written */
   readonly text: string;
@@ -31,9 +33,20 @@ export function readLeniently(script: string, depth = 0): LooseScript {
   return new Reader(script, depth).read();
 }
 
+type HereDocument = {
+  readonly delimiter: string;
+  readonly quoted: boolean;
+  readonly stripsTabs: boolean;
+  /** where its operator ends */
+  readonly after: number;
+};
+
 const BETWEEN_COMMANDS = new Set(';&|()\n\r');
 const ENDS_WORD = new Set(' \t;&|()<>\n\r');
 const GLOBS = new Set('*?[{');
+/** Expansions that only insert the value of a variable; `!` and `@` operators can run what the value says. */
+const PLAIN_BRACES = /^\$\{#?(\w+|[@*#?$-])(\[[\w@*]+\])?([:#%/^,=+?-][^'"\\`{}()]*)?\}/;
+const PLAIN_REGEX = /^[ \t]+[^\s()#'"<>|&;`\\]+[ \t]+\]\]/;
 const REDIRECTIONS = ['<<<', '<<-', '<<', '<>', '<&', '>>', '>&', '>|', '<', '>'];
 
 class WordBuilder {
@@ -60,6 +73,7 @@ class Reader {
   #at = 0;
   #readable = true;
   #words: LooseWord[] = [];
+  #documents: HereDocument[] = [];
   readonly #commands: (readonly LooseWord[])[] = [];
 
   constructor(
@@ -68,7 +82,29 @@ class Reader {
   ) {}
 
   read(): LooseScript {
+    // Shells differ in what a carriage return is.
+    if (this.script.includes('\r')) this.#readable = false;
     while (this.#at < this.script.length) this.#next(this.#here);
+    return this.#end();
+  }
+
+  /** Reads the commands from `from` to the parenthesis that closes them. */
+  readSubstitution(from: number): LooseScript & { readonly end: number } {
+    let open = 1;
+    for (this.#at = from; this.#at < this.script.length; this.#next(this.#here)) {
+      if (this.#here === '(') open++;
+      else if (this.#here === ')' && --open === 0) break;
+    }
+    if (open > 0) this.#readable = false;
+    // The patterns of `case` have parentheses that nothing opens.
+    if (this.#commands.concat([this.#words]).some((words) => words.some(({ text }) => text === 'case')))
+      this.#readable = false;
+    const end = this.#at;
+    return { ...this.#end(), end };
+  }
+
+  #end(): LooseScript {
+    if (this.#documents.length > 0) this.#readable = false;
     this.#endCommand();
     return { commands: this.#commands, readable: this.#readable };
   }
@@ -87,7 +123,10 @@ class Reader {
     else if (character === '#') this.#moveTo(this.script.indexOf('\n', this.#at));
     else if (BETWEEN_COMMANDS.has(character)) {
       this.#endCommand();
+      if (this.script.startsWith('((', this.#at) && arithmeticAt(this.script, this.#at) === 0)
+        this.#readable = false;
       this.#at++;
+      if (character === '\n') this.#skipDocuments();
     } else if (character === '<' || character === '>') this.#redirection();
     else this.#argument();
   }
@@ -98,6 +137,11 @@ class Reader {
     // The number in `2>file` belongs to the redirection.
     const descriptor = /^\d+$/.test(this.script.slice(begin, this.#at)) && /[<>]/.test(this.#here);
     if (!descriptor) this.#words.push(word);
+    const raw = this.script.slice(begin, this.#at);
+    const subscript = /^\w+\[[^\]]*$/.test(raw);
+    const extendedGlob = this.#here === '(' && /[?*+@!]$/.test(raw);
+    const regex = raw === '=~' && !PLAIN_REGEX.test(this.script.slice(this.#at, this.#at + 1_000));
+    if (subscript || extendedGlob || regex) this.#readable = false;
   }
 
   #endCommand(): void {
@@ -116,24 +160,40 @@ class Reader {
     this.#at += operator.length;
     if (this.#here === '(') return; // <(commands)
     while (this.#here === ' ' || this.#here === '\t') this.#at++;
-    const quoted = this.#here === "'" || this.#here === '"' || this.#here === '\\';
-    const { text } = this.#word();
-    if (operator === '<<' || operator === '<<-') this.#document(text, quoted);
+    const begin = this.#at;
+    const { text: delimiter } = this.#word();
+    const raw = this.script.slice(begin, this.#at);
+    if (raw === '' || raw.startsWith('#')) this.#readable = false;
+    if (operator !== '<<' && operator !== '<<-') return;
+    if (/[$`\n]/.test(raw)) this.#readable = false;
+    const quoted = /['"\\]/.test(raw);
+    this.#documents.push({ delimiter, quoted, stripsTabs: operator === '<<-', after: this.#at });
   }
 
-  #document(delimiter: string, quoted: boolean): void {
-    const begin = this.script.indexOf('\n', this.#at);
-    const end = begin === -1 ? -1 : this.script.indexOf(`\n${delimiter}`, begin);
-    if (end === -1) {
-      this.#readable = false;
-      this.#moveTo(-1);
-      return;
+  /** The documents of a line begin after it, each ends with a line that is its delimiter. */
+  #skipDocuments(): void {
+    const documents = this.#documents;
+    this.#documents = [];
+    for (const { delimiter, quoted, stripsTabs, after } of documents) {
+      // Shells differ in where a document begins whose line goes on after a newline.
+      if (documents[0]?.after === after && this.script.slice(after, this.#at - 1).includes('\n'))
+        this.#readable = false;
+      const begin = this.#at;
+      let end = begin;
+      for (let found = false; !found; ) {
+        if (this.#at >= this.script.length) {
+          this.#readable = false;
+          return;
+        }
+        end = this.#at;
+        const newline = this.script.indexOf('\n', end);
+        const line = this.script.slice(end, newline === -1 ? undefined : newline);
+        found = (stripsTabs ? line.replace(/^\t+/, '') : line) === delimiter;
+        this.#moveTo(newline === -1 ? -1 : newline + 1);
+      }
+      const body = this.script.slice(begin, end).replace(/\$\{\w+\}/g, '');
+      if (!quoted && /\$[({[]|`|\\\n/.test(body)) this.#readable = false;
     }
-    // The rest of the operator's own line is script.
-    this.#include(this.script.slice(this.#at, begin));
-    if (!quoted && /\$\(|`/.test(this.script.slice(begin, end))) this.#readable = false;
-    this.#endCommand();
-    this.#at = end + 1 + delimiter.length;
   }
 
   #word(): LooseWord {
@@ -145,11 +205,11 @@ class Reader {
       else if (character === '\\') {
         if (this.#following !== '\n') word.add(this.#following);
         this.#at += 2;
-      } else if (character === '$' || character === '`') word.expand(this.#expansion(), true);
+      } else if (character === '$' || character === '`') word.expand(this.#expansion(false), true);
       else {
-        // A brace of its own groups commands, any other may expand to several words.
-        const grouping = character === '{' && /^[ \t\n]?$/.test(this.#following);
-        if (GLOBS.has(character) && !grouping) word.expand(character, true);
+        // `{`, `{}` and `[` alone stand for themselves, any other may expand to several words.
+        const literal = /^(\{\}?|\[)([\s;]|$)/.test(this.script.slice(this.#at, this.#at + 3));
+        if (GLOBS.has(character) && !literal) word.expand(character, true);
         else word.add(character);
         this.#at++;
       }
@@ -174,7 +234,7 @@ class Reader {
         return;
       }
       if (character === '$' || character === '`') {
-        const source = this.#expansion();
+        const source = this.#expansion(true);
         // "$@" is as many words as there are arguments.
         word.expand(source, source.includes('@'));
       } else if (character === '\\' && '"\\$`\n'.includes(this.#following)) {
@@ -189,26 +249,43 @@ class Reader {
   }
 
   /** Returns the expansion as it is written; the commands of a substitution are added to those of the script. */
-  #expansion(): string {
+  #expansion(inQuotes: boolean): string {
     const begin = this.#at;
     const { script } = this;
-    const arithmetic = /^\$\(\([^$`]*?\)\)/.exec(script.slice(begin, begin + 1_000))?.[0];
-    if (arithmetic !== undefined) this.#at += arithmetic.length;
-    else if (script.startsWith('$(', begin)) {
-      const end = closingAfter(script, begin + 2, '(', ')');
-      this.#include(script.slice(begin + 2, end));
-      this.#at = end + 1;
-    } else if (script.startsWith('${', begin)) {
-      const end = closingAfter(script, begin + 2, '{', '}');
-      if (/\$\(|`/.test(script.slice(begin, end))) this.#readable = false;
-      this.#at = end + 1;
+    const arithmetic = script.startsWith('$((', begin) ? arithmeticAt(script, begin + 1) : 0;
+    if (arithmetic > 0) this.#at += 1 + arithmetic;
+    else if (script.startsWith('$(', begin)) this.#at = this.#substitution(begin + 2);
+    else if (script.startsWith('${', begin)) {
+      const plain = PLAIN_BRACES.exec(script.slice(begin, begin + 1_000))?.[0];
+      if (plain === undefined) this.#readable = false;
+      this.#at = plain === undefined ? closingAfter(script, begin + 2) + 1 : begin + plain.length;
     } else if (this.#here === '`') {
       const end = unescaped(script, begin + 1, '`');
-      this.#include(script.slice(begin + 1, end).replace(/\\([`\\$])/g, '$1'));
+      const inner = script.slice(begin + 1, end);
+      if (end === script.length || (inQuotes && inner.includes('\\"'))) this.#readable = false;
+      this.#include(inner.replace(/\\([`\\$])/g, '$1'));
       this.#at = end + 1;
-    } else if (script.startsWith("$'", begin)) this.#at = unescaped(script, begin + 2, "'") + 1;
-    else this.#at += /^\$(\w+|.)?/s.exec(script.slice(begin, begin + 200))?.[0].length ?? 1;
+    } else if (!inQuotes && script.startsWith("$'", begin)) {
+      const end = unescaped(script, begin + 2, "'");
+      if (end === script.length) this.#readable = false;
+      this.#at = end + 1;
+    } else {
+      if (script.startsWith('$[', begin)) this.#readable = false;
+      this.#at += /^\$(\w+|[@*#?$!-])?/.exec(script.slice(begin, begin + 200))?.[0].length ?? 1;
+    }
     return script.slice(begin, this.#at);
+  }
+
+  /** Returns the place after the closing parenthesis. */
+  #substitution(from: number): number {
+    if (this.depth >= DEEPEST_SUBSTITUTION) {
+      this.#readable = false;
+      return this.script.length;
+    }
+    const inner = new Reader(this.script, this.depth + 1).readSubstitution(from);
+    this.#readable &&= inner.readable;
+    this.#commands.push(...inner.commands);
+    return inner.end + 1;
   }
 
   #include(script: string): void {
@@ -216,27 +293,4 @@ class Reader {
     this.#readable &&= inner.readable;
     this.#commands.push(...inner.commands);
   }
-}
-
-/** The place of the mark that is not behind a backslash; the end of the text if there is none. */
-function unescaped(text: string, from: number, mark: string): number {
-  let at = from;
-  while (at < text.length && text.charAt(at) !== mark) at += text.charAt(at) === '\\' ? 2 : 1;
-  return Math.min(at, text.length);
-}
-
-/** Where the bracket is closed that was opened before `from`; marks in quotes do not count. */
-function closingAfter(text: string, from: number, opening: string, closing: string): number {
-  let depth = 1;
-  let at = from;
-  while (at < text.length) {
-    const character = text.charAt(at);
-    if (character === '\\') at++;
-    else if (character === "'") at = Math.max(at, text.indexOf("'", at + 1));
-    else if (character === '"') at = unescaped(text, at + 1, '"');
-    else if (character === opening) depth++;
-    else if (character === closing && --depth === 0) return at;
-    at++;
-  }
-  return text.length;
 }

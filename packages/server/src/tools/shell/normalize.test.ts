@@ -107,6 +107,71 @@ describe('with git push* denied, what cannot be read asks', () => {
   });
 });
 
+describe('with git push* denied, a push that is hidden from a simple reader is denied or asks', () => {
+  const hidden: (string | string[])[] = [
+    'echo $;git push',
+    'echo $\ngit push',
+    'echo "a$"; git push; echo "b$"',
+    'echo $"a"; git push; echo $"b"',
+    `echo "$'"; git push; echo "'"`,
+    'echo $((git push); (true))',
+    'echo $(case x in x) git push;; esac)',
+    'cat <<-E\n\tE\ngit push\nE',
+    "cat <<E\nEx '\nE\ngit push\n#'",
+    "cat <<E\na\\\nE\n'\nE\ngit push\n#'",
+    '(( 1<<E ))\ngit push\nE',
+    'a[1<<E]=1\ngit push\nE',
+    '[[ a =~ (#) ]]; git push',
+    'echo a\r#; git push',
+    'echo "`echo \\"; git push; echo \\"`"',
+    `x='$(git push)'; echo \${x@P}`,
+    'function f { git push; }; f',
+    'function f\n{ git push; }; f',
+    'for x do git push; done',
+    'coproc X { git push; }',
+    'time { git push; }',
+    'time ! git push',
+    'time -p ! git push',
+    ['bash', '-c', '-e', 'git push'],
+    ['bash', '-c', '--', 'git push'],
+    ['bash', '-c', '-', 'git push'],
+    ['bash', '-cox', 'posix', 'git push'],
+    ['bash', '-ceo', 'pipefail', 'git push'],
+    'eval -- git push',
+    ['env', '-vS', 'git push'],
+    ['env', '-iS', 'git push'],
+    ['env', '-S', 'git\\_push'],
+    ['env', '-S', 'sh', '-c', 'git push'],
+    ['flock', 'f', '-c', 'git push'],
+    "echo 'git push' | xargs -I X sh -c X",
+    'echo git | xargs -I X X push',
+    'echo git | xargs -IX X push',
+    ['find', '/usr/bin/git', '-exec', '{}', 'push', ';'],
+    ['find', '.', '-exec', 'env', '-u', '+', 'git', 'push', ';'],
+    "mapfile -c1 -C 'git push #' <<< x",
+    'compgen -C "git push" x',
+    'hash -p /usr/bin/git foo; foo push',
+    ['setarch', 'x86_64', 'git', 'push'],
+    ['linux64', 'git', 'push'],
+    ['/lib64/ld-linux-x86-64.so.2', '/usr/bin/git', 'push'],
+    ['git', 'rebase', '--exec', 'git push', 'HEAD~1'],
+    ['git', 'rebase', '--exe=git push', 'HEAD~1'],
+    ['git', 'rebase', '-x', 'git push', 'HEAD~1'],
+    ['git', 'bisect', 'run', 'git', 'push'],
+    ['git', '-c', 'core.fsmonitor=git push #', 'status'],
+    ['git', '--config-env=core.fsmonitor=X', 'status'],
+    ['git', 'config', 'core.fsmonitor', 'git push #'],
+    ['git', 'submodule', 'foreach', 'git', 'push'],
+    ['git', 'filter-branch', '--tree-filter', 'git push'],
+    ['git', 'difftool', '-x', 'git push'],
+    ['git', 'mergetool', '--tool=x'],
+    ['git', 'send-email', '--sendmail-cmd=git push'],
+  ];
+  test.each(hidden.map((one) => [typeof one === 'string' ? script(one) : one]))('%j', (command) => {
+    expect(['deny', 'ask']).toContain(decide([rule('deny', 'git push*')], command));
+  });
+});
+
 describe('with git push* denied, other commands are left alone', () => {
   const harmless: (string | string[])[] = [
     ['git', 'status'],
@@ -125,6 +190,17 @@ describe('with git push* denied, other commands are left alone', () => {
     'git status && git diff "$FILE"',
     'rm -rf "$(mktemp -d)"',
     '[[ -f x ]] && cat x',
+    '[[ $x =~ ^a.*b$ ]] && cat x',
+    'echo "$(cat <<EOF\ngit push\nEOF\n)"',
+    `cat <<-EOF\n\tgit push \${HOME}\n\tEOF\necho done`,
+    `echo \${x:-default} "\${x##*/}" $?`,
+    'echo "cost: 5$"; echo done',
+    'x=$(( (1 + 2) * 3 )); echo $x',
+    'i=0; while [ $i -lt 3 ]; do i=$((i+1)); done',
+    'if [ -f x ]; then cat x; fi',
+    'find . -name x -exec wc -l {} +',
+    'ls | xargs -I{} cp {} backup',
+    'git rebase main && git config --get user.name',
   ];
   test.each(harmless.map((one) => [typeof one === 'string' ? script(one) : one]))('%j', (command) => {
     expect(decide([rule('deny', 'git push*')], command)).toBe('none');

@@ -6,7 +6,7 @@ import type { RuleSubjects } from '../../core/ports/tool.ts';
 import { fixedWord, isOpen, type LooseWord, readLeniently } from './lenient-script.ts';
 import { optionLength, optionTable } from './options.ts';
 import { readings } from './subcommands.ts';
-import { isAssignment, isOpaque, unwrap, type Wrapped } from './wrappers.ts';
+import { isAssignment, isOpaque, replaced, unwrap, type Wrapped } from './wrappers.ts';
 
 export type NormalForm = Required<Pick<RuleSubjects, 'normalised' | 'partial'>>;
 
@@ -18,23 +18,9 @@ const SHELL_OPTIONS = optionTable(
   '-a -b -e -f -h -i -k -l -m -n -p -r -s -t -u -v -x -B -C -E -H -P -T --login --norc --noprofile --posix --restricted --verbose --noediting',
   '-o -O +o +O --rcfile --init-file',
 );
-const KEYWORDS = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'fi',
-  'do',
-  'done',
-  'while',
-  'until',
-  '!',
-  '{',
-  '}',
-  'coproc',
-]);
+const KEYWORDS = new Set(['if', 'then', 'else', 'elif', 'fi', 'do', 'done', 'while', 'until', '!', '{', '}']);
 /** What follows these is a name or a list of words, and no program. */
-const NAMING_KEYWORDS = new Set(['for', 'select', 'case', 'esac', 'function', '[[']);
+const NAMING_KEYWORDS = new Set(['for', 'select', 'case', 'esac', '[[']);
 const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 export function normalForm(argv: readonly string[]): NormalForm {
@@ -74,9 +60,18 @@ function addScript(found: Found, script: string, depth: number): void {
 const UNREAD = { commands: [], readable: false };
 
 function withoutKeywords(words: readonly LooseWord[]): readonly LooseWord[] {
-  const start = words.findIndex(({ text }) => !KEYWORDS.has(text));
-  const rest = start === -1 ? [] : words.slice(start);
-  return NAMING_KEYWORDS.has(rest[0]?.text ?? '') ? [] : rest;
+  let at = 0;
+  for (let word = words[0]; word; word = words[at]) {
+    if (KEYWORDS.has(word.text)) at++;
+    else if (word.text === 'function') at += 2;
+    else if (NAMING_KEYWORDS.has(word.text)) {
+      // `for x do command`
+      const body = words.findIndex(({ text }, place) => place > at && (text === 'do' || text === '{'));
+      if (body === -1) return [];
+      at = body;
+    } else break;
+  }
+  return words.slice(at);
 }
 
 function addCommand(found: Found, all: readonly LooseWord[], depth: number): void {
@@ -104,13 +99,16 @@ function addWrapped(found: Found, { inner, script, certain, appends }: Wrapped, 
   if (script !== null) addScript(found, script, depth);
   // `xargs` appends words that come from elsewhere.
   const appended = appends ? [{ text: '$', known: '', splits: true }] : [];
-  if (inner.length > 0) addCommand(found, [...inner, ...appended], depth);
+  // `time` is a keyword itself, others can follow it.
+  const command = withoutKeywords(inner);
+  if (command.length > 0) addCommand(found, [...command, ...appended], depth);
 }
 
 function addReadings(found: Found, program: string, words: readonly LooseWord[]): void {
   for (const reading of readings(program, words)) {
     found.add(program, reading.words);
     if (reading.alias) found.unknown(`${program} `);
+    if (reading.runs) found.unknown();
   }
 }
 
@@ -123,26 +121,35 @@ function addShell(found: Found, words: readonly LooseWord[], depth: number): voi
 
 function scriptOf(words: readonly LooseWord[]): LooseWord | null {
   let at = 0;
-  for (let word = words[0]; word && /^[-+]./.test(word.text) && !isOpen(word); word = words[at]) {
-    if (/^-\w*c\w*$/.test(word.text)) return words[at + 1] ?? null;
-    const length = optionLength(word.text, SHELL_OPTIONS);
-    if (length === 0) return null;
-    at += length;
+  let given = false;
+  for (let word = words[0]; word && /^[-+]/.test(word.text) && !isOpen(word); word = words[at]) {
+    at++;
+    if (word.text === '-' || word.text === '--') break;
+    const letters = word.text.startsWith('--') ? null : word.text.slice(1);
+    if (letters && word.text.startsWith('-') && letters.includes('c')) given = true;
+    const option = letters === null ? word.text : `${word.text.charAt(0)}${letters.replaceAll('c', '')}`;
+    if (option === '-') continue;
+    const length = optionLength(option, SHELL_OPTIONS);
+    // A shell takes the value of `-o` from the next word, also if letters follow it.
+    if (length === 0 || /^[-+]\w*[oO]\w/.test(option)) return null;
+    at += length - 1;
   }
-  return null;
+  return given ? (words[at] ?? null) : null;
 }
 
 function addEvaluated(found: Found, words: readonly LooseWord[], depth: number): void {
   if (words.some(isOpen)) found.unknown();
-  addScript(found, words.map(({ text }) => text).join(' '), depth);
+  const script = words[0]?.text === '--' ? words.slice(1) : words;
+  addScript(found, script.map(({ text }) => text).join(' '), depth);
 }
 
-/** The words from `-exec` to `;` or `+` are a command. */
+/** The words from `-exec` to `;` or `{} +` are a command, in which `{}` stands for a path. */
 function addFindActions(found: Found, words: readonly LooseWord[], depth: number): void {
   let action: LooseWord[] | null = null;
   for (const word of words) {
     if (action === null) action = FIND_ACTIONS.has(word.text) ? [] : null;
-    else if (word.text !== ';' && word.text !== '+') action.push(word);
+    else if (word.text !== ';' && !(word.text === '+' && action.at(-1)?.text === '{}'))
+      action.push(replaced(word, '{}'));
     else {
       addCommand(found, action, depth);
       action = null;

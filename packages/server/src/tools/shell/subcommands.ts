@@ -1,5 +1,5 @@
 /** Programs whose subcommand can stand behind options, or be written in more than one way. */
-import type { LooseWord } from './lenient-script.ts';
+import { isOpen, type LooseWord } from './lenient-script.ts';
 import { isOption, optionLength, optionTable } from './options.ts';
 
 /** A way to read the words after the program. */
@@ -7,6 +7,8 @@ export type Reading = {
   readonly words: readonly LooseWord[];
   /** the subcommand may stand for another one */
   readonly alias?: boolean;
+  /** it may run any other command */
+  readonly runs?: boolean;
 };
 
 /** The words after a program as rules would name them: without the options before the subcommand. */
@@ -39,15 +41,53 @@ const GIT_COMMANDS = new Set(
 
 function gitReadings(words: readonly LooseWord[]): readonly Reading[] {
   let at = 0;
+  let runs = false;
   for (let word = words[0]; word && isOption(word.text); word = words[at]) {
     const length = optionLength(word.text, GIT_OPTIONS);
     const value = length === 2 ? words[at + 1] : undefined;
-    if (length === 0 || word.splits || value?.splits) return [{ words: words.slice(at), alias: true }];
+    if (length === 0 || word.splits || value?.splits) return [{ words: words.slice(at), runs: true }];
+    runs ||= /^-[^-]*c|^--config-env|^--exec-path=/.test(word.text);
     at += length;
   }
-  const subcommand = words[at]?.text;
-  const alias = subcommand !== undefined && !GIT_COMMANDS.has(subcommand);
-  return [{ words: words.slice(at), alias }];
+  const [subcommand, ...rest] = words.slice(at);
+  runs ||= subcommand !== undefined && (isOpenAlias(subcommand) || runsCommands(subcommand.text, rest));
+  return [{ words: words.slice(at), alias: subcommand !== undefined && isOpen(subcommand), runs }];
+}
+
+const isOpenAlias = (subcommand: LooseWord): boolean =>
+  !isOpen(subcommand) && !GIT_COMMANDS.has(subcommand.text);
+
+/** Commands of git that exist to run others, or whose settings name them. */
+const GIT_RUNNERS = new Set(
+  `citool daemon difftool filter-branch for-each-repo gui hook instaweb merge-index mergetool quiltimport
+  send-email`.split(/\s+/),
+);
+
+/** Options and words of the others with which they run a command; git takes any clear beginning of a long option. */
+const GIT_RUNS = new Map<string, RegExp>([
+  ['rebase', /^-[^-]*[xis]|^--(ex|i|st|edit)/],
+  ['bisect', /^run$/],
+  ['submodule', /^foreach$/],
+  ['grep', /^-[^-]*O|^--op/],
+  ['archive', /^--(ex|re)/],
+  ['clone', /^-[^-]*[uc]|^--(up|con|te)|^ext::/],
+  ['init', /^--te/],
+  ['fetch', /^--up|^ext::/],
+  ['fetch-pack', /^--(up|ex)|^ext::/],
+  ['pull', /^--up|^-[^-]*s|^--st|^ext::/],
+  ['push', /^--(re|ex)|^ext::/],
+  ['send-pack', /^--(re|ex)|^ext::/],
+  ['ls-remote', /^--(up|ex)|^ext::/],
+  ['merge', /^-[^-]*s|^--st/],
+]);
+
+/** Settings can name commands that git runs later. */
+const READS_CONFIG = /^(-l|--list|--get(-all|-regexp|-urlmatch)?|get|list)$/;
+
+function runsCommands(subcommand: string, words: readonly LooseWord[]): boolean {
+  if (subcommand === 'config') return words.length > 1 && !READS_CONFIG.test(words[0]?.text ?? '');
+  const runs = GIT_RUNS.get(subcommand);
+  return GIT_RUNNERS.has(subcommand) || (runs !== undefined && words.some(({ text }) => runs.test(text)));
 }
 
 const MOST_READINGS = 16;

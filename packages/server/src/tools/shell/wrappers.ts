@@ -80,7 +80,7 @@ const WRAPPERS = new Map<string, Wrapper>([
     {
       options: optionTable(
         '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
-        '-I -n -P -L -d -a -E -s --replace --max-args --max-procs --max-lines --delimiter --arg-file --eof --max-chars',
+        '-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --max-chars',
       ),
       appends: true,
     },
@@ -118,9 +118,42 @@ const OPAQUE = new Set([
     'at',
     'batch',
   ],
+  ...['coproc', 'mapfile', 'readarray', 'compgen', 'complete', 'hash', 'enable', 'bind', 'fc'],
+  ...[
+    'setarch',
+    'linux32',
+    'linux64',
+    'i386',
+    'x86_64',
+    'uname26',
+    'numactl',
+    'start-stop-daemon',
+    'run-parts',
+  ],
+  ...[
+    'repeat',
+    'noglob',
+    'nocorrect',
+    'proot',
+    'firejail',
+    'catchsegv',
+    'choom',
+    'uclampset',
+    'chpst',
+    'softlimit',
+  ],
 ]);
 
-export const isOpaque = (program: string): boolean => OPAQUE.has(program);
+/** The loader of the system runs the program that it is given. */
+const LOADER = /^ld(-[\w-]+)?(\.so|-[\d.]+\.so)/;
+
+export const isOpaque = (program: string): boolean => OPAQUE.has(program) || LOADER.test(program);
+
+/** The word with a part that is known only when it runs. */
+export function replaced(word: LooseWord, part: string): LooseWord {
+  const at = word.text.indexOf(part);
+  return at === -1 ? word : { ...word, known: word.known.slice(0, at) };
+}
 
 export type Wrapped = {
   /** the words of the program that is run; none if there is no such program */
@@ -138,6 +171,7 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
   if (!wrapper) return null;
   const { options, operands = 0, assigns = false, tells, appends = false } = wrapper;
   let certain = true;
+  let placeholder = '';
   let at = 0;
   for (let word = words[0]; word?.text.startsWith('-'); word = words[at]) {
     at++;
@@ -148,9 +182,15 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
     const script = scriptIn(wrapper, word, value);
     if (script) {
       const rest = words.slice(length === 2 ? at + 1 : at).map(({ text }) => text);
-      return { inner: [], script: [script.text, ...rest].join(' '), certain: !script.splits, appends };
+      // `env` has escapes of its own, and the words that follow are not split.
+      certain &&= !script.splits && rest.length === 0 && !/[\\$]/.test(script.text);
+      return { inner: [], script: [script.text, ...rest].join(' '), certain, appends };
     }
-    if (length === 0 || word.splits || value?.splits) certain = false;
+    if (length === 0 || word.splits || value?.splits || hidesScript(wrapper, word)) certain = false;
+    if (program === 'xargs' && /^-[^-]*I/.test(word.text)) {
+      placeholder = value ? value.text : word.text.slice(2);
+      certain &&= word.text.startsWith('-I');
+    }
     if (length === 2) at++;
   }
   for (let left = operands; left > 0 && words[at]; left--) {
@@ -158,8 +198,15 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
     at++;
   }
   while (assigns && isAssignment(words[at]?.text ?? '')) at++;
-  return { inner: words.slice(at), script: null, certain, appends };
+  // An option behind the operands, such as `flock file -c script`.
+  if (operands > 0 && words[at]?.text.startsWith('-')) certain = false;
+  const inner = words.slice(at).map((word) => (placeholder === '' ? word : replaced(word, placeholder)));
+  return { inner, script: null, certain, appends };
 }
+
+/** A script's option behind other letters, as in `env -iS script`. */
+const hidesScript = ({ script }: Wrapper, { text }: LooseWord): boolean =>
+  /^-[^-]/.test(text) && [...(script ?? [])].some((name) => text.includes(name.slice(1)));
 
 /** `nice -10` is an option that no table can list. */
 const lengthOf = (program: string, word: string, options: OptionTable): 0 | 1 | 2 =>
