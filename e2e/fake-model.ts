@@ -8,7 +8,7 @@ export type ChatRequest = {
 };
 
 export type Answer =
-  | { readonly say: string }
+  | { readonly say: string; readonly think?: string }
   | { readonly call: string; readonly input: object }
   | { readonly status: number; readonly headers?: Record<string, string> }
   /** some words, and then the connection is cut, or nothing more comes */
@@ -76,6 +76,7 @@ function stream(
         );
         send(chunk({}, 'tool_calls'));
       } else {
+        if ('think' in said) send(chunk({ reasoning_content: said.think }));
         for (const word of said.say.split(/(?<= )/)) send(chunk({ content: word }));
         if ('after' in said && said.after === 'silence') return;
         if ('after' in said) return controller.close();

@@ -1,0 +1,144 @@
+/** A data folder of an older version, opened with this one. `make-fixture.ts` tells how it was made. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ServerProcess, startProcess } from '../server-process.ts';
+import { type Answers, answersOf, INTERRUPTED } from './answers.ts';
+import { ask, events, interact, local, logIn, until } from './clients.ts';
+import { scripted } from './script.ts';
+import { OPEN_TASK } from './sessions.ts';
+
+const FIXTURE = join(import.meta.dir, 'schema-1');
+const EXPORTED = readFileSync(join(FIXTURE, 'sessions.jsonl'), 'utf8');
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+let model: FakeModel;
+const folders: string[] = [];
+beforeAll(() => {
+  model = fakeModel(scripted);
+});
+afterAll(() => {
+  model.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-upgrade-'));
+  folders.push(folder);
+  return folder;
+}
+
+function copied(): string {
+  const folder = emptyFolder();
+  mkdirSync(join(folder, 'data'));
+  const database = Bun.gunzipSync(readFileSync(join(FIXTURE, 'parlance.db.gz')));
+  writeFileSync(join(folder, 'data', 'parlance.db'), database);
+  return folder;
+}
+
+const start = (folder: string): Promise<ServerProcess> =>
+  startProcess(folder, { OPENAI_BASE_URL: model.url, MODEL: 'fake', AUTH_USERS: '' });
+
+describe('a data folder of schema 1', () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await start(copied());
+  });
+  afterAll(() => server.kill());
+
+  // First: those after it change what is answered.
+  describe('answers as it did', () => {
+    let answers: Answers[];
+    beforeAll(async () => {
+      await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
+      answers = await answersOf(server.http);
+    });
+
+    const recorded = linesOf(readFileSync(join(FIXTURE, 'answers.jsonl'), 'utf8'));
+    for (const [index, line] of recorded.entries()) {
+      const { session, of } = JSON.parse(line) as Answers;
+      test(`${session}: ${of}`, () => expect(JSON.stringify(answers[index])).toBe(line));
+    }
+    test('and no more', () => expect(answers).toHaveLength(recorded.length));
+  });
+
+  test('goes on with the turn that was interrupted, and does not repeat its command', async () => {
+    const all = await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
+    const from = all.findIndex(({ type }) => type === 'turn.resumed');
+    expect(all.slice(from - 1).map(({ type }) => String(type))).toEqual([
+      'tool.started',
+      'turn.resumed',
+      'tool.ended',
+      'text.ended',
+      'step.ended',
+      'turn.ended',
+    ]);
+    expect(all[from + 1]).toMatchObject({ outcome: 'unknown' });
+    expect(all[from + 2]).toMatchObject({ text: 'I do not know how it ended.' });
+  });
+
+  test('has an approval that is answered now', async () => {
+    const dev = await logIn(server.http, 'dev');
+    const waiting = await until(dev, 'temp-waiting', 'approval.requested');
+    const approval = waiting.find((event) => event.type === 'approval.requested')?.approval;
+    await ask(dev, `/v1/approvals/${approval}`, { answer: 'once' });
+    const all = await until(dev, 'temp-waiting', 'turn.ended', 2);
+    expect(all.find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
+    expect(all.findLast((event) => event.type === 'text.ended')?.text).toBe('Now it is made.');
+  });
+
+  test('has a browser task that goes on', async () => {
+    const dev = await logIn(server.http, 'dev');
+    const all = await until(dev, OPEN_TASK, 'call.deferred');
+    const taskId = all.find((event) => event.type === 'turn.started')?.turn;
+    await interact(dev, {
+      sessionId: OPEN_TASK,
+      taskId,
+      query: 'Click and wait',
+      lastActionStatus: 'success',
+    });
+    expect((await until(dev, OPEN_TASK, 'turn.ended')).at(-1)?.type).toBe('turn.ended');
+  });
+
+  test('has its users, with their roles', async () => {
+    const ada = await logIn(server.http, 'ada');
+    const me = await fetch(`${server.http}/v1/auth/me`, { headers: ada.headers });
+    expect(await me.json()).toMatchObject({ sub: 'ada', role: 'admin' });
+  });
+});
+
+test('a token that was revoked stays so', async () => {
+  const folder = copied();
+  const { id } = JSON.parse(readFileSync(join(FIXTURE, 'revoked.json'), 'utf8'));
+  const store = openSqliteStore(join(folder, 'data'));
+  expect(await store.revocations.has(id)).toBe(true);
+  await store.close();
+});
+
+describe('sessions that were exported with schema 1', () => {
+  const run = (folder: string, ...args: string[]) =>
+    runParlance(args, { cwd: folder, env: { PARLANCE_DATA: join(folder, 'data') }, input: EXPORTED });
+
+  test('are imported, and are the ones of the data folder', async () => {
+    const folder = emptyFolder();
+    expect(await run(folder, 'import')).toMatchObject({ code: 0, stderr: '' });
+    const again = await run(folder, 'export', '--all');
+    const old = copied();
+    expect(again.stdout).toBe((await run(old, 'export', '--all')).stdout);
+    const repeated = linesOf((await run(old, 'import')).stdout);
+    expect(repeated.filter((line) => !line.endsWith('is there already'))).toEqual([]);
+  });
+
+  test('go on after the import', async () => {
+    const folder = emptyFolder();
+    await run(folder, 'import');
+    await using server = await start(folder);
+    const me = local(server.http);
+    await until(me, INTERRUPTED, 'turn.ended', 2);
+    expect(JSON.stringify(await events(me, 'plain'))).toContain('Danube');
+  });
+});
