@@ -1,8 +1,8 @@
 /** That the harness itself is right: a benchmark that miscounts is worse than none. */
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '../packages/server/src/stores/sqlite/open.ts';
-import { Absent, installed } from './contestants/contestant.ts';
-import { floor } from './contestants/floor.ts';
+import { Absent, type Contestant, installed } from './contestants/contestant.ts';
+import { floor, socketFloor } from './contestants/floor.ts';
 import { AnswerCheck, tokenText } from './measure/answer-check.ts';
 import { nowMicros } from './measure/clock.ts';
 import { percentile } from './measure/percentile.ts';
@@ -11,10 +11,12 @@ import { quietRounds } from './measure/quiet-rounds.ts';
 import { temporaryFolder } from './measure/temporary-folder.ts';
 import { readOptions } from './options.ts';
 import { chart } from './report/chart.ts';
+import { compared } from './report/comparison.ts';
 import { goalsOf } from './report/goals.ts';
 import { tableText } from './report/terminal.ts';
 import { APPROVALS, NEEDLE, writeSessions } from './tables/many-sessions-data.ts';
 import { measureStreams } from './tables/measure-streams.ts';
+import { measureTogether } from './tables/measure-together.ts';
 import { relay } from './tables/relay.ts';
 import type { Figures, Row } from './tables/table.ts';
 
@@ -125,10 +127,25 @@ describe('rounds', () => {
   });
 });
 
+const SMALL_LOAD = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, mostRounds: 1, warmUps: 1 };
+
+test('contestants whose rounds alternate are told apart, and one that cannot start is absent', async () => {
+  const broken: Contestant = {
+    name: 'broken',
+    description: '',
+    start: () => Promise.reject(new Absent('not here')),
+  };
+  const outcomes = await measureTogether([floor, broken, socketFloor], SMALL_LOAD, () => undefined);
+  expect(outcomes).toMatchObject([
+    { figures: { inOrder: true }, absent: null },
+    { figures: null, absent: 'not here' },
+    { figures: { inOrder: true }, absent: null },
+  ]);
+});
+
 test('the floor carries two streams from end to end', async () => {
   const began = nowMicros();
-  const load = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, mostRounds: 1, warmUps: 1 };
-  const figures = await measureStreams(floor, load, () => undefined);
+  const figures = await measureStreams(floor, SMALL_LOAD, () => undefined);
   expect(figures).toMatchObject({ missing: 0, misplaced: 0, inOrder: true });
   expect(figures.cpuPerToken).toBeGreaterThan(0);
   expect(figures.megabytes).toBeGreaterThan(1);
@@ -175,6 +192,30 @@ describe('the report', () => {
     expect(tableText(relay, rows)).toContain('absent: not <installed>');
     expect(chart(rows, 'a machine')).toContain('absent: not &lt;installed&gt;');
   });
+  test('says the CPU of a row in multiples of both floors of its size', () => {
+    const [, , ours] =
+      relay.derive?.([
+        row('floor', 50, { cpuPerToken: 20 }),
+        row('socket floor', 50, { cpuPerToken: 10 }),
+        row('Parlance, agentloop', 50, { cpuPerToken: 30 }),
+      ]) ?? [];
+    expect(ours?.figures).toMatchObject({ timesFloor: 1.5, timesSocketFloor: 3 });
+  });
+  test('compares two checkouts figure by figure, and leaves out what one of them lacks', () => {
+    const before = { ...row('Parlance, native', 50, { cpuPerToken: 40, p50: 1 }), checkout: '../before' };
+    const after = row('Parlance, native', 50, { cpuPerToken: 30, p99: 2 });
+    expect(compared(relay, [after, before])).toEqual([
+      {
+        table: 'relay',
+        subject: 'Parlance, native',
+        size: 50,
+        figure: 'CPU µs/token',
+        before: 40,
+        after: 30,
+        ratio: 0.75,
+      },
+    ]);
+  });
   test('measures goals by the worst dialect, and leaves open what was not measured', () => {
     const goals = goalsOf(rows);
     const met = (start: string) => goals.find(({ goal }) => goal.startsWith(start))?.met;
@@ -190,3 +231,6 @@ test('a package that is not installed makes its contestant absent', () =>
 
 test('an unknown table is refused', () =>
   expect(() => readOptions(['--only', 'relay,nonsense'])).toThrow('there is no table nonsense'));
+
+test('a folder that is no checkout is refused', () =>
+  expect(() => readOptions(['--against', import.meta.dir])).toThrow('is no checkout of Parlance'));

@@ -1,18 +1,24 @@
-/** Measures one row, as a process of its own: the load generator. `bun measure-job.ts JOB` prints lines of JSON. */
+/** The load generator, as a process of its own. `bun measure-job.ts JOB`, or `{"jobs": [JOB, …]}`, prints lines of JSON. */
 import { Absent } from './contestants/contestant.ts';
 import { TABLES } from './tables/index.ts';
-import { ENDED_EARLY, type Job } from './tables/table.ts';
+import { ENDED_EARLY, type Job, type Progress, type Table } from './tables/table.ts';
 
-const job = JSON.parse(process.argv[2] ?? '{}') as Job;
+const work = JSON.parse(process.argv[2] ?? '{}') as Job | { readonly jobs: readonly Job[] };
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const progress: Progress = (text) => say({ progress: text });
 
 // So that the servers it started end with it.
 process.on('SIGTERM', () => process.exit(ENDED_EARLY));
 
-const table = TABLES.find(({ name }) => name === job.table);
-if (!table) throw new Error(`there is no table ${job.table}`);
+function tableOf(job: Job | undefined): Table {
+  const table = TABLES.find(({ name }) => name === job?.table);
+  if (!table) throw new Error(`there is no table ${job?.table}`);
+  return table;
+}
+
 try {
-  say({ figures: await table.measure(job, (progress) => say({ progress })) });
+  if ('jobs' in work) say({ outcomes: await tableOf(work.jobs[0]).together?.measure(work.jobs, progress) });
+  else say({ figures: await tableOf(work).measure(work, progress) });
 } catch (error) {
   say(error instanceof Absent ? { absent: error.message } : { failed: String(error) });
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TABLES } from './tables/index.ts';
 
@@ -5,13 +7,16 @@ export type Options = {
   readonly quick: boolean;
   readonly only: readonly string[];
   readonly out: string | null;
+  /** the folder of a second checkout */
+  readonly against: string | null;
 };
 
-export const USAGE = `npm run bench -- [--quick] [--only TABLE[,TABLE…]] [--out FILE]
+export const USAGE = `npm run bench -- [--quick] [--only TABLE[,TABLE…]] [--out FILE] [--against FOLDER]
 
   --quick   fewer rows and rounds, no peers that need minutes: under a minute
   --only    just these tables: ${TABLES.map(({ name }) => name).join(', ')}
-  --out     where the JSON goes, in place of bench/results/latest.json`;
+  --out     where the JSON goes, in place of bench/results/latest.json
+  --against a second checkout (npm ci done there) that is measured beside this one, without peers: figures of both and ratios`;
 
 /** Null where help is asked for. Throws where an option is wrong. */
 export function readOptions(args: readonly string[]): Options | null {
@@ -21,6 +26,7 @@ export function readOptions(args: readonly string[]): Options | null {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       out: { type: 'string' },
+      against: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -28,5 +34,8 @@ export function readOptions(args: readonly string[]): Options | null {
   const only = values.only?.split(',') ?? [];
   for (const name of only)
     if (!TABLES.some((table) => table.name === name)) throw new Error(`there is no table ${name}`);
-  return { quick: values.quick, only, out: values.out ?? null };
+  const against = values.against === undefined ? null : resolve(values.against);
+  if (against !== null && !existsSync(join(against, 'bench/measure-job.ts')))
+    throw new Error(`${against} is no checkout of Parlance`);
+  return { quick: values.quick, only, out: values.out ?? null, against };
 }

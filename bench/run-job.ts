@@ -1,23 +1,44 @@
-/** Runs one job in a load generator of its own, so that no row is measured by a process that another one has warmed. */
-import { inBench, linesOf } from './contestants/contestant.ts';
+/** Runs jobs in a load generator of their own, so that no row is measured by a process that another one has warmed. */
+import { join } from 'node:path';
+import { inRepository, linesOf } from './contestants/contestant.ts';
 import { MANY_REQUESTS } from './contestants/floor.ts';
-import { ENDED_EARLY, type Figures, type Job, type Progress } from './tables/table.ts';
-
-export type Outcome = { readonly figures: Figures | null; readonly absent: string | null };
+import { ENDED_EARLY, type Figures, type Job, type Outcome, type Progress } from './tables/table.ts';
 
 /** Longer than any job that works. */
 export const PATIENCE_MS = 15 * 60_000;
 
 type Line = {
   readonly progress?: string;
+  readonly outcomes?: readonly Outcome[];
   readonly figures?: Figures;
   readonly absent?: string;
   readonly failed?: string;
 };
 
-/** A job that takes longer than `patienceMs` is ended, with all that it started. */
-export async function runJob(job: Job, progress: Progress, patienceMs = PATIENCE_MS): Promise<Outcome> {
-  const child = Bun.spawn([process.execPath, inBench('measure-job.ts'), JSON.stringify(job)], {
+export type Run = {
+  readonly progress: Progress;
+  /** what takes longer is ended, with all that it started */
+  readonly patienceMs?: number;
+  /** the folder whose benchmark measures */
+  readonly checkout?: string;
+};
+
+export async function runJob(job: Job, run: Run): Promise<Outcome> {
+  const [outcome] = await measured(job, 1, run);
+  return outcome as Outcome;
+}
+
+/** Measures several jobs of a table in one process; one outcome a job, in their order. */
+export const runTogether = (jobs: readonly Job[], run: Run): Promise<readonly Outcome[]> =>
+  measured({ jobs }, jobs.length, run);
+
+async function measured(
+  work: Job | { readonly jobs: readonly Job[] },
+  count: number,
+  { progress, patienceMs = PATIENCE_MS, checkout = inRepository('.') }: Run,
+): Promise<readonly Outcome[]> {
+  const program = join(checkout, 'bench/measure-job.ts');
+  const child = Bun.spawn([process.execPath, program, JSON.stringify(work)], {
     env: { ...process.env, ...MANY_REQUESTS },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -25,17 +46,18 @@ export async function runJob(job: Job, progress: Progress, patienceMs = PATIENCE
     timeout: patienceMs,
   });
   const errors = child.stderr.text();
-  let outcome: Outcome | null = null;
+  const all = (absent: string) => Array.from({ length: count }, () => ({ figures: null, absent }));
+  let outcomes: readonly Outcome[] | null = null;
   for await (const text of linesOf(child.stdout)) {
     const line = JSON.parse(text) as Line;
     if (line.progress !== undefined) progress(line.progress);
-    if (line.figures) outcome = { figures: line.figures, absent: null };
-    if (line.absent !== undefined) outcome = { figures: null, absent: line.absent };
-    if (line.failed !== undefined) outcome = { figures: null, absent: `failed: ${line.failed}` };
+    if (line.outcomes) outcomes = line.outcomes;
+    if (line.figures) outcomes = [{ figures: line.figures, absent: null }];
+    if (line.absent !== undefined) outcomes = all(line.absent);
+    if (line.failed !== undefined) outcomes = all(`failed: ${line.failed}`);
   }
   await child.exited;
-  if (outcome) return outcome;
+  if (outcomes) return outcomes;
   const ended = child.signalCode !== null || child.exitCode === ENDED_EARLY;
-  const reason = ended ? 'it took too long' : (await errors).trim().slice(-300);
-  return { figures: null, absent: `failed: ${reason}` };
+  return all(`failed: ${ended ? 'it took too long' : (await errors).trim().slice(-300)}`);
 }

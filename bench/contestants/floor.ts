@@ -11,11 +11,11 @@ export const read: Read = (frame) => {
 /** Bun makes 256 requests at once unless told otherwise, and lets the rest wait. */
 export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
 
-export const floor: Contestant = {
-  name: 'floor',
-  description: `Bun ${Bun.version}: SSE in, one WebSocket frame a token out, nothing else`,
+const relay = (name: string, description: string, file: string): Contestant => ({
+  name,
+  description: `Bun ${Bun.version}: ${description}, one WebSocket frame a token out, nothing else`,
   async start(upstream, folder) {
-    const command = [process.execPath, inBench('contestants/floor-server.ts'), upstream];
+    const command = [process.execPath, inBench(`contestants/${file}`), upstream];
     const { pid, first, stop } = await startServer(command, { folder, env: MANY_REQUESTS });
     return {
       pid,
@@ -23,4 +23,11 @@ export const floor: Contestant = {
       stop,
     };
   },
-};
+});
+
+export const floor: Contestant = relay('floor', 'SSE over fetch', 'floor-server.ts');
+export const socketFloor: Contestant = relay(
+  'socket floor',
+  'SSE over a plain socket',
+  'socket-floor-server.ts',
+);

@@ -1,14 +1,28 @@
 import { byHand } from './by-hand.ts';
 import { codex } from './codex.ts';
-import type { Contestant } from './contestant.ts';
-import { floor } from './floor.ts';
+import { type Contestant, inRepository } from './contestant.ts';
+import { floor, socketFloor } from './floor.ts';
 import { opencode } from './opencode.ts';
-import { parlance } from './parlance.ts';
+import { parlanceIn } from './parlance.ts';
 
-export const CONTESTANTS: readonly Contestant[] = [floor, byHand, codex, opencode, ...parlance];
+export const CONTESTANTS: readonly Contestant[] = [
+  floor,
+  socketFloor,
+  byHand,
+  codex,
+  opencode,
+  ...parlanceIn(inRepository('.')),
+];
 
-export function contestantOf(name: string): Contestant {
-  const found = CONTESTANTS.find((contestant) => contestant.name === name);
+/** `checkout`: a folder with another version of Parlance. */
+export function contestantOf(name: string, checkout: string | null = null): Contestant {
+  const known = checkout === null ? CONTESTANTS : parlanceIn(checkout);
+  const found = known.find((contestant) => contestant.name === name);
   if (!found) throw new Error(`there is no contestant ${name}`);
   return found;
 }
+
+/** Whether the subject of a row is something that Parlance is measured against. */
+export const isPeer = (subject: string): boolean =>
+  subject === 'plain ws broadcast' ||
+  (!subject.startsWith('Parlance') && CONTESTANTS.some(({ name }) => name === subject));

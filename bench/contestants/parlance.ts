@@ -1,6 +1,5 @@
 /** Parlance as it ships: store, authentication, limits and metrics on, settings at their defaults. Once per dialect that streams. */
 import { join } from 'node:path';
-import workspace from '../../package.json';
 import manifest from '../../packages/cli/package.json';
 import { type Contestant, inRepository, type Lane, startServer } from './contestant.ts';
 import { readEvents } from './event-source.ts';
@@ -19,13 +18,18 @@ export type ParlanceServer = {
   stop(): Promise<void>;
 };
 
-/** Started as `npm start` starts it, so that what ships is what is measured. Data and tools stay in `folder`. */
+/**
+ * Started as `npm start` starts it, so that what ships is what is measured. Data and tools stay in `folder`. `checkout` is
+ * the folder whose version is started.
+ */
 export async function startParlance(
   folder: string,
   settings: Record<string, string>,
+  checkout = inRepository('.'),
 ): Promise<ParlanceServer> {
+  const workspace = (await Bun.file(join(checkout, 'package.json')).json()) as { scripts: { start: string } };
   const env = {
-    PATH: `${inRepository('node_modules/.bin')}:${process.env.PATH}`,
+    PATH: `${join(checkout, 'node_modules/.bin')}:${process.env.PATH}`,
     PORT: '0',
     PARLANCE_DATA: join(folder, 'data'),
     WORKING_DIRECTORY: folder,
@@ -34,7 +38,7 @@ export async function startParlance(
   };
   const { pid, first, stop } = await startServer(['sh', '-c', workspace.scripts.start], {
     folder,
-    cwd: inRepository('.'),
+    cwd: checkout,
     env,
     ready: /^parlance listening/,
   });
@@ -130,13 +134,15 @@ export type StreamingDialect = keyof typeof DIALECTS;
 /** `extension` and `broadcast` tell an answer when it is whole, and `copilot` answers requests: those three do not stream. */
 export const STREAMING = Object.keys(DIALECTS) as StreamingDialect[];
 
-export const parlance: readonly Contestant[] = STREAMING.map((dialect) => ({
-  name: `Parlance, ${dialect}`,
-  description: `Parlance ${manifest.version} on Bun ${Bun.version}, as shipped, ${dialect}`,
-  async start(upstream, folder) {
-    const server = await startParlance(folder, openaiAt(upstream));
-    return { pid: server.pid, lane: () => DIALECTS[dialect](server), stop: server.stop };
-  },
-}));
+/** `settings`: environment variables of the server, in addition to those of the model API. */
+export const parlanceIn = (checkout: string, settings: Record<string, string> = {}): readonly Contestant[] =>
+  STREAMING.map((dialect) => ({
+    name: `Parlance, ${dialect}`,
+    description: `Parlance ${manifest.version} on Bun ${Bun.version}, as shipped, ${dialect}`,
+    async start(upstream, folder) {
+      const server = await startParlance(folder, { ...openaiAt(upstream), ...settings }, checkout);
+      return { pid: server.pid, lane: () => DIALECTS[dialect](server), stop: server.stop };
+    },
+  }));
 
 export const PARLANCE_VERSION: string = manifest.version;

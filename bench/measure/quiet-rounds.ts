@@ -10,7 +10,8 @@ const DISTURBED = 0.0025;
 /** Other guests are busy for seconds: they are given some before the next round. */
 const PAUSE_MS = 3_000;
 
-type Played<Round> = { readonly round: Round; readonly stolen: number };
+/** `stolen`: which part of the time of all processors the host took. */
+export type Played<Round> = { readonly round: Round; readonly stolen: number };
 
 export type Rounds<Round> = {
   /** the quietest, as many as were wanted */
@@ -28,15 +29,27 @@ export async function quietRounds<Round>(
   { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: Surroundings = {},
 ): Promise<Rounds<Round>> {
   const played: Played<Round>[] = [];
-  const quiet = () => played.filter(({ stolen }) => stolen <= DISTURBED).length;
-  while (played.length < most && quiet() < wanted) {
-    const before = processors();
-    const round = await play(played.length + 1);
-    const after = processors();
-    const stolen = (after.stolen - before.stolen) / Math.max(1, after.all - before.all);
-    played.push({ round, stolen });
-    if (stolen > DISTURBED && played.length < most) await pause();
+  while (played.length < most && played.filter(isQuiet).length < wanted) {
+    const one = await playRound(() => play(played.length + 1), processors);
+    played.push(one);
+    if (!isQuiet(one) && played.length < most) await pause();
   }
+  return quietestOf(played, wanted);
+}
+
+export async function playRound<Round>(
+  play: () => Promise<Round>,
+  processors = readProcessors,
+): Promise<Played<Round>> {
+  const before = processors();
+  const round = await play();
+  const after = processors();
+  return { round, stolen: (after.stolen - before.stolen) / Math.max(1, after.all - before.all) };
+}
+
+export const isQuiet = ({ stolen }: Played<unknown>): boolean => stolen <= DISTURBED;
+
+export function quietestOf<Round>(played: readonly Played<Round>[], wanted: number): Rounds<Round> {
   const quietest = played.toSorted((one, other) => one.stolen - other.stolen).slice(0, wanted);
   const share = quietest.reduce((sum, { stolen }) => sum + stolen, 0) / quietest.length;
   return {

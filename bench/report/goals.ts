@@ -66,6 +66,8 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
   return [
     ratio('at most twice the floor at 50 streams', 50, 'floor', 2),
     ratio('at most twice the floor at 500 streams', 500, 'floor', 2),
+    ratio('at most 1.3 times the socket floor at 50 streams', 50, 'socket floor', 1.3),
+    ratio('at most 1.3 times the socket floor at 500 streams', 500, 'socket floor', 1.3),
     ratio('at most a third of "by hand" at 50 streams', 50, 'by hand', 1 / 3),
     ratio('at most a third of "by hand" at 500 streams', 500, 'by hand', 1 / 3),
     ratio('at most a tenth of Codex app-server at 50 streams', 50, 'Codex app-server', 1 / 10),

@@ -19,7 +19,7 @@ const line = (cells: readonly string[], widths: readonly number[]): string =>
 export function tableText(table: Table, rows: readonly Row[]): string {
   const head = ['', table.unit, ...table.columns.map(({ title }) => title)];
   const cells = (row: Row, columns: readonly Column[]) => [
-    row.subject,
+    row.checkout === undefined ? row.subject : `${row.subject} (other)`,
     shown(row.size),
     ...(row.figures ? columns.map(({ key, digits }) => shown(row.figures?.[key], digits)) : []),
   ];

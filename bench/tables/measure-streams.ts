@@ -3,8 +3,8 @@ import type { Contestant, Lane, Running } from '../contestants/contestant.ts';
 import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
 import { clockSkew, sleep, timed } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
-import { watchTree } from '../measure/process-tree.ts';
-import { quietRounds } from '../measure/quiet-rounds.ts';
+import { type Used, watchTree } from '../measure/process-tree.ts';
+import { quietRounds, type Rounds } from '../measure/quiet-rounds.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
 import type { Progress } from './table.ts';
@@ -64,32 +64,58 @@ export async function measureRounds(
   load: StreamLoad,
   progress: Progress,
 ): Promise<RoundFigures> {
-  for (let round = 1; round <= load.warmUps; round++) {
-    progress(`warming up, ${round} of ${load.warmUps}`);
-    await playRound(await openLanes(server.lane, load.streams), load, []);
-  }
-  const { quietest, all, stolen } = await quietRounds(load.rounds, load.mostRounds, async (round) => {
+  progress('warming up');
+  await warmUp(server, load);
+  const rounds = await quietRounds(load.rounds, load.mostRounds, (round) => {
     progress(`round ${round} of ${load.rounds}`);
-    const delays: number[] = [];
-    const lanes = await openLanes(server.lane, load.streams);
-    const used = watchTree(server.pid);
-    const { ms, given: verdicts } = await timed(() => playRound(lanes, load, delays));
-    return { ...used(), ms, verdicts, delays };
+    return measureRound(server, load);
   });
-  const delays = quietest.flatMap((round) => round.delays);
-  const missing = sumOf(all, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.missing));
-  const misplaced = sumOf(all, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.misplaced));
-  const received = sumOf(quietest, ({ verdicts }) => sumOf(verdicts, (verdict) => verdict.received));
+  return figuresOf(rounds, load);
+}
+
+export async function warmUp({ lane }: Running, load: StreamLoad): Promise<void> {
+  for (let round = 1; round <= load.warmUps; round++)
+    await playRound(await openLanes(lane, load.streams), load, []);
+}
+
+export type MeasuredRound = Used & {
+  readonly ms: number;
+  readonly delays: readonly number[];
+  readonly received: number;
+  readonly missing: number;
+  readonly misplaced: number;
+};
+
+export async function measureRound(server: Running, load: StreamLoad): Promise<MeasuredRound> {
+  const delays: number[] = [];
+  const lanes = await openLanes(server.lane, load.streams);
+  const used = watchTree(server.pid);
+  const { ms, given: verdicts } = await timed(() => playRound(lanes, load, delays));
   return {
-    cpuPerToken: sumOf(quietest, ({ cpuMicros }) => cpuMicros) / received,
+    ...used(),
+    ms,
+    delays,
+    received: sumOf(verdicts, (verdict) => verdict.received),
+    missing: sumOf(verdicts, (verdict) => verdict.missing),
+    misplaced: sumOf(verdicts, (verdict) => verdict.misplaced),
+  };
+}
+
+/** Memory, and what is lost or misplaced, counts in whatever round it was. */
+export function figuresOf({ quietest, all, stolen }: Rounds<MeasuredRound>, load: StreamLoad): RoundFigures {
+  const delays = quietest.flatMap((round) => round.delays);
+  const missing = sumOf(all, (round) => round.missing);
+  const misplaced = sumOf(all, (round) => round.misplaced);
+  const planned = load.tokens * load.intervalMs + spreadMs(load);
+  return {
+    cpuPerToken: sumOf(quietest, ({ cpuMicros }) => cpuMicros) / sumOf(quietest, ({ received }) => received),
     p50: percentile(delays, 0.5) / 1_000,
     p99: percentile(delays, 0.99) / 1_000,
     megabytes: Math.max(...all.map(({ peakBytes }) => peakBytes)) / 1e6,
     missing,
     misplaced,
     inOrder: missing === 0 && misplaced === 0,
-    stretch:
-      sumOf(quietest, ({ ms }) => ms) / (load.rounds * (load.tokens * load.intervalMs + spreadMs(load))),
+    stretch: sumOf(quietest, ({ ms }) => ms) / (quietest.length * planned),
     stolen,
   };
 }

@@ -1,9 +1,17 @@
 /** Tokens through each contestant: what one costs, how late it is, and whether all came in order. */
 import { CONTESTANTS, contestantOf } from '../contestants/index.ts';
-import { measureStreams } from './measure-streams.ts';
-import { across, type Table } from './table.ts';
+import { measureStreams, type StreamLoad } from './measure-streams.ts';
+import { measureTogether } from './measure-together.ts';
+import { across, type Job, type Row, type Table } from './table.ts';
 
-const QUICK = ['floor', 'by hand', 'Parlance, agentloop', 'Parlance, conversations', 'Parlance, native'];
+const QUICK = [
+  'floor',
+  'socket floor',
+  'by hand',
+  'Parlance, agentloop',
+  'Parlance, conversations',
+  'Parlance, native',
+];
 
 const namesOf = (contestants: typeof CONTESTANTS) => contestants.map(({ name }) => name);
 
@@ -13,6 +21,9 @@ export const relay: Table = {
   unit: 'streams',
   columns: [
     { key: 'cpuPerToken', title: 'CPU µs/token', digits: 1 },
+    { key: 'timesFloor', title: '× floor', digits: 2 },
+    { key: 'timesSocketFloor', title: '× socket floor', digits: 2 },
+    { key: 'spread', title: '± %', digits: 1 },
     { key: 'p50', title: 'delay p50 ms', digits: 2 },
     { key: 'p99', title: 'delay p99 ms', digits: 2 },
     { key: 'megabytes', title: 'memory MB' },
@@ -28,16 +39,38 @@ export const relay: Table = {
           ...across(namesOf(CONTESTANTS), [50]),
           ...across(namesOf(CONTESTANTS.filter(({ slow }) => !slow)), [500]),
         ],
-  async measure(job, progress) {
-    const contestant = contestantOf(job.subject);
-    const load = {
-      streams: job.size,
-      tokens: job.quick ? 100 : 200,
-      intervalMs: 10,
-      rounds: job.quick ? 1 : 3,
-      mostRounds: job.quick ? 1 : contestant.slow ? 4 : 20,
-      warmUps: job.quick || contestant.slow ? 1 : 4,
-    };
-    return measureStreams(contestant, load, progress);
+  measure: (job, progress) => measureStreams(contestantOf(job.subject), loadOf(job), progress),
+  together: {
+    takes: ({ subject }) => !contestantOf(subject).slow,
+    measure: (jobs, progress) =>
+      measureTogether(
+        jobs.map(({ subject, checkout }) => contestantOf(subject, checkout)),
+        loadOf(jobs[0] as Job),
+        progress,
+      ),
   },
+  derive: (rows) => rows.map((row) => withRatios(row, rows)),
 };
+
+/** CPU per token in multiples of what the two floors need. */
+function withRatios(row: Row, rows: readonly Row[]): Row {
+  const cpuOf = (subject: string) =>
+    Number(rows.find((other) => other.subject === subject && other.size === row.size)?.figures?.cpuPerToken);
+  const { figures } = row;
+  if (!figures) return row;
+  const own = Number(figures.cpuPerToken);
+  const [timesFloor, timesSocketFloor] = [own / cpuOf('floor'), own / cpuOf('socket floor')];
+  return { ...row, figures: { ...figures, timesFloor, timesSocketFloor } };
+}
+
+function loadOf({ subject, size, quick, checkout }: Job): StreamLoad {
+  const { slow } = contestantOf(subject, checkout);
+  return {
+    streams: size,
+    tokens: quick ? 100 : 200,
+    intervalMs: 10,
+    rounds: quick ? 1 : slow ? 3 : 7,
+    mostRounds: quick ? 1 : slow ? 4 : 20,
+    warmUps: quick || slow ? 1 : 4,
+  };
+}

@@ -8,6 +8,14 @@ export type Job = {
   readonly subject: string;
   readonly size: number;
   readonly quick: boolean;
+  /** the folder with the version of Parlance that is measured; this one if it is left out */
+  readonly checkout?: string;
+};
+
+export type Outcome = {
+  readonly figures: Figures | null;
+  /** why there are no figures */
+  readonly absent: string | null;
 };
 
 /** The exit code of a job that was told to end. */
@@ -31,15 +39,20 @@ export type Table = {
   jobs(quick: boolean): readonly Omit<Job, 'table' | 'quick'>[];
   /** Throws `Absent` where the subject cannot be measured here. */
   measure(job: Job, progress: Progress): Promise<Figures>;
+  /** Jobs for which `takes` holds are measured in one process, in rounds that alternate; one outcome a job, in their order. */
+  readonly together?: {
+    takes(job: Pick<Job, 'subject'>): boolean;
+    measure(jobs: readonly Job[], progress: Progress): Promise<readonly Outcome[]>;
+  };
+  /** Adds figures that need other rows of the table. */
+  derive?(rows: readonly Row[]): readonly Row[];
 };
 
-export type Row = Job & {
-  readonly figures: Figures | null;
-  /** why there are no figures */
-  readonly absent: string | null;
-  /** what it was measured on: processor, cores, versions, date */
-  readonly measuredOn: string;
-};
+export type Row = Job &
+  Outcome & {
+    /** what it was measured on: processor, cores, versions, date */
+    readonly measuredOn: string;
+  };
 
 export const across = (
   subjects: readonly string[],
