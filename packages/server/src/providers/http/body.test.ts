@@ -12,6 +12,7 @@ function begun() {
   const push = (text: string | Buffer) => {
     const bytes = Buffer.from(text as string);
     body.push(bytes, 0, bytes.length);
+    body.flush();
   };
   return { body, push, asked };
 }
@@ -38,7 +39,21 @@ describe('a body', () => {
   test('takes only the part of the bytes that is its own', async () => {
     const { body } = begun();
     body.push(Buffer.from('5\r\nhello\r\n'), 3, 8);
+    body.flush();
     expect(await body.read()).toBe('hello');
+  });
+
+  test('offers what was pushed before a flush as one piece', () => {
+    const { body } = begun();
+    const offered: string[] = [];
+    body.tap = (piece) => offered.push(piece) > 0;
+    void body.read();
+    const bytes = Buffer.from('ab');
+    body.push(bytes, 0, 1);
+    body.push(bytes, 1, 2);
+    expect(offered).toEqual([]);
+    body.flush();
+    expect(offered).toEqual(['ab']);
   });
 
   test('is waited for while there is only the beginning of a character', async () => {

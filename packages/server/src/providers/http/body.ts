@@ -31,16 +31,26 @@ export class PushedBody implements Body {
   #characters = 0;
   #paused = false;
   #pending: Pending | null = null;
+  /** decoded since the last flush */
+  #arrived = '';
   #end: End | null = null;
   #decompression: Decompression | null = null;
   readonly #text = new Utf8();
 
   constructor(private readonly source: Source) {}
 
+  /** Bytes of the body. Their text is read after `flush`. */
   readonly push: Piece = (bytes, start, end) => {
     if (this.#decompression) this.#decompression.write(bytes.subarray(start, end));
-    else this.#add(this.#text.read(bytes, start, end));
+    else this.#arrived += this.#text.read(bytes, start, end);
   };
+
+  /** Chunks that one read of the socket returned are one piece: a server that is behind sends fewer frames. */
+  flush(): void {
+    const piece = this.#arrived;
+    this.#arrived = '';
+    this.#add(piece);
+  }
 
   /** What is pushed from now on is decompressed first. */
   decompress(open: (source: Source, told: Told) => Decompression): void {
@@ -74,6 +84,7 @@ export class PushedBody implements Body {
 
   #over(end: End): void {
     if (this.#end) return;
+    this.flush();
     if (end.kind === 'complete') this.#add(this.#text.end());
     this.#end = end;
     this.#goOn(); // what comes next on the connection is not of this answer

@@ -151,7 +151,11 @@ export class Connection implements Source {
 
   #read(exchange: Exchange, bytes: Buffer): void {
     const { reader, body } = exchange;
-    reader.read(bytes, body.push);
+    try {
+      reader.read(bytes, body.push);
+    } finally {
+      body.flush();
+    }
     const { head } = reader;
     reader.head = null; // handed over: an answer takes its time, and nobody asks for the head again
     if (head) exchange.answered({ ...head, body });
