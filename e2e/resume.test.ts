@@ -34,7 +34,7 @@ async function leaveUnjudged(data: string): Promise<void> {
 function recordedTypes(data: string): string[] {
   using database = new Database(join(data, DATABASE_FILE), { readonly: true });
   const rows = database
-    .query<{ type: string }, []>(`SELECT body ->> 'type' AS type FROM facts ORDER BY seq`)
+    .query<{ type: string }, []>(`SELECT body ->> 'type' AS type FROM events ORDER BY seq`)
     .all();
   return rows.map(({ type }) => type);
 }

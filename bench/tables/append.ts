@@ -109,7 +109,7 @@ async function throughStore(folder: string, measured: Measure) {
       approval: null,
       archived: false,
       labels: {},
-      said: session.head + 1,
+      messageCount: session.head + 1,
       createdAt: at,
       updatedAt: at,
       head: session.head + 1,

@@ -89,7 +89,7 @@ export async function writeSession(
     approval: null,
     archived: false,
     labels: {},
-    said: Math.floor(facts / 5) * 2,
+    messageCount: Math.floor(facts / 5) * 2,
     createdAt: at,
     updatedAt: at,
     checkpoint: null,

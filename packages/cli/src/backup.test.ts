@@ -104,11 +104,11 @@ describe('refused in one line, and nothing is left behind:', () => {
 
   const DAMAGES: Record<string, [damage: (database: Database) => void, line: (path: string) => string]> = {
     'a fact that is gone': [
-      (database) => database.run('DELETE FROM facts WHERE seq = 1'),
+      (database) => database.run('DELETE FROM events WHERE seq = 1'),
       (path) => `${path} is damaged: 1 sessions have lost facts`,
     ],
     'a fact that is not JSON': [
-      (database) => database.run(`UPDATE facts SET body = '{"type":' WHERE seq = 1`),
+      (database) => database.run(`UPDATE events SET body = '{"type":' WHERE seq = 1`),
       (path) => `${path} is damaged: 1 facts are not JSON`,
     ],
     'a database of a newer version': [

@@ -25,7 +25,13 @@ const agent = { id: 'coder', name: 'Coder' };
 
 /** A session of `facts` facts, as lines. */
 function linesOf(owner: string, id: string, facts: number, title = 'a title'): string {
-  const header = { format: 'parlance.session', version: 1, session: { owner, id }, facts };
+  const header = {
+    format: 'parlance.session',
+    version: 2,
+    session: { owner, id },
+    eventVersion: 1,
+    events: facts,
+  };
   const lines: object[] = [header];
   for (let seq = 1; seq <= facts; seq++) {
     const head = { session: id, id: `${id}-${seq}`, at: 1_700_000_000_000 + seq, seq };

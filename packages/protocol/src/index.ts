@@ -6,4 +6,5 @@ export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
 export * from './session-file.ts';
+export * from './upcast.ts';
 export * from './visible.ts';

@@ -21,7 +21,7 @@ test('what is archived is left out of lists, but what waits in it is still to be
   expect((await engine.approvals(LOCAL, { limit: 10 })).waiting.map((now) => now.approval?.approval)).toEqual(
     [approval],
   );
-  expect((await engine.record(SESSION))?.said).toBe(2);
+  expect((await engine.record(SESSION))?.messageCount).toBe(2);
 });
 
 test('a session is foreign to those who have none of that name, unless they are admins', async () => {

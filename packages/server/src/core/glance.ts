@@ -80,7 +80,7 @@ export function nowOf({ state, ref, open, recent, saidAtRest }: LiveSession): No
     approvalMode: state.approvalMode,
     archived: state.archived,
     labels: state.labels,
-    said: state.said,
+    said: state.messageCount,
     saidAtRest,
     queued: state.queue.length,
     grants: state.grants,

@@ -13,13 +13,14 @@ import type {
   TurnId,
 } from '@parlance/protocol';
 import { parseFact } from '@parlance/protocol';
+import { restoredState } from './checkpoint.ts';
 import { type Context, EMPTY, evolveContext } from './context.ts';
 import { type Glance, nowOf, type Sink } from './glance.ts';
 import type { GrowingText } from './growing-text.ts';
 import type { Log } from './ports/log.ts';
 import { AppendConflict, type EventStore, type SessionRecord, type SessionRef } from './ports/store.ts';
 import { checkpointOf, recordOf } from './record.ts';
-import { atRest, evolve, initialState, type SessionState, STATE_VERSION, statusOf } from './session.ts';
+import { atRest, evolve, initialState, type SessionState, statusOf } from './session.ts';
 
 export type OpenBlock = {
   readonly kind: 'text' | 'reasoning';
@@ -89,10 +90,11 @@ export class LiveSession {
       session.#context = EMPTY;
       return session;
     }
-    if (record.checkpoint?.version === STATE_VERSION) {
-      session.#checkpoint = record.checkpoint;
-      session.state = JSON.parse(record.checkpoint.state) as SessionState;
-      session.saidAtRest = session.state.said;
+    const restored = restoredState(record.checkpoint);
+    if (restored) {
+      session.#checkpoint = checkpointOf(restored);
+      session.state = restored;
+      session.saidAtRest = restored.messageCount;
     }
     for await (const fact of session.facts(session.state.seq)) session.#apply(fact);
     session.#takeUp();
@@ -287,7 +289,7 @@ export class LiveSession {
     if (closesBlock(fact, this.open)) this.open = null;
     if (atRest(this.state)) {
       this.recent = [];
-      this.saidAtRest = this.state.said;
+      this.saidAtRest = this.state.messageCount;
     } else this.recent.push(fact);
   }
 

@@ -22,7 +22,7 @@ export const recordOf = (
   approval: waitingCall(state)?.approval ?? null,
   archived: state.archived,
   labels: state.labels,
-  said: state.said,
+  messageCount: state.messageCount,
   createdAt: state.created?.at ?? state.updatedAt,
   updatedAt: state.updatedAt,
   head: state.seq,

@@ -1,5 +1,6 @@
 /** A session as lines of JSON, page by page. What is appended meanwhile is left out. */
 import {
+  eventVersion,
   type Fact,
   Fault,
   SESSION_FORMAT,
@@ -20,7 +21,13 @@ export async function* exportedLines(
   { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,
   read: (after: number, limit: number) => Promise<readonly Fact[]>,
 ): AsyncGenerator<string, void> {
-  let before = line({ format: SESSION_FORMAT, version: SESSION_FORMAT_VERSION, session: ref, facts: head });
+  let before = line({
+    format: SESSION_FORMAT,
+    version: SESSION_FORMAT_VERSION,
+    session: ref,
+    eventVersion: eventVersion(),
+    events: head,
+  });
   for (let after = 0; after < head; ) {
     const page = await read(after, Math.min(PAGE, head - after));
     const last = page.at(-1);

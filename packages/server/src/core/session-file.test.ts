@@ -130,7 +130,19 @@ describe('refused with the number of the line, and nothing is written:', () => {
       /^line 1: the header is not one that is known: format: /,
     ],
     'a newer version': [
-      () => changed(0, (header) => ({ ...header, version: 2 })),
+      () => changed(0, (header) => ({ ...header, version: 3 })),
+      'line 1: the header is not one that is known: the file has schema version 3, which a newer version of Parlance wrote: this one reads up to 2',
+    ],
+    'events of a newer version': [
+      () => changed(0, (header) => ({ ...header, eventVersion: 2 })),
+      'line 1: the header is not one that is known: the session has schema version 2, which a newer version of Parlance wrote: this one reads up to 1',
+    ],
+    'a header without a version': [
+      () => changed(0, ({ version, ...header }) => ({ ...header, was: version })),
+      /^line 1: the header is not one that is known: version: /,
+    ],
+    'a version that never was': [
+      () => changed(0, (header) => ({ ...header, version: 0 })),
       /^line 1: the header is not one that is known: version: /,
     ],
     'not JSON': [() => lines((all) => all.with(2, '{"type":')), 'line 3: it is not JSON'],

@@ -6,7 +6,9 @@ import {
   isObject,
   jsonNestsDeeper,
   parseFact,
-  SessionHeader,
+  parseHeader,
+  type SessionHeader,
+  upcast,
 } from '@parlance/protocol';
 import { z } from 'zod';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from './ports/store.ts';
@@ -41,8 +43,8 @@ export async function* readSessions(
   let header: SessionHeader | null = null;
   let begun = 0;
   let facts: Fact[] = [];
-  const missing = ({ session, facts: said }: SessionHeader) =>
-    `session ${session.id} has ${facts.length} facts, and its header says ${said}`;
+  const missing = ({ session, events }: SessionHeader) =>
+    `session ${session.id} has ${facts.length} facts, and its header says ${events}`;
 
   for await (const text of lines) {
     number++;
@@ -55,7 +57,7 @@ export async function* readSessions(
     }
     if (!header) throw wrong(number, 'a session begins with a header, and this is none');
     facts.push(factOf(value, header, facts.length + 1, number));
-    if (facts.length < header.facts) continue;
+    if (facts.length < header.events) continue;
     yield folded(renamed(header.session), facts, begun);
     header = null;
     facts = [];
@@ -76,16 +78,19 @@ function parsed(text: string, line: number): unknown {
   }
 }
 
-function headerOf(value: unknown, line: number): SessionHeader {
-  const header = SessionHeader.safeParse(value);
-  if (!header.success) throw wrong(line, `the header is not one that is known: ${issueOf(header.error)}`);
-  return header.data;
+function headerOf(value: Readonly<Record<string, unknown>>, line: number): SessionHeader {
+  try {
+    return parseHeader(value);
+  } catch (error) {
+    throw wrong(line, `the header is not one that is known: ${issueOf(error)}`, error);
+  }
 }
 
-function factOf(value: unknown, { session }: SessionHeader, seq: number, line: number): Fact {
+function factOf(value: unknown, header: SessionHeader, seq: number, line: number): Fact {
+  const { session, eventVersion } = header;
   let fact: Fact;
   try {
-    fact = parseFact(value);
+    fact = parseFact(upcast(value, eventVersion));
   } catch (error) {
     throw wrong(line, `it is not a fact: ${issueOf(error)}`, error);
   }

@@ -81,8 +81,8 @@ export type SessionState = {
   readonly failed: boolean;
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** how many things either side has said: inputs, texts, approvals and answers to them in words, calls handed to a client, notices, and calls that were the end */
-  readonly said: number;
+  /** messages of either side: inputs, texts, approvals and answers to them in words, calls handed to a client, notices, and calls that were the end */
+  readonly messageCount: number;
   /** turns that are over, and whether they did what was wanted; the latest last */
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
   /** what "always" has allowed in this session */
@@ -98,8 +98,8 @@ export type SessionState = {
   readonly cutAt: number;
 };
 
-/** Raised when the shape of the state changes: older checkpoints are then folded anew from the facts. */
-export const STATE_VERSION = 9;
+/** Raised when the state changes its shape or counts differently; `checkpoint.ts` says what becomes of older checkpoints. */
+export const STATE_VERSION = 10;
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const FIRST_INPUT_LENGTH = 2_000;
@@ -118,7 +118,7 @@ export const initialState = (agent: AgentRef): SessionState => ({
   failed: false,
   archived: false,
   labels: {},
-  said: 0,
+  messageCount: 0,
   finished: [],
   grants: [],
   keys: [],
@@ -167,7 +167,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       const { input, via, call, key, agent } = fact;
       return {
         ...state,
-        said: state.said + 1,
+        messageCount: state.messageCount + 1,
         archived: false,
         title: state.title || titleOf(firstLine(fact.parts)),
         firstInput: state.firstInput || firstLine(fact.parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed(),
@@ -216,7 +216,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     }
     case 'approval.requested': {
       const { approval, ask, hash } = fact;
-      return withCall({ ...state, said: state.said + 1 }, fact.call, (call) => ({
+      return withCall({ ...state, messageCount: state.messageCount + 1 }, fact.call, (call) => ({
         ...base(call),
         phase: 'waiting',
         approval,
@@ -225,7 +225,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
       }));
     }
     case 'approval.answered': {
-      const heard = fact.said === undefined ? state : { ...state, said: state.said + 1 };
+      const heard = fact.said === undefined ? state : { ...state, messageCount: state.messageCount + 1 };
       const granted = fact.grant ? { ...heard, grants: [...new Set([...state.grants, fact.grant])] } : heard;
       return withCall(granted, fact.call, (call) => ({ ...base(call), phase: 'allowed' }));
     }
@@ -234,14 +234,18 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     case 'tool.started':
       return withCall(state, fact.call, (call) => ({ ...base(call), phase: 'running' }));
     case 'call.deferred':
-      return withCall({ ...state, said: state.said + (fact.notice ? 2 : 1) }, fact.call, (call) => ({
-        ...base(call),
-        phase: 'deferred',
-      }));
+      return withCall(
+        { ...state, messageCount: state.messageCount + (fact.notice ? 2 : 1) },
+        fact.call,
+        (call) => ({
+          ...base(call),
+          phase: 'deferred',
+        }),
+      );
     case 'tool.ended': {
       const words = fact.final || fact.said !== undefined ? 1 : 0;
-      const said = state.said + words + (fact.notice ? 1 : 0);
-      return inTurn({ ...state, said }, (turn) => ({
+      const messageCount = state.messageCount + words + (fact.notice ? 1 : 0);
+      return inTurn({ ...state, messageCount }, (turn) => ({
         ...turn,
         answered: turn.answered || fact.final === true,
         gaveUp: fact.final === true && fact.outcome !== 'ok',
@@ -265,7 +269,7 @@ export function evolve(before: SessionState, fact: Fact): SessionState {
     case 'session.labelled':
       return { ...state, labels: { ...state.labels, ...fact.labels } };
     case 'text.ended':
-      return fact.text === '' ? state : { ...state, said: state.said + 1 };
+      return fact.text === '' ? state : { ...state, messageCount: state.messageCount + 1 };
     case 'session.rewound':
     case 'turn.resumed':
     case 'step.restarted':

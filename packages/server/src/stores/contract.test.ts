@@ -15,7 +15,10 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
   sqlite: {
     place: () => {
       const folder = scratchFolder();
-      return { open: () => openSqliteStore(folder.path), dispose: () => folder[Symbol.dispose]() };
+      return {
+        open: (options) => openSqliteStore(folder.path, options),
+        dispose: () => folder[Symbol.dispose](),
+      };
     },
   },
 };

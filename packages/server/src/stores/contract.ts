@@ -11,12 +11,14 @@ import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
 import { revocationsContract } from './contract/revocations.ts';
 import { usersContract } from './contract/users.ts';
+import { versionsContract } from './contract/versions.ts';
 
 export function storeContract(name: string, implementation: Implementation): void {
   describe(`the ${name} store`, () => {
     describe('appending', () => appendingContract(implementation));
     describe('reading', () => readingContract(implementation));
     describe('listing', () => listingContract(implementation));
+    describe('versions of events', () => versionsContract(implementation));
     describe('looking up', () => lookupContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('content', () => contentContract(implementation));

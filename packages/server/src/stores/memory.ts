@@ -1,10 +1,10 @@
 /** Keeps everything in this process, for tests and for servers that may forget. */
 import {
   type ApprovalId,
+  eventVersion,
   type Fact,
   type JsonObject,
   type PrincipalId,
-  parseFact,
   type SessionId,
 } from '@parlance/protocol';
 import type { PreferenceStore } from '../core/ports/preferences.ts';
@@ -26,20 +26,21 @@ import { rowLimit } from './rules/limit.ts';
 import { lookupKeysOf, storableKey } from './rules/lookup-keys.ts';
 import { checkNumbering } from './rules/numbering.ts';
 import { openness } from './rules/openness.ts';
+import { type EventOptions, readStored } from './rules/stored-event.ts';
 import { storable, storableLabels, storableRef } from './rules/text.ts';
 
 /** Facts are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
 type Session = {
   readonly row: number;
   record: SessionRecord;
-  readonly facts: string[];
+  readonly facts: { readonly version: number; readonly body: string }[];
   /** what it is found by, as in `holders` */
   readonly keys: Set<string>;
 };
 
-export function openMemoryStore(): Store {
+export function openMemoryStore(options: EventOptions = {}): Store {
   const { whileOpen, close } = openness();
-  const sessions = memorySessions();
+  const sessions = memorySessions(options);
   const followers = new Followers();
   const users = memoryUsers(() => followers.tell());
   const revoked = new Map<string, number>();
@@ -82,7 +83,7 @@ export function openMemoryStore(): Store {
   return joined(eventStore, userStore, { preferences: preferenceStore, revocations });
 }
 
-function memorySessions() {
+function memorySessions(options: EventOptions) {
   const sessions = new Map<string, Session>();
   const awaitingApproval = new Set<Session>();
   const holders = new Map<string, Set<Session>>();
@@ -125,7 +126,8 @@ function memorySessions() {
         throw new AppendConflict(record.ref, expected, session.facts.length);
       }
       session.record = storableRecord(record);
-      session.facts.push(...bodies);
+      const version = eventVersion(options.upcasts);
+      session.facts.push(...bodies.map((body) => ({ version, body })));
       for (const body of bodies) bytes += Buffer.byteLength(body);
       sessions.set(key, session);
       index(session, facts);
@@ -133,8 +135,8 @@ function memorySessions() {
 
     read(ref: SessionRef, after: number, limit: number): Fact[] {
       const start = Math.max(after, 0);
-      const bodies = sessions.get(keyOf(ref))?.facts.slice(start, start + rowLimit(limit)) ?? [];
-      return bodies.map((body) => parseFact(JSON.parse(body)));
+      const stored = sessions.get(keyOf(ref))?.facts.slice(start, start + rowLimit(limit)) ?? [];
+      return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
     },
 
     load: (ref: SessionRef) => sessions.get(keyOf(ref))?.record ?? null,

@@ -25,8 +25,8 @@ export type SessionRecord = {
   readonly archived: boolean;
   /** what clients have set beside the session, to find it by */
   readonly labels: Readonly<Record<string, string>>;
-  /** how many things either side has said */
-  readonly said: number;
+  /** how many messages either side has sent, as `SessionState` counts them */
+  readonly messageCount: number;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** the number of the last fact */

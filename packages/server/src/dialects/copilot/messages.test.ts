@@ -49,7 +49,7 @@ const NAMES = readdirSync(dirname(transcriptPath('any'))).map((file) => file.rep
 describe('what is counted as said is what is a message', () => {
   test.each(NAMES)('%s', (name) => {
     const facts = readTranscript(name).filter(isFact);
-    const { said } = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
+    const { messageCount: said } = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
     const messages = messagesOf(facts);
     expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
       Array.from({ length: said }, (_, index) => index),

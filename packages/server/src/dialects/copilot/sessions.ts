@@ -199,7 +199,7 @@ const sessionObject = (record: SessionRecord) => ({
   domain: record.labels.domain,
   createdAt: new Date(record.createdAt).toISOString(),
   updatedAt: new Date(record.updatedAt).toISOString(),
-  messageCount: record.said,
+  messageCount: record.messageCount,
   metadata: { dialect: record.dialect, initialQuery: record.firstInput },
 });
 

@@ -216,7 +216,7 @@ const sessionView =
     title,
     status,
     archived,
-    said,
+    messageCount,
     createdAt,
     updatedAt,
     head,
@@ -232,7 +232,7 @@ const sessionView =
     updatedAt: new Date(updatedAt).toISOString(),
     head,
     archived,
-    said,
+    said: messageCount,
     attached: attachments.of(ref),
     metadata: { dialect },
   });

@@ -43,7 +43,7 @@ test('a session of many pages is exported whole: a header that counts the facts,
   );
   const [header, facts] = await exported('dev', 'long');
   expect(header.session).toEqual({ owner: 'dev', id: 'long' } as SessionHeader['session']);
-  expect(header.facts).toBe(451);
+  expect(header.events).toBe(451);
   expect(facts.map(({ seq }) => seq)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1));
 });
 

@@ -60,7 +60,7 @@ export function durabilityContract(implementation: Implementation): void {
         renamed: true,
         firstInput: 'How do I begin?',
         labels: { site: 'one.org' },
-        said: 3,
+        messageCount: 3,
         checkpoint: { version: 4, seq: 2, state: '{"open":[]}' },
       });
       const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 7 } as const;

@@ -73,7 +73,7 @@ export function listingContract(implementation: Implementation): void {
   test('sessions are counted, and a list can pass over some', () =>
     withStore(implementation, async (store) => {
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
-        await begin(store, refOf('ada', id), { updatedAt: index, said: index, archived: id === 'd' });
+        await begin(store, refOf('ada', id), { updatedAt: index, messageCount: index, archived: id === 'd' });
       }
       await begin(store, refOf('bob', 'e'), { updatedAt: 9 });
       expect(await store.count({})).toBe(4);
@@ -81,7 +81,7 @@ export function listingContract(implementation: Implementation): void {
       expect(await store.count({ owner: ada, archived: 'included' })).toBe(4);
       expect(await store.count({ owner: ada, status: ['failed'] })).toBe(0);
       const { sessions, next } = await store.list({ owner: ada, limit: 1, offset: 1 });
-      expect(sessions.map(({ ref, said }) => [ref.id as string, said])).toEqual([['b', 1]]);
+      expect(sessions.map(({ ref, messageCount }) => [ref.id as string, messageCount])).toEqual([['b', 1]]);
       const rest = await store.list({ owner: ada, limit: 5, cursor: next ?? '' });
       expect(idsOf(rest.sessions)).toEqual(['a']);
       expect((await store.list({ owner: ada, limit: 5, offset: 3 })).sessions).toEqual([]);

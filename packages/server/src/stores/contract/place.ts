@@ -1,10 +1,11 @@
 /** How the contract gets at an implementation. */
 import type { Store } from '../rules/joined.ts';
+import type { EventOptions } from '../rules/stored-event.ts';
 
 /** Where a store keeps what it is given: a folder, a schema. Empty at first. */
 export interface Place {
   /** May be called again: after a close, or for a second store beside the first. */
-  open(): Store | Promise<Store>;
+  open(options?: EventOptions): Store | Promise<Store>;
   dispose(): void | Promise<void>;
 }
 
@@ -18,10 +19,11 @@ export type Implementation = {
 export async function withStore(
   { place }: Implementation,
   run: (store: Store, place: Place) => Promise<void>,
+  options?: EventOptions,
 ): Promise<void> {
   const where = await place();
   try {
-    const store = await where.open();
+    const store = await where.open(options);
     try {
       await run(store, where);
     } finally {

@@ -38,7 +38,7 @@ export const recordOf = (
   approval: null,
   archived: false,
   labels: {},
-  said: 0,
+  messageCount: 0,
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_000 + head,
   head,

@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite';
-import type { Fact } from '@parlance/protocol';
+import { eventVersion, type Fact } from '@parlance/protocol';
 import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/store.ts';
 import { lookupKeysOf } from '../rules/lookup-keys.ts';
 import { checkNumbering } from '../rules/numbering.ts';
+import type { EventOptions } from '../rules/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../rules/text.ts';
 
 /** An append on its way to the disk, as it was when it was asked for. */
@@ -22,21 +23,21 @@ export function makeAppend(expected: number, facts: readonly Fact[], record: Ses
 }
 
 /** To be called inside a transaction. Throws `AppendConflict` before it has written anything. */
-export function prepareAppend(database: Database): (append: Append) => void {
+export function prepareAppend(database: Database, { upcasts }: EventOptions = {}): (append: Append) => void {
   const find = database.prepare<{ row: number; head: number }, [string, string]>(
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
   );
   const insertSession = database.prepare(`
     INSERT INTO sessions (owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
-      said, created_at, updated_at, head)
+      message_count, created_at, updated_at, head)
     VALUES ($owner, $id, $dialect, $domain, $agent, $title, $renamed, $firstInput, $status, $approval, $archived, $labels,
-      $said, $createdAt, $updatedAt, $head)`);
+      $messageCount, $createdAt, $updatedAt, $head)`);
   const updateSession = database.prepare(`
     UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, renamed = $renamed,
-      first_input = $firstInput, status = $status, approval = $approval, archived = $archived, labels = $labels, said = $said,
-      created_at = $createdAt, updated_at = $updatedAt, head = $head
+      first_input = $firstInput, status = $status, approval = $approval, archived = $archived, labels = $labels,
+      message_count = $messageCount, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
-  const insertFact = database.prepare('INSERT INTO facts (session, seq, body) VALUES (?, ?, ?)');
+  const insertFact = database.prepare('INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)');
   const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
 
@@ -49,8 +50,9 @@ export function prepareAppend(database: Database): (append: Append) => void {
     const values = sessionValues(record);
     const written = (found ? updateSession : insertSession).run(values);
     const row = found?.row ?? Number(written.lastInsertRowid);
+    const version = eventVersion(upcasts);
     bodies.forEach((body, index) => {
-      insertFact.run(row, expected + 1 + index, body);
+      insertFact.run(row, expected + 1 + index, version, body);
     });
     for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);
@@ -82,7 +84,7 @@ const sessionValues = (record: SessionRecord) => ({
   approval: record.approval && storable(record.approval),
   archived: Number(record.archived),
   labels: JSON.stringify(storableLabels(record.labels)),
-  said: record.said,
+  messageCount: record.messageCount,
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
   head: record.head,

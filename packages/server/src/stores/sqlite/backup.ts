@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUSY_TIMEOUT_MS, DATABASE_FILE } from './connection.ts';
-import { versionOf } from './migrations.ts';
+import { eventsTable, versionOf } from './migrations.ts';
 import { storageError } from './trouble.ts';
 
 export type Contents = { readonly sessions: number; readonly facts: number };
@@ -32,25 +32,26 @@ export function checkedContents(path: string): Contents {
     const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get();
     if (found?.integrity_check !== 'ok')
       throw damaged(path, found?.integrity_check ?? 'it cannot be checked');
-    for (const [reason, sql] of Object.entries(RULES)) {
+    const events = eventsTable(versionOf(database, path));
+    for (const [reason, sql] of Object.entries(rulesFor(events))) {
       const count = numberFrom(database, sql);
       if (count > 0) throw damaged(path, `${count} ${reason}`);
     }
     return {
       sessions: numberFrom(database, 'SELECT count(*) AS value FROM sessions'),
-      facts: numberFrom(database, 'SELECT count(*) AS value FROM facts'),
+      facts: numberFrom(database, `SELECT count(*) AS value FROM ${events}`),
     };
   });
 }
 
-const RULES: Readonly<Record<string, string>> = {
+const rulesFor = (events: string): Readonly<Record<string, string>> => ({
   'rows belong to nothing': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
   'sessions have lost facts': `
     SELECT count(*) AS value FROM sessions
-    WHERE head <> (SELECT count(*) FROM facts WHERE session = row)
-      OR head <> (SELECT max(seq) FROM facts WHERE session = row)`,
-  'facts are not JSON': 'SELECT count(*) AS value FROM facts WHERE NOT json_valid(body)',
-};
+    WHERE head <> (SELECT count(*) FROM ${events} WHERE session = row)
+      OR head <> (SELECT max(seq) FROM ${events} WHERE session = row)`,
+  'facts are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
+});
 
 const damaged = (path: string, reason: string): Error =>
   new Error(`${path} is damaged: ${reason.replaceAll('\n', ' ')}`);

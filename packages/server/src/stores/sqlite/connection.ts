@@ -2,6 +2,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EventOptions } from '../rules/stored-event.ts';
 import { migrate, versionOf } from './migrations.ts';
 import { isFull } from './trouble.ts';
 
@@ -36,7 +37,7 @@ export function closeToOthers(folder: string): void {
  * Throws one clear error where there is a database that we cannot use and that was not closed. Asked without the right
  * to write: the last to close a database that it may write to moves what is in the file beside it, and it is not ours.
  */
-export function checkDatabase(folder: string): void {
+export function checkDatabase(folder: string, options: EventOptions = {}): void {
   const path = join(folder, DATABASE_FILE);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${path} is not a file`);
   if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
@@ -44,7 +45,7 @@ export function checkDatabase(folder: string): void {
   try {
     database = new Database(path, { readonly: true });
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    versionOf(database, path);
+    versionOf(database, path, options);
   } catch (error) {
     // a process that died has left something to do first, which a reader may not: who may write is asked again
     if (!isReaderRefused(error)) throw notOurs(error, path);
@@ -62,7 +63,7 @@ const notOurs = (error: unknown, path: string): unknown =>
     : error;
 
 /** Throws one clear error, and has changed nothing, where the file is not a database that we can use. */
-export function openConnection(folder: string): Database {
+export function openConnection(folder: string, options: EventOptions = {}): Database {
   const path = join(folder, DATABASE_FILE);
   // SQLite gives its other files the mode of this one
   closeSync(openSync(path, 'a', 0o600));
@@ -70,12 +71,12 @@ export function openConnection(folder: string): Database {
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.run('PRAGMA foreign_keys = ON');
-    migrate(database, path);
+    migrate(database, path, options);
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     // With the first read the log is there.
-    versionOf(database, path);
+    versionOf(database, path, options);
     return database;
   } catch (error) {
     database.close(true);

@@ -7,7 +7,7 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
     'SELECT row FROM sessions WHERE owner = ? AND id = ?',
   );
   const steps = [
-    'facts WHERE session',
+    'events WHERE session',
     'checkpoints WHERE session',
     'lookups WHERE session',
     'sessions WHERE row',

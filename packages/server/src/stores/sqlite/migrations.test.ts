@@ -38,6 +38,10 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
     },
     says: 'is from a newer version of Parlance',
   },
+  'a database in which a newer version may have written events': {
+    make: (path) => openSqliteStore(dirname(path), { upcasts: [{}] }).close(),
+    says: 'holds an event that has schema version 2, which a newer version of Parlance wrote: this one reads up to 1',
+  },
 };
 
 describe('what cannot be used is refused in one line and left as it was', () => {
@@ -136,12 +140,20 @@ test('a database of the first release is upgraded where it is, and its sessions 
   expect(await store.load(spoken)).toMatchObject({
     title: 'Kept',
     head: 9,
-    said: 4,
+    messageCount: 4,
     archived: true,
     labels: { site: 'new.org', url: 'kept' },
   });
-  expect(await store.load(refOf('ada', 'revived'))).toMatchObject({ said: 1, archived: false, labels: {} });
-  expect(await store.load(refOf('ada', 'silent'))).toMatchObject({ said: 0, archived: false, labels: {} });
+  expect(await store.load(refOf('ada', 'revived'))).toMatchObject({
+    messageCount: 1,
+    archived: false,
+    labels: {},
+  });
+  expect(await store.load(refOf('ada', 'silent'))).toMatchObject({
+    messageCount: 0,
+    archived: false,
+    labels: {},
+  });
   const begun = refOf('ada', 'begun');
   expect(await store.load(begun)).toMatchObject({ renamed: true, firstInput: 'first of all' });
   expect(await store.load(spoken)).toMatchObject({ renamed: false, firstInput: '' });

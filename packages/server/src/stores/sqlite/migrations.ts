@@ -3,6 +3,8 @@
  * that was released is never changed: another is added.
  */
 import type { Database } from 'bun:sqlite';
+import { eventVersion, unknownVersion } from '@parlance/protocol';
+import type { EventOptions } from '../rules/stored-event.ts';
 
 /** "Parl" in ASCII: says that a SQLite file is ours. */
 export const APPLICATION_ID = 0x5061726c;
@@ -163,16 +165,40 @@ export const MIGRATIONS: readonly string[] = [
     ), '')
   FROM since WHERE since.row = sessions.row;
   `,
+  // No row is written again by these, however many there are.
+  `
+  ALTER TABLE facts RENAME TO events;
+  ALTER TABLE events ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE sessions RENAME COLUMN said TO message_count;
+  ALTER TABLE users RENAME COLUMN generation TO token_version;
+
+  -- the newest version of an event that may be in the database
+  CREATE TABLE event_version (
+    version INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO event_version (version) VALUES (1);
+  `,
 ];
 
+/** The step that named the table of events as it is named now. */
+const EVENTS_SINCE = 6;
+
+/** The table that holds the events in a database of this version. */
+export const eventsTable = (version: number): string => (version < EVENTS_SINCE ? 'facts' : 'events');
+
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */
-export function migrate(database: Database, path: string): void {
+export function migrate(database: Database, path: string, options: EventOptions = {}): void {
+  const current = eventVersion(options.upcasts);
   // in one transaction: another process may be making the database at this moment
-  if (database.transaction(() => versionOf(database, path))() === MIGRATIONS.length) return;
+  const isCurrent = database.transaction(
+    () => versionOf(database, path, options) === MIGRATIONS.length && eventsIn(database) === current,
+  );
+  if (isCurrent()) return;
   database.run('BEGIN IMMEDIATE');
   try {
     // asked again: another process may have been here before the lock was ours
-    for (const step of MIGRATIONS.slice(versionOf(database, path))) database.run(step);
+    for (const step of MIGRATIONS.slice(versionOf(database, path, options))) database.run(step);
+    database.run('UPDATE event_version SET version = ?', [current]);
     database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
     database.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
     database.run('COMMIT');
@@ -183,7 +209,7 @@ export function migrate(database: Database, path: string): void {
 }
 
 /** How many steps were taken. Throws where the database is another program's or from a newer version. */
-export function versionOf(database: Database, path: string): number {
+export function versionOf(database: Database, path: string, { upcasts }: EventOptions = {}): number {
   const application = numberFrom(database, 'SELECT application_id AS value FROM pragma_application_id');
   if (application !== APPLICATION_ID) {
     const isEmpty = numberFrom(database, 'SELECT count(*) AS value FROM sqlite_schema') === 0;
@@ -196,8 +222,14 @@ export function versionOf(database: Database, path: string): number {
       `${path} is from a newer version of Parlance (schema ${version}, this one knows ${MIGRATIONS.length})`,
     );
   }
+  const events = version < EVENTS_SINCE ? 1 : eventsIn(database);
+  if (events > eventVersion(upcasts))
+    throw new Error(`${path} holds an event that ${unknownVersion(events, eventVersion(upcasts))}`);
   return version;
 }
+
+const eventsIn = (database: Database): number =>
+  numberFrom(database, 'SELECT version AS value FROM event_version');
 
 function numberFrom(database: Database, sql: string): number {
   using statement = database.prepare<{ value: number }, []>(sql);

@@ -50,7 +50,7 @@ test('a closed store leaves one file that holds everything', async () => {
   await writing;
   expect(existsSync(join(scratch.path, 'parlance.db-wal'))).toBe(false);
   using database = new Database(join(scratch.path, 'parlance.db'), { readonly: true });
-  expect(database.query('SELECT count(*) AS facts FROM facts').get()).toEqual({ facts: 1 });
+  expect(database.query('SELECT count(*) AS events FROM events').get()).toEqual({ events: 1 });
 });
 
 test('commits are synced to disk before they are acknowledged', async () => {
@@ -67,7 +67,7 @@ test('a fact that was damaged on disk is reported by its number and not skipped'
   const store = openSqliteStore(scratch.path);
   await begin(store, ref, { head: 3 });
   using database = new Database(join(scratch.path, 'parlance.db'));
-  database.run(`UPDATE facts SET body = '{"type":"text.ended"}' WHERE seq = 2`);
+  database.run(`UPDATE events SET body = '{"type":"text.ended"}' WHERE seq = 2`);
   await expect(store.read(ref, 0, 10)).rejects.toThrow('Fact 2 of the session is damaged.');
   expect((await store.read(ref, 2, 10)).length).toBe(1);
   await store.close();

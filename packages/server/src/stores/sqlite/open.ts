@@ -6,6 +6,7 @@ import type { EventStore } from '../../core/ports/store.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../rules/joined.ts';
 import { openness } from '../rules/openness.ts';
+import type { EventOptions } from '../rules/stored-event.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
@@ -27,7 +28,7 @@ import { prepareSize } from './size.ts';
 import { storageError, withFaults } from './trouble.ts';
 import { prepareUsers } from './users.ts';
 
-export type SqliteOptions = {
+export type SqliteOptions = EventOptions & {
   /** for servers: no other exclusive opener may use the folder at the same time */
   readonly exclusive?: boolean;
   /** told the number of appends that each commit kept */
@@ -41,11 +42,11 @@ export type SqliteOptions = {
 export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
   try {
     makeFolder(folder);
-    checkDatabase(folder);
+    checkDatabase(folder, options);
     const unlock = options.exclusive ? lockFolder(folder) : () => undefined;
     try {
       closeToOthers(folder);
-      return opened(folder, unlock, options.onCommit ?? (() => undefined));
+      return opened(folder, unlock, options);
     } catch (error) {
       unlock();
       throw error;
@@ -55,12 +56,12 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
   }
 }
 
-function opened(folder: string, unlock: () => void, onCommit: (appends: number) => void): Store {
-  const database = openConnection(folder);
+function opened(folder: string, unlock: () => void, options: SqliteOptions): Store {
+  const database = openConnection(folder, options);
   let log: Log | null = null;
   try {
     log = openLog(folder);
-    return storeOn(database, { log, space: watchFreeSpace(folder), unlock, onCommit });
+    return storeOn(database, { log, space: watchFreeSpace(folder), unlock, options });
   } catch (error) {
     log?.close();
     database.close(false);
@@ -72,11 +73,16 @@ type Parts = {
   readonly log: Log;
   readonly space: FreeSpace;
   readonly unlock: () => void;
-  readonly onCommit: (appends: number) => void;
+  readonly options: SqliteOptions;
 };
 
-function storeOn(database: Database, { log, space, unlock, onCommit }: Parts): Store {
-  const appends = groupCommit<Append>(database, log, prepareAppend(database), onCommit);
+function storeOn(database: Database, { log, space, unlock, options }: Parts): Store {
+  const appends = groupCommit<Append>(
+    database,
+    log,
+    prepareAppend(database, options),
+    options.onCommit ?? (() => undefined),
+  );
   const probe = prepareProbe(database);
   const size = prepareSize(database);
   const erase = prepareErase(database);
@@ -108,7 +114,7 @@ function storeOn(database: Database, { log, space, unlock, onCommit }: Parts): S
       );
       return kept;
     }),
-    read: whenDurable(prepareRead(database)),
+    read: whenDurable(prepareRead(database, options)),
     load: whenDurable(prepareLoad(database)),
     findById: whenDurable(prepareFindById(database)),
     lookup: whenDurable(prepareLookup(database)),

@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../core/ports/store.ts';
 /** To be selected by everyone who wants a record. */
 export const SELECT_RECORD = `
   SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
-    said, created_at, updated_at, head,
+    message_count, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -24,7 +24,7 @@ const Row = z.object({
   approval: ApprovalId.nullable(),
   archived: z.number(),
   labels: z.string(),
-  said: z.number(),
+  message_count: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
   head: z.number(),
@@ -37,8 +37,19 @@ const Labels = z.record(z.string(), z.string());
 
 /** Throws where the row was not written by us. */
 export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const { row, owner, id, archived, labels, renamed, first_input, created_at, updated_at, ...rest } =
-    Row.parse(value);
+  const {
+    row,
+    owner,
+    id,
+    archived,
+    labels,
+    renamed,
+    first_input,
+    created_at,
+    updated_at,
+    message_count,
+    ...rest
+  } = Row.parse(value);
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
   const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
   return {
@@ -50,6 +61,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
       firstInput: first_input,
       archived: archived !== 0,
       labels: Labels.parse(JSON.parse(labels)),
+      messageCount: message_count,
       createdAt: created_at,
       updatedAt: updated_at,
       checkpoint,

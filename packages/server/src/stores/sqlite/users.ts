@@ -13,16 +13,16 @@ const UserRow = z.object({
 });
 
 const SELECT_USER =
-  'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt, generation FROM users';
+  'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt, token_version AS generation FROM users';
 
 export function prepareUsers(database: Database) {
   const select = database.prepare<unknown, [string]>(`${SELECT_USER} WHERE name = ?`);
   const selectAll = database.prepare<unknown, []>(`${SELECT_USER} ORDER BY name`);
   const upsert = database.prepare(`
-    INSERT INTO users (name, role, password_hash, created_at, generation)
+    INSERT INTO users (name, role, password_hash, created_at, token_version)
     VALUES ($name, $role, $passwordHash, $createdAt, lower(hex(randomblob(16))))
     ON CONFLICT (name) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash,
-      created_at = excluded.created_at, generation = excluded.generation`);
+      created_at = excluded.created_at, token_version = excluded.token_version`);
   const remove = database.prepare<unknown, [string]>('DELETE FROM users WHERE name = ?');
 
   return {

@@ -1,0 +1,57 @@
+/**
+ * Brings events that an older version of Parlance stored to the current schema. Every stored event has a version; an
+ * event without one has version 1. Versions are raised when a stored field is renamed, removed or changes its meaning;
+ * an optional field that is added needs no version.
+ */
+import { Fault } from './faults.ts';
+
+export type StoredEvent = { readonly type: string; readonly [field: string]: unknown };
+
+/**
+ * What changed from one version to the next: a pure function for each type of event that changed. It may change the
+ * type as well.
+ */
+export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
+
+/** The step from version 1 to 2 comes first. A step that was released is never changed: another is added. */
+export const EVENT_UPCASTS: readonly EventUpcast[] = [];
+
+/** The version in which events are written. */
+export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;
+
+/**
+ * The event in the current schema, to be parsed; an event of the current version is returned as it is. Throws a
+ * `storage_unavailable` fault if the version is newer than the current one, or is none.
+ */
+export function upcast(
+  stored: unknown,
+  version: number,
+  upcasts: readonly EventUpcast[] = EVENT_UPCASTS,
+): unknown {
+  const current = eventVersion(upcasts);
+  if (version === current) return stored;
+  if (!Number.isInteger(version) || version < 1 || version > current) {
+    throw new Fault('storage_unavailable', `${nameOf(stored)} ${unknownVersion(version, current)}.`);
+  }
+  if (!isStoredEvent(stored)) return stored;
+  return upcasts
+    .slice(version - 1)
+    .reduce(
+      (event, step) => (Object.hasOwn(step, event.type) ? step[event.type]?.(event) : null) ?? event,
+      stored,
+    );
+}
+
+/** How a version that cannot be read is reported, for events, files and databases alike. */
+export const unknownVersion = (version: number, current: number): string =>
+  version > current
+    ? `has schema version ${version}, which a newer version of Parlance wrote: this one reads up to ${current}`
+    : `has schema version ${version}, which does not exist`;
+
+const isStoredEvent = (value: unknown): value is StoredEvent =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+function nameOf(stored: unknown): string {
+  if (!isStoredEvent(stored)) return 'A stored event';
+  return `Event ${stored.seq} (${stored.type}) of session ${stored.session}`;
+}

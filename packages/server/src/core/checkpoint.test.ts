@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test';
+import { isFact } from '@parlance/protocol';
+import { openMemoryStore } from '../stores/memory.ts';
+import { says } from '../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../testing/stage.ts';
+import { readTranscript } from '../testing/transcripts.ts';
+import { restoredState } from './checkpoint.ts';
+import { checkpointOf, recordOf } from './record.ts';
+import { evolve, initialState, STATE_VERSION } from './session.ts';
+
+const facts = readTranscript('plain-answer').filter(isFact);
+const state = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
+const written = checkpointOf(state);
+if (!written) throw new Error('the session is not at rest');
+
+/** As version 9 wrote it. */
+const { messageCount, ...rest } = state;
+const older = (count = messageCount) => ({
+  version: 9,
+  seq: state.seq,
+  state: JSON.stringify({ ...rest, said: count }),
+});
+
+test('a checkpoint of this version and of the one before give the same state', () => {
+  const restored = restoredState(written);
+  expect(restored).toEqual(JSON.parse(JSON.stringify(state)));
+  expect(restoredState(older())).toEqual(restored);
+});
+
+test('a checkpoint that is too old or of a newer version is not used', () => {
+  for (const version of [1, 8, STATE_VERSION + 1]) expect(restoredState({ ...written, version })).toBeNull();
+  expect(restoredState(null)).toBeNull();
+});
+
+test('a session is opened from an older checkpoint, and its next checkpoint is a current one', async () => {
+  const store = openMemoryStore();
+  // More than its facts tell: so it shows that they were not folded again.
+  await store.append(0, facts, recordOf(SESSION, state, older(41)));
+  const { engine, happens } = await setStage([says('Again.')], { store });
+  expect((await engine.now(SESSION)).said).toBe(41);
+  await engine.send(SESSION, { type: 'session.label', labels: { a: 'b' } }, CALLER);
+  expect(restoredState((await store.load(SESSION))?.checkpoint ?? null)?.messageCount).toBe(41);
+  const ended = happens('turn.ended');
+  await say(engine, 'And again');
+  await ended;
+  const record = await store.load(SESSION);
+  expect(record?.checkpoint).toMatchObject({ version: STATE_VERSION, seq: record?.head });
+  expect(record?.messageCount).toBe(43);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test';
+import type { EventUpcast } from '@parlance/protocol';
+import { type Implementation, withStore } from './place.ts';
+import { begin, recordOf, refOf, textFact, textFacts } from './samples.ts';
+
+/** A version in which texts are louder. */
+const LOUDER: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };
+
+export function versionsContract(implementation: Implementation): void {
+  const ref = refOf('ada', 'first');
+
+  test('events of older versions are read in the current one, beside events of the current one', async () => {
+    const upcasts: EventUpcast[] = [];
+    await withStore(
+      implementation,
+      async (store) => {
+        await begin(store, ref);
+        upcasts.push(LOUDER);
+        await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
+        upcasts.push(LOUDER, {});
+        await store.append(2, textFacts(ref, 2, 1), recordOf(ref, 3));
+        expect(await store.read(ref, 0, 10)).toEqual([
+          textFact(ref, 1, 'text 1!!'),
+          textFact(ref, 2, 'text 2!'),
+          textFact(ref, 3, 'text 3'),
+        ]);
+      },
+      { upcasts },
+    );
+  });
+
+  test('an event of a newer version is refused by its session, type and version; those before it are read', async () => {
+    const upcasts: EventUpcast[] = [];
+    await withStore(
+      implementation,
+      async (store) => {
+        await begin(store, ref);
+        upcasts.push(LOUDER);
+        await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
+        upcasts.pop();
+        expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1)]);
+        await expect(store.read(ref, 0, 10)).rejects.toMatchObject({
+          code: 'storage_unavailable',
+          message:
+            'Event 2 (text.ended) of session first has schema version 2, which a newer version of Parlance wrote: this one reads up to 1.',
+        });
+      },
+      { upcasts },
+    );
+  });
+}
