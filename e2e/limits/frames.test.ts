@@ -54,8 +54,10 @@ describe('pusher', () => {
     await subscribe(client, 'b', { more: deep(100) });
   });
 
-  test('frames are small until the socket has subscribed to something', async () => {
-    const client = await greeted();
+  test('frames are small until a caller with a token has vouched for the socket', async () => {
+    const client = await server.connect('/app/app-key?protocol=7');
+    const greeting = await client.next(({ event }) => event === 'pusher:connection_established');
+    const { socket_id } = JSON.parse(String(greeting.data)) as { socket_id: string };
     const large = { event: 'client-large', channel: 'news', data: 'x'.repeat(100_000) };
     client.send(large);
     expect(await complaint(client)).toEqual({
@@ -63,6 +65,18 @@ describe('pusher', () => {
       message: 'the message is larger than 65536 bytes',
     });
     await subscribe(client, 'news');
+    client.send(large);
+    expect(await complaint(client)).toMatchObject({ code: 4300 });
+    const channel = 'private-user-uma';
+    const permit = await fetch(`${server.http}/api/pusher/auth`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${await server.login('uma', 'uma-password')}`,
+      },
+      body: JSON.stringify({ socket_id, channel_name: channel }),
+    });
+    await subscribe(client, channel, (await permit.json()) as object);
     client.send(large);
     expect(await complaint(client)).toMatchObject({
       code: 4301,

@@ -52,10 +52,11 @@ import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
 import { anonymousBudget, ByteBudget } from './transports/byte-budget.ts';
 import { crossOrigin } from './transports/cross-origin.ts';
+import type { Opening } from './transports/dialect-socket.ts';
 import { eventStreams } from './transports/event-stream.ts';
 import { plainRefusal } from './transports/http.ts';
 import { bodyReader } from './transports/request-body.ts';
-import { type Opening, socketTransport } from './transports/websocket.ts';
+import { socketTransport } from './transports/websocket.ts';
 
 export type RunningServer = {
   readonly host: string;
@@ -223,8 +224,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const url = new URL(request.url);
     const id = crypto.randomUUID() as string as ConnectionId;
     const channel = dialect === null || dialect === 'pusher' ? channels.accept(url) : null;
-    // Whoever opens one is nobody yet: private channels are granted one by one.
-    if (channel) return { id, principal: null, session: null, door, address, accept: channel };
+    // Whoever opens one is nobody yet: private channels are granted one by one, public ones need no token.
+    if (channel)
+      return {
+        ...{ id, principal: null, session: null, door, address, accept: channel },
+        ...{ unknown: config.auth === 'required', mayStay: true },
+      };
     if (dialect === 'pusher') return null;
     const token = tokenOf(request);
     const accept = dialect ? speaking(dialect) : placeOf(url.pathname, token !== null, speak);

@@ -32,7 +32,8 @@ export const LIMITS = {
     fallback: 1_048_576,
     range: [1_024, 67_108_864],
     description: 'the largest WebSocket frame that is taken, fragments together',
-    reached: "the dialect's error; four times as much, in however many fragments, closes the socket unread",
+    reached:
+      "the dialect's error; a quarter more (at least 64 KiB), in however many fragments, closes the socket unread",
   }),
   maxFirstFrame: limit({
     env: 'PARLANCE_MAX_FIRST_FRAME',
@@ -41,7 +42,7 @@ export const LIMITS = {
     fallback: 65_536,
     range: [1_024, 67_108_864],
     description:
-      'the same, until the socket has shown a token where one is required, or on a Pusher socket has subscribed or signed in',
+      'the same, until the socket has authenticated where a token is required; in open mode, until a Pusher socket has subscribed or signed in',
     reached: "the dialect's error",
   }),
   framesPerMinute: limit({
@@ -94,10 +95,21 @@ export const LIMITS = {
     env: 'PARLANCE_UNKNOWN_SOCKETS',
     flag: '--unknown-sockets',
     argument: 'COUNT',
-    fallback: 256,
+    fallback: 1_024,
     range: [1, 10_000_000],
     description: 'how many sockets may have yet to show a token, where one is required',
-    reached: '503 with Retry-After before the upgrade',
+    reached:
+      '503 with Retry-After before the upgrade, unless one that is not read yet can be closed instead (1006)',
+  }),
+  unfinishedBytes: limit({
+    env: 'PARLANCE_UNFINISHED_BYTES',
+    flag: '--unfinished-bytes',
+    argument: 'BYTES',
+    fallback: 67_108_864,
+    range: [1_024, 1_099_511_627_776],
+    description: 'how many bytes of unfinished WebSocket messages are held of all such sockets',
+    reached:
+      'further ones are not read until there is room: the oldest are closed with 1006 after a fifth of `identifyWithin`; who waits longer than `identifyWithin` is closed with 1013',
   }),
   identifyWithin: limit({
     env: 'PARLANCE_IDENTIFY_WITHIN',

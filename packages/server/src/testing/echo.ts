@@ -4,8 +4,9 @@ import type { Connection, Log, Socket } from '../core/engine.ts';
 import type { Meter } from '../core/ports/meter.ts';
 import { NO_METER } from '../core/ports/meter.ts';
 import { ByteBudget } from '../transports/byte-budget.ts';
+import type { Opening } from '../transports/dialect-socket.ts';
 import { listen } from '../transports/http.ts';
-import { type Opening, type SocketLimits, socketTransport } from '../transports/websocket.ts';
+import { type SocketLimits, socketTransport } from '../transports/websocket.ts';
 import { TestClient } from './client.ts';
 
 /** What no test reaches by accident. */
@@ -18,6 +19,7 @@ export const SOCKET_LIMITS: SocketLimits = {
   socketsPerPrincipal: 10_000,
   socketsPerAddress: 10_000,
   unknownSockets: 10_000,
+  unfinishedBytes: 1_073_741_824,
   idleSeconds: 120,
   unsentBytes: 1_000_000,
   heldCharacters: 100_000,

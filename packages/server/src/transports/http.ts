@@ -2,8 +2,9 @@
 import type { Server } from 'bun';
 import type { Log } from '../core/ports/log.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../core/request-id.ts';
+import type { Opening } from './dialect-socket.ts';
 import type { Refusal } from './socket-counts.ts';
-import type { Opening, SocketTransport } from './websocket.ts';
+import type { SocketTransport } from './websocket.ts';
 
 /** when a place for a socket may be free */
 const SOCKET_RETRY_SECONDS = 5;

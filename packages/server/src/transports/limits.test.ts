@@ -310,10 +310,11 @@ describe('fragments', () => {
     expect(await received.promise).toEqual(JSON.parse(text));
   });
 
-  test('a message of many that never ends is cut off at four times the largest frame', async () => {
+  test('a message of many that never ends is cut off a little beyond the largest frame', async () => {
     const { port, sockets } = serve({ limits: { frameBytes: 1_000 } });
     const { tcp, closed } = await rawSocket(port);
-    for (let at = 0; at < 4_100; at++) tcp.write(fragment('x', { first: at === 0, last: false }));
+    const text = 'x'.repeat(100);
+    for (let at = 0; at < 670; at++) tcp.write(fragment(text, { first: at === 0, last: false }));
     await closed;
     expect(sockets.size).toBe(0);
   });

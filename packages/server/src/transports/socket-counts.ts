@@ -53,10 +53,16 @@ export class SocketCounts {
     if (principal !== null) add(this.#principals, principal, -1);
   }
 
-  /** The socket is that principal's from now on. Not null where the principal has too many: it is nobody's then. */
-  identify(place: Place, principal: string): Refusal | null {
+  /** The socket stays nobody's, and is not unknown any more. */
+  vouch(place: Place): null {
     if (place.unknown) this.#unknown--;
     place.unknown = false;
+    return null;
+  }
+
+  /** The socket is that principal's from now on. Not null where the principal has too many: it is nobody's then. */
+  identify(place: Place, principal: string): Refusal | null {
+    this.vouch(place);
     if (place.principal === principal) return null;
     if (place.principal !== null) add(this.#principals, place.principal, -1);
     place.principal = null;

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import type { Connection, Socket } from '../core/ports/connection.ts';
 import { serveEcho } from '../testing/echo.ts';
-import type { Opening } from './websocket.ts';
+import type { Opening } from './dialect-socket.ts';
 
 const LIMITS = { frameBytes: 1_000 };
 
@@ -35,7 +35,7 @@ test('what cannot be read is told with its reason, and the socket stays usable',
 test('a frame far beyond the limit closes the socket', async () => {
   const { connect } = await serve(() => ({}));
   const client = await connect();
-  client.socket.send('x'.repeat(LIMITS.frameBytes * 4 + 1));
+  client.socket.send('x'.repeat(LIMITS.frameBytes + 65_537));
   await client.closed;
 });
 

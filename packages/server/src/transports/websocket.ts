@@ -1,20 +1,24 @@
 /** WebSocket: bytes to frames and back, for sockets of any dialect. */
-import { type ConnectionId, Fault, jsonNestsDeeper, type Principal } from '@parlance/protocol';
+import { Fault } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
-import type { Connection, Guard, Passing, Pieces, Socket } from '../core/ports/connection.ts';
 import type { Log } from '../core/ports/log.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { TokenBucket } from '../core/token-bucket.ts';
+import { AnonymousSockets, type Peer } from './anonymous-sockets.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import { type Data, DialectSocket, type Opening, SocketWire } from './dialect-socket.ts';
 import { Inbox } from './inbox.ts';
-import { type Lag, Outbox, type Wire } from './outbox.ts';
+import { Outbox } from './outbox.ts';
+import { readFrame } from './read-frame.ts';
 import { type CountLimits, type Place, type Refusal, SocketCounts } from './socket-counts.ts';
 
 export type SocketLimits = CountLimits & {
-  /** a larger frame is answered with the dialect's error; one of four times the size closes the socket */
+  /** a larger frame is answered with the dialect's error; one beyond `largestMessage` closes the socket */
   readonly frameBytes: number;
-  /** the same, until the peer has identified itself or subscribed to something */
+  /** the same, until the peer has authenticated */
   readonly firstFrameBytes: number;
+  /** what the runtime may buffer of unfinished messages of peers who have not authenticated */
+  readonly unfinishedBytes: number;
   /** how long they may take to say it, in milliseconds; then the socket is closed with 1008 */
   readonly identifyWithin: number;
   /** a frame beyond it is answered with the dialect's error, unread; who does not stop is let go with 1008 */
@@ -25,42 +29,6 @@ export type SocketLimits = CountLimits & {
   readonly unsentBytes: number;
   /** what may be held for such a reader beside it, in characters; then it is let go with 1013 */
   readonly heldCharacters: number;
-};
-
-/** What is known of a socket when it is opened. */
-export type Opening = {
-  readonly id: ConnectionId;
-  readonly principal: Principal | null;
-  readonly session: string | null;
-  /** which door it comes through; the first, unless told */
-  readonly door?: number;
-  /** where it comes from, where that is counted */
-  readonly address?: string;
-  /** whoever opens it has yet to say who they are, and has to */
-  readonly unknown?: boolean;
-  readonly guard?: Guard | undefined;
-  /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
-  readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
-};
-
-type Data = {
-  readonly opening: Opening;
-  connection: Connection | null;
-  inbox: Inbox | null;
-  outbox: Outbox | null;
-  dialect: string;
-  /** who looks at the frames that pass; nearly always nobody */
-  passing: Passing | null;
-  open: boolean;
-  /** what is read after the right to be here was lost is not handled */
-  dismissed: boolean;
-  endGuard: (() => void) | null;
-  readonly place: Place;
-  readonly rate: TokenBucket;
-  /** frames that were refused, less those that were taken since */
-  refused: number;
-  /** closes the socket of whoever does not say in time who they are */
-  deadline: ReturnType<typeof setTimeout> | undefined;
 };
 
 export type SocketTransport = {
@@ -107,6 +75,11 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
   };
   const mostRefused = Math.max(10, Math.floor(limits.framesPerMinute / 12));
   const counts = new SocketCounts(limits);
+  const strangers = new AnonymousSockets({
+    places: Math.max(1, Math.floor(limits.unfinishedBytes / largestMessage(limits.frameBytes))),
+    graceMs: limits.identifyWithin / 5,
+    lingerMs: LINGER_MS,
+  });
   const failed = (thrown: unknown, { opening, dialect }: Data) =>
     log.error({ err: thrown, connection: opening.id, dialect }, 'a frame could not be handled');
 
@@ -117,12 +90,15 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     ws.data.connection?.limited?.(new Fault('limited', 'Too many messages.', { retryAfterMs }));
   }
 
-  /** Who has said in a frame who they are is known from then on. */
+  /** Whoever has authenticated in a frame is known from then on. */
   function look(ws: ServerWebSocket<Data>): void {
-    const principal = ws.data.connection?.identified?.();
-    if (!principal || !ws.data.open) return;
+    const { connection, place, peer, open } = ws.data;
+    const principal = connection?.identified?.() ?? null;
+    if (!open || (principal === null && connection?.vouched?.() !== true)) return;
     clearTimeout(ws.data.deadline);
-    const refusal = counts.identify(ws.data.place, principal.id);
+    ws.data.peer = null;
+    if (peer) strangers.leave(peer, false);
+    const refusal = principal ? counts.identify(place, principal.id) : counts.vouch(place);
     if (!refusal) return;
     meter.add('refusals', refusal.limit);
     ws.close(1013, refusal.reason);
@@ -130,11 +106,40 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
 
   function overdue(ws: ServerWebSocket<Data>): void {
     meter.add('refusals', 'identifyWithin');
-    ws.close(1008, 'A token is required.');
+    if (strangers.isCrowded) ws.terminate();
+    else ws.close(1008, 'A token is required.');
+  }
+
+  function waitedTooLong(ws: ServerWebSocket<Data>): void {
+    meter.add('refusals', 'unfinishedBytes');
+    // A paused socket has no idle timeout.
+    ws.resume();
+    ws.close(1013, 'Too many sockets have yet to say who they are.');
+  }
+
+  /** Reads from the socket of an unknown peer as soon as there is a place. */
+  function readInTurn(ws: ServerWebSocket<Data>): void {
+    const { place, opening } = ws.data;
+    const peer: Peer = {
+      address: place.address ?? '',
+      admit() {
+        clearTimeout(ws.data.deadline);
+        if (!opening.mayStay) ws.data.deadline = setTimeout(overdue, limits.identifyWithin, ws);
+        if (ws.isPaused) ws.resume();
+      },
+      evict() {
+        meter.add('refusals', 'unfinishedBytes');
+        ws.terminate();
+      },
+    };
+    ws.data.peer = peer;
+    if (strangers.join(peer)) return;
+    ws.pause();
+    ws.data.deadline = setTimeout(waitedTooLong, limits.identifyWithin, ws);
   }
 
   const handler: WebSocketHandler<Data> = {
-    maxPayloadLength: limits.frameBytes * 4,
+    maxPayloadLength: largestMessage(limits.frameBytes),
     backpressureLimit: limits.unsentBytes,
     closeOnBackpressureLimit: true,
     perMessageDeflate: false,
@@ -158,7 +163,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
         ws.data.inbox = inbox;
         if (connection.opened) inbox.put(() => connection.opened?.());
         ws.data.endGuard = ws.data.opening.guard?.((reason) => dismiss(ws, reason)) ?? null;
-        if (ws.data.place.unknown) ws.data.deadline = setTimeout(overdue, limits.identifyWithin, ws);
+        if (ws.data.place.unknown && ws.data.open) readInTurn(ws);
       } catch (thrown) {
         log.error({ err: thrown, connection: ws.data.opening.id }, 'a socket could not be opened');
         ws.close(1011, 'Something went wrong.');
@@ -204,6 +209,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       ws.data.endGuard?.();
       clearTimeout(ws.data.deadline);
       counts.leave(ws.data.place);
+      if (ws.data.peer) strangers.leave(ws.data.peer, code !== ABNORMAL);
       ws.data.connection?.closed(ws.data.outbox?.unsent(code === ABNORMAL) ?? []);
     },
   };
@@ -213,7 +219,8 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     enter(opening) {
       const { principal, address = null, unknown = false } = opening;
       const place: Place = { principal: principal?.id ?? null, address, unknown };
-      const refusal = counts.enter(place);
+      let refusal = counts.enter(place);
+      if (refusal?.limit === 'unknownSockets' && strangers.evictWaiting()) refusal = counts.enter(place);
       if (refusal) {
         meter.add('refusals', refusal.limit);
         return { refusal };
@@ -246,6 +253,7 @@ const NEW = {
   outbox: null,
   dialect: 'unknown',
   passing: null,
+  peer: null,
   open: true,
   dismissed: false,
   endGuard: null,
@@ -256,106 +264,16 @@ const NEW = {
 /** the close code of a connection that broke without a closing handshake */
 const ABNORMAL = 1006;
 
+/** Bun keeps a socket for up to 16 s, in steps of 4, for a peer that does not finish the closing handshake. */
+const LINGER_MS = 20_000;
+
+/** Frames between `frameBytes` and this are answered with the dialect's error. Larger messages are not buffered. */
+const largestMessage = (frameBytes: number): number => frameBytes + Math.max(frameBytes / 4, 65_536);
+
 /** when the frames that wait may have become fewer */
 const INBOX_RETRY_MS = 1_000;
 
 function dismiss(ws: ServerWebSocket<Data>, reason: string): void {
   ws.data.dismissed = true;
   ws.close(1008, reason);
-}
-
-/** One object for each socket, and no closures: there are thousands of them. */
-class SocketWire implements Wire, Lag {
-  constructor(
-    private readonly ws: ServerWebSocket<Data>,
-    private readonly meter: Meter,
-  ) {}
-
-  sendText(text: string): number {
-    return this.ws.sendText(text);
-  }
-
-  letGo(): void {
-    this.ws.close(1013, 'Too slow a reader: connect again to go on');
-  }
-
-  coalesced(): void {
-    this.meter.add('frames_coalesced', this.ws.data.dialect);
-  }
-
-  caughtUp(ms: number): void {
-    this.meter.observe('reader_lag_seconds', ms / 1000, this.ws.data.dialect);
-  }
-
-  gaveUp(): void {
-    this.meter.add('slow_readers_closed', this.ws.data.dialect);
-  }
-}
-
-/** What a dialect holds of it. */
-class DialectSocket implements Socket {
-  constructor(
-    private readonly ws: ServerWebSocket<Data>,
-    private readonly outbox: Outbox,
-  ) {}
-
-  get id(): ConnectionId {
-    return this.ws.data.opening.id;
-  }
-
-  get principal(): Principal | null {
-    return this.ws.data.opening.principal;
-  }
-
-  get session(): string | null {
-    return this.ws.data.opening.session;
-  }
-
-  get open(): boolean {
-    return this.ws.data.open;
-  }
-
-  speaks(dialect: string): void {
-    this.ws.data.dialect = dialect;
-  }
-
-  send(frame: object): void {
-    this.sendText(JSON.stringify(frame), frame);
-  }
-
-  sendText(text: string, frame?: object, pieces?: Pieces): void {
-    const { data } = this.ws;
-    if (!data.open) return;
-    data.passing?.('out', text);
-    this.outbox.send(text, frame, pieces);
-  }
-
-  close(code: number, reason: string): void {
-    this.ws.close(code, reason);
-  }
-
-  tap(pass: Passing | null): void {
-    this.ws.data.passing = pass;
-  }
-}
-
-function readFrame(
-  raw: string | Buffer,
-  limit: number,
-  decoder: TextDecoder,
-): { frame: unknown } | { reason: string } {
-  const size = typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength;
-  if (size > limit) return { reason: `the message is larger than ${limit} bytes` };
-  let text: string;
-  try {
-    text = typeof raw === 'string' ? raw : decoder.decode(raw);
-  } catch {
-    return { reason: 'the message is not valid UTF-8' };
-  }
-  if (jsonNestsDeeper(text)) return { reason: 'the message is nested too deeply' };
-  try {
-    return { frame: JSON.parse(text) };
-  } catch {
-    return { reason: 'the message is not valid JSON' };
-  }
 }

@@ -49,6 +49,8 @@ export interface Connection {
   limited?(fault: Fault): void;
   /** Who has said who they are since the socket was opened; absent where that cannot be said on a socket. */
   identified?(): Principal | null;
+  /** True if a caller with a token has vouched for the peer, which itself stays nobody. */
+  vouched?(): boolean;
   /**
    * False while the peer has done nothing yet that a stranger cannot do at no cost: its frames have to be small. Absent
    * where the token alone decides that.

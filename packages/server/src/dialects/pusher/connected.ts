@@ -57,6 +57,11 @@ export class Connected {
     return true;
   }
 
+  /** Whether a caller with a token has asked for something for the socket. */
+  isVouchedFor(id: string): boolean {
+    return (this.#entries.get(id)?.tokens.size ?? 0) > 0;
+  }
+
   signIn(id: string, user: string): void {
     const entry = this.#entries.get(id);
     if (entry) entry.user = user;

@@ -8,6 +8,7 @@ import { retryWords } from '../retry.ts';
 import type { Member } from './channels.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Client } from './connected.ts';
+import { kindOf } from './names.ts';
 import {
   CODES,
   encoded,
@@ -78,6 +79,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return refuse('LimitReached', `A presence channel may have ${limits.membersPerChannel} members`, 413);
     subscribed.add(channel);
   }
+
+  /** Whether the socket has shown a signature of the application. */
+  const signed = () => user !== null || [...subscribed].some((channel) => kindOf(channel) !== 'public');
 
   function unsubscribe(id: string, channel: string): void {
     if (subscribed.delete(channel)) channels.leave(channel, id);
@@ -154,6 +158,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       if (here) complain(CODES.malformed, reason);
     },
     limited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
+    // Anyone can sign with a secret that everybody knows.
+    vouched: () =>
+      here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
     established: () => subscribed.size > 0 || user !== null,
     closed: gone,
     draining: () => complain(CODES.goingAway, 'The server is shutting down.'),

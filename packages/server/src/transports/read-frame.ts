@@ -1,0 +1,23 @@
+/** The JSON of a frame, or why it cannot be read. */
+import { jsonNestsDeeper } from '@parlance/protocol';
+
+export function readFrame(
+  raw: string | Buffer,
+  limit: number,
+  decoder: TextDecoder,
+): { frame: unknown } | { reason: string } {
+  const size = typeof raw === 'string' ? Buffer.byteLength(raw) : raw.byteLength;
+  if (size > limit) return { reason: `the message is larger than ${limit} bytes` };
+  let text: string;
+  try {
+    text = typeof raw === 'string' ? raw : decoder.decode(raw);
+  } catch {
+    return { reason: 'the message is not valid UTF-8' };
+  }
+  if (jsonNestsDeeper(text)) return { reason: 'the message is nested too deeply' };
+  try {
+    return { frame: JSON.parse(text) };
+  } catch {
+    return { reason: 'the message is not valid JSON' };
+  }
+}
