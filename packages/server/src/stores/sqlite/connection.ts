@@ -3,7 +3,8 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventOptions } from '../rules/stored-event.ts';
-import { migrate, versionOf } from './migrations.ts';
+import { lockFolder } from './lock.ts';
+import { migrate, stateOf, versionOf } from './migrations.ts';
 import { isFull } from './trouble.ts';
 
 export const DATABASE_FILE = 'parlance.db';
@@ -62,8 +63,13 @@ const notOurs = (error: unknown, path: string): unknown =>
     ? new Error(`${path} is not a Parlance database`, { cause: error })
     : error;
 
+export type ConnectionOptions = EventOptions & {
+  /** for servers: the caller has locked the folder */
+  readonly exclusive?: boolean;
+};
+
 /** Throws one clear error, and has changed nothing, where the file is not a database that we can use. */
-export function openConnection(folder: string, options: EventOptions = {}): Database {
+export function openConnection(folder: string, options: ConnectionOptions = {}): Database {
   const path = join(folder, DATABASE_FILE);
   // SQLite gives its other files the mode of this one
   closeSync(openSync(path, 'a', 0o600));
@@ -71,7 +77,7 @@ export function openConnection(folder: string, options: EventOptions = {}): Data
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.run('PRAGMA foreign_keys = ON');
-    migrate(database, path, options);
+    upgrade(database, folder, options);
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -81,6 +87,29 @@ export function openConnection(folder: string, options: EventOptions = {}): Data
   } catch (error) {
     database.close(true);
     throw notOurs(error, path);
+  }
+}
+
+/** A running server of an older version could not read its own database any more: an upgrade waits until it is gone. */
+function upgrade(database: Database, folder: string, options: ConnectionOptions): void {
+  const path = join(folder, DATABASE_FILE);
+  const isShared = !options.exclusive && stateOf(database, path, options) === 'older';
+  const unlock = isShared ? lockForUpgrade(folder) : () => undefined;
+  try {
+    migrate(database, path, options);
+  } finally {
+    unlock();
+  }
+}
+
+function lockForUpgrade(folder: string): () => void {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    throw new Error(
+      `${folder} is used by a server of an older version of Parlance: restart the server with this version first`,
+      { cause: error },
+    );
   }
 }
 

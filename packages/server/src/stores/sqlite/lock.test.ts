@@ -59,3 +59,21 @@ test('many processes may open a new folder at the same moment', async () => {
   expect((await store.everyone()).map(({ name }) => name)).toEqual(names);
   await store.close();
 });
+
+test('a command does not upgrade the database of a running server of an older version', async () => {
+  using scratch = scratchFolder();
+  const server = openSqliteStore(scratch.path, { exclusive: true });
+  await begin(server, refOf('ada', 'first'));
+  const openNewer = () => openSqliteStore(scratch.path, { upcasts: [{}] });
+  expect(openNewer).toThrow(
+    `${scratch.path} is used by a server of an older version of Parlance: restart the server with this version first`,
+  );
+  await begin(server, refOf('ada', 'second'));
+  expect((await server.list({ limit: 5 })).sessions.length).toBe(2);
+  await server.close();
+  const newer = openNewer();
+  expect((await newer.list({ limit: 5 })).sessions.length).toBe(2);
+  // The folder is locked for the upgrade alone.
+  await openSqliteStore(scratch.path, { upcasts: [{}], exclusive: true }).close();
+  await newer.close();
+});

@@ -188,17 +188,12 @@ export const eventsTable = (version: number): string => (version < EVENTS_SINCE 
 
 /** Throws, and has written nothing, where the database is another program's or from a newer version. */
 export function migrate(database: Database, path: string, options: EventOptions = {}): void {
-  const current = eventVersion(options.upcasts);
-  // in one transaction: another process may be making the database at this moment
-  const isCurrent = database.transaction(
-    () => versionOf(database, path, options) === MIGRATIONS.length && eventsIn(database) === current,
-  );
-  if (isCurrent()) return;
+  if (stateOf(database, path, options) === 'current') return;
   database.run('BEGIN IMMEDIATE');
   try {
     // asked again: another process may have been here before the lock was ours
     for (const step of MIGRATIONS.slice(versionOf(database, path, options))) database.run(step);
-    database.run('UPDATE event_version SET version = ?', [current]);
+    database.run('UPDATE event_version SET version = ?', [eventVersion(options.upcasts)]);
     database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
     database.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
     database.run('COMMIT');
@@ -206,6 +201,21 @@ export function migrate(database: Database, path: string, options: EventOptions 
     if (database.inTransaction) database.run('ROLLBACK');
     throw error;
   }
+}
+
+/** `older`: there is a database, and an upgrade would change it. Throws as `versionOf` does. */
+export function stateOf(
+  database: Database,
+  path: string,
+  options: EventOptions = {},
+): 'new' | 'older' | 'current' {
+  // in one transaction: another process may be making the database at this moment
+  return database.transaction(() => {
+    const version = versionOf(database, path, options);
+    if (version === 0) return 'new';
+    const isCurrent = version === MIGRATIONS.length && eventsIn(database) === eventVersion(options.upcasts);
+    return isCurrent ? 'current' : 'older';
+  })();
 }
 
 /** How many steps were taken. Throws where the database is another program's or from a newer version. */

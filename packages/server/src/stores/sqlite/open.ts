@@ -29,7 +29,7 @@ import { storageError, withFaults } from './trouble.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
-  /** for servers: no other exclusive opener may use the folder at the same time */
+  /** for servers: no other exclusive opener may use the folder at the same time, nor upgrade its database */
   readonly exclusive?: boolean;
   /** told the number of appends that each commit kept */
   readonly onCommit?: (appends: number) => void;
