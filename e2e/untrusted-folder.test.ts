@@ -74,28 +74,3 @@ test('a data folder that came with a clone is not taken up by default', async ()
   expect([code, stderr]).toEqual([2, expect.stringContaining('is part of a git repository')]);
   expect(existsSync(canary)).toBe(false);
 });
-
-test('a data folder that came with an archive configures nothing; one that the server made does', async () => {
-  const path = clone('archive', { '.parlance/config.json': JSON.stringify({ mcpServers }) });
-  const state = { PARLANCE_DATA: '', XDG_STATE_HOME: join(folder, 'state') };
-  await using server = await startIn(path, state);
-  await server.terminate();
-  expect(existsSync(canary)).toBe(false);
-  expect((await server.stderr()).match(/configuration file ignored/g)).toHaveLength(1);
-
-  const own = clone('own', { file: '' });
-  await using first = await startIn(own, state);
-  await first.terminate();
-  const started = { own: { command: 'sh', args: ['-c', 'echo run > started'] } };
-  writeFileSync(join(own, '.parlance/config.json'), JSON.stringify({ mcpServers: started }));
-  await using second = await startIn(own, state);
-  await second.terminate();
-  expect(existsSync(join(own, '.parlance/started'))).toBe(true);
-});
-
-test('without a place to register it, the server starts and says so', async () => {
-  const own = clone('homeless', { file: '' });
-  await using server = await startIn(own, { PARLANCE_DATA: '', XDG_STATE_HOME: '/dev/null' });
-  await server.terminate();
-  expect(await server.stderr()).toContain('data folder not registered');
-});

@@ -20,10 +20,20 @@ the environment, and that more than the file. A wrong value stops the start with
 
 Nothing is configured by the folder that tools work in: its files come from agents and from clones, and a configuration names programs to run. A
 \`parlance.json\` in the current folder or in the working directory is ignored, and the log says so; so are \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there.
-A default data folder that a git repository carries is refused; \`--data\` says that you trust it. The \`config.json\` of a default data folder is
-read only if your own server made the folder, so that none from an archive is; this is noted in \`$XDG_STATE_HOME/parlance\` (\`~/.local/state/parlance\`). For any other,
-such as one that an earlier version made, start with \`--data .parlance\` or \`--config .parlance/config.json\`; the log says so. The config file is hidden from tools and commands, wherever
-it is. Relative paths in it are taken from the current folder, those of MCP servers from the folder of the file.
+The config file is hidden from tools and commands, wherever it is. Relative paths in it are taken from the current folder, those of MCP servers from the folder of the file.
+
+## The default data folder
+
+A data folder says what the server runs: its \`config.json\` names programs, and the turns in its database go on. So \`./.parlance\` is taken up by default only if
+it is missing, empty, or known to be yours. Otherwise the start is refused with one line: if you trust the folder, start once with \`--data .parlance\`.
+
+- Known are the folders that your server, \`parlance user add\` or \`parlance import\` made, and those that your server was started on by name. This is noted in
+  \`$XDG_STATE_HOME/parlance\` (\`~/.local/state/parlance\`), outside of the folder, so that no archive brings it along.
+- Name the folder once if an earlier version made it, if you put a \`config.json\` there before the first start, or if you moved or restored it.
+- Name it at every start (\`--data\`, \`PARLANCE_DATA\`) if it is a link, if a git repository tracks it, or if there is no such place because HOME is not set or
+  cannot be written. A folder that is named needs neither HOME nor a note.
+
+## All settings
 
 <!-- made by scripts/docs.ts -->
 ${settingsMarkdown().trim()}

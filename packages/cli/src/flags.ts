@@ -1,7 +1,7 @@
 /** Flags and the data folder, for commands that work on it. */
 import { existsSync } from 'node:fs';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { ConfigError, loadDataFolder } from '@parlance/server/config';
+import { beginDataFolder, ConfigError, loadDataFolder } from '@parlance/server/config';
 import { CommandError } from './command-error.ts';
 
 export const TEXT = { type: 'string' } as const;
@@ -24,7 +24,7 @@ export function parseFlags<Options extends ParseArgsOptionsConfig>(
 type FolderFlags = { readonly data?: string | undefined; readonly config?: string | undefined };
 
 /** Whether it exists or not. */
-export function dataFolder({ data, config }: FolderFlags): string {
+function dataFolder({ data, config }: FolderFlags): string {
   const argv = [
     ...(data === undefined ? [] : ['--data', data]),
     ...(config === undefined ? [] : ['--config', config]),
@@ -35,6 +35,13 @@ export function dataFolder({ data, config }: FolderFlags): string {
     if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
     throw error;
   }
+}
+
+/** Made and registered if it is missing, so that a server takes it up by default. */
+export function newOrExistingDataFolder(flags: FolderFlags): string {
+  const folder = dataFolder(flags);
+  beginDataFolder(folder, process.env);
+  return folder;
 }
 
 export function existingDataFolder(flags: FolderFlags): string {

@@ -13,7 +13,7 @@ import {
   writeSession,
 } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';
-import { dataFolder, FOLDER_FLAGS, parseFlags, TEXT } from './flags.ts';
+import { FOLDER_FLAGS, newOrExistingDataFolder, parseFlags, TEXT } from './flags.ts';
 import { linesOf } from './lines.ts';
 
 const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
@@ -37,7 +37,7 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
     const read = readSessions(linesOf(createReadStream(source.path)), renamed);
     return values.as === undefined ? read : onlyOne(read);
   };
-  const store = openSqliteStore(dataFolder(values));
+  const store = openSqliteStore(newOrExistingDataFolder(values));
   try {
     const count = await checkSessions(store, sessions());
     if (count === 0) throw new CommandError('there is no session to import', 1);

@@ -103,7 +103,7 @@ test('AUTH_USERS and parlance user have one rule for names', () => {
     'é',
     '',
   ]) {
-    const problem = () => loadConfig([], { AUTH_USERS: `${name}:password:user` }, cwd);
+    const problem = () => loadConfig([], { HOME: cwd, AUTH_USERS: `${name}:password:user` }, cwd);
     if (nameProblem(name) === null) expect(problem).not.toThrow();
     else expect(problem).toThrow(ConfigError);
   }

@@ -2,7 +2,7 @@
 import { nameProblem, openSqliteStore } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { dataFolder, existingDataFolder, FOLDER_FLAGS, parseFlags, TEXT } from './flags.ts';
+import { existingDataFolder, FOLDER_FLAGS, newOrExistingDataFolder, parseFlags, TEXT } from './flags.ts';
 import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
 
 const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
@@ -45,7 +45,9 @@ export async function user(argv: readonly string[]): Promise<number> {
     return values.help ? 0 : 2;
   }
   const [command, name] = checked(word, names, Object.keys(values));
-  const store = openSqliteStore(command.begins ? dataFolder(values) : existingDataFolder(values));
+  const store = openSqliteStore(
+    command.begins ? newOrExistingDataFolder(values) : existingDataFolder(values),
+  );
   try {
     console.log(await command.run(store, name, values));
   } finally {

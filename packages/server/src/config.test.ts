@@ -27,9 +27,9 @@ function folderWith(file: string | object, name = 'parlance.json'): string {
 /** As if a server with this environment had made `.parlance` in the folder. */
 const HOME = { XDG_STATE_HOME: join(folder, 'state') };
 function madeHere(path: string): string {
-  const { data, registry } = loadConfig([], HOME, path);
+  const { data, registration } = loadConfig(['--data', '.parlance'], HOME, path);
   mkdirSync(data, { recursive: true });
-  if (registry === null || !register(data, registry)) throw new Error('not registered');
+  if (!registration || !register(data, registration.registry)) throw new Error('not registered');
   return path;
 }
 
@@ -74,7 +74,7 @@ describe('defaults', () => {
       cwd: folder,
       configFile: null,
       ignoredFiles: [],
-      registry: null,
+      registration: { registry: null, isNamed: false },
       approval: 'suggest',
       contextStrategy: 'threshold',
       contextThreshold: 0.8,
@@ -150,8 +150,8 @@ describe('sources', () => {
   });
 
   test('a flag counts more than the environment', () => {
-    expect(loadConfig(['--port', '3333'], { PORT: '2222' }, cwd).port).toBe(3333);
-    expect(loadConfig(['--port=0'], { PORT: '2222' }, cwd).port).toBe(0);
+    expect(loadConfig(['--port', '3333'], { ...HOME, PORT: '2222' }, cwd).port).toBe(3333);
+    expect(loadConfig(['--port=0'], { ...HOME, PORT: '2222' }, cwd).port).toBe(0);
   });
 
   test('a flag that is not repeatable counts where it stands last', () => {
@@ -160,7 +160,7 @@ describe('sources', () => {
 
   test('another file is named by PARLANCE_CONFIG, or by --config, which counts more', () => {
     const elsewhere = folderWith({ port: 4444 }, 'other.json');
-    const env = { PARLANCE_CONFIG: join(elsewhere, 'other.json') };
+    const env = { ...HOME, PARLANCE_CONFIG: join(elsewhere, 'other.json') };
     expect(loadConfig([], env, cwd).port).toBe(4444);
     expect(loadConfig(['--config', '.parlance/config.json'], env, cwd).port).toBe(1111);
   });
@@ -192,7 +192,7 @@ describe('sources', () => {
     const clone = folderWithData({ port: 6666 });
     const git = (...args: string[]) => Bun.spawnSync(['git', ...args], { cwd: clone });
     git('init', '-q');
-    expect(errorOf([], {}, clone)).toBe('no error');
+    expect(errorOf([], {}, clone)).toContain('is not known to be yours');
     writeFileSync(join(clone, '.git/index'), 'junk');
     expect(errorOf([], {}, clone)).toContain('is part of a git repository');
     rmSync(join(clone, '.git/index'));
@@ -203,32 +203,50 @@ describe('sources', () => {
     expect(loadConfig(['--data', '.parlance'], {}, clone).port).toBe(6666);
   });
 
-  test('the file in a default data folder is ignored unless a server of this user made the folder', () => {
+  test('a default data folder that no server of this user made is refused, whatever is in it', () => {
     const archive = folderWithData({ port: 6666 });
-    const file = join(archive, '.parlance/config.json');
-    for (const env of [{}, HOME, { HOME: '/dev/null' }]) {
-      const { port, ignoredFiles, configFile, registry } = loadConfig([], env, archive);
-      expect([port, ignoredFiles, configFile, registry]).toEqual([3000, [file], null, null]);
+    const data = join(archive, '.parlance');
+    const origin = '(made by an earlier version, by hand, or by somebody else)';
+    const line = (start: string) =>
+      `the data folder ${data} is not known to be yours ${origin}: ${start} with --data .parlance if you trust it`;
+    for (const argv of [[], ['--config', join(data, 'config.json')]]) {
+      expect(errorOf(argv, HOME, archive)).toBe(line('start once'));
+      expect(errorOf(argv, {}, archive)).toBe(line('start'));
     }
-    expect(loadConfig(['--config', file], {}, archive)).toMatchObject({ port: 6666, ignoredFiles: [] });
+    expect(loadConfig(['--data', '.parlance'], {}, archive).port).toBe(6666);
+    rmSync(join(data, 'config.json'));
+    expect(loadConfig([], HOME, archive).registration).toMatchObject({ isNamed: false });
+    writeFileSync(join(data, 'parlance.db'), '');
+    expect(errorOf([], HOME, archive)).toBe(line('start once'));
   });
 
   test('an id that was copied, or leads out of the registry, makes no folder known', () => {
     const archive = folderWithData({ port: 6666 });
     const id = join(archive, '.parlance/id');
     copyFileSync(join(cwd, '.parlance/id'), id);
-    expect(loadConfig([], HOME, archive).port).toBe(3000);
+    expect(errorOf([], HOME, archive)).toContain('is not known to be yours');
     writeFileSync(join(archive, 'path'), join(archive, '.parlance'));
     writeFileSync(id, relative(join(folder, 'state/parlance/data-folders'), join(archive, 'path')));
-    expect(loadConfig([], HOME, archive).port).toBe(3000);
+    expect(errorOf([], HOME, archive)).toContain('is not known to be yours');
     const linked = folderWith('', 'x');
     symlinkSync(join(cwd, '.parlance'), join(linked, '.parlance'));
-    expect(loadConfig([], HOME, linked).port).toBe(3000);
+    expect(errorOf([], HOME, linked)).toContain('is a link: name it with --data .parlance');
   });
 
-  test('a data folder that is named is registered nowhere', () => {
-    expect(loadConfig(['--data', 'new'], HOME, folder).registry).toBeNull();
-    expect(loadConfig([], HOME, folder).registry).toBe(join(folder, 'state/parlance/data-folders'));
+  test('a data folder is to be registered where the environment has a place for it, named or not', () => {
+    const registry = join(folder, 'state/parlance/data-folders');
+    expect(loadConfig(['--data', 'new'], HOME, folder).registration).toEqual({ registry, isNamed: true });
+    expect(loadConfig([], HOME, folder).registration).toEqual({ registry, isNamed: false });
+    expect(loadConfig(['--data', 'new'], {}, folder).registration).toEqual({ registry: null, isNamed: true });
+    expect(loadConfig([], HOME, cwd).registration).toBeNull();
+  });
+
+  test('a folder with the id of another is registered anew', () => {
+    const copy = folderWithData({ port: 6666 });
+    copyFileSync(join(cwd, '.parlance/id'), join(copy, '.parlance/id'));
+    madeHere(copy);
+    expect(loadConfig([], HOME, copy).port).toBe(6666);
+    expect(loadConfig([], HOME, cwd).registration).toBeNull();
   });
 
   test('MCP servers start beside the file that names them, and not in the current folder', () => {

@@ -2,13 +2,14 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { isThere, refuseTracked, registryIn } from './config/data-folder.ts';
+import { isRegistered, refuseTracked, refuseUnregistered, registryIn } from './config/data-folder.ts';
 import { ConfigError } from './config/error.ts';
 import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './config/model.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './config/settings.ts';
 import { type Environment, type Given, readSources, settingOf } from './config/sources.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
 
+export { beginDataFolder } from './config/data-folder.ts';
 export { ConfigError } from './config/error.ts';
 export { helpText, limitsMarkdown, settingsMarkdown } from './config/help.ts';
 export { contextLimitOf, knownContextLimit, type ModelChoice } from './config/model.ts';
@@ -22,6 +23,13 @@ type Values = {
     | (undefined extends Table[Key]['fallback'] ? undefined : never);
 };
 
+export type Registration = {
+  /** null if the environment names no place for it */
+  readonly registry: string | null;
+  /** the operator named the folder, and can do so again */
+  readonly isNamed: boolean;
+};
+
 /** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
 export type Config = Settled & {
   /** where tools work. The default workspace need not exist yet */
@@ -30,8 +38,8 @@ export type Config = Settled & {
   readonly configFile: string | null;
   /** files that look like a configuration and lie where nothing is read from */
   readonly ignoredFiles: readonly string[];
-  /** where the data folder is to be registered once it is made; null if it is there already, or was named */
-  readonly registry: string | null;
+  /** how the data folder is to be known at the next start; null if it is already */
+  readonly registration: Registration | null;
   readonly auth: 'open' | 'required';
   readonly model: ModelChoice;
   /** another model, as an agent names it; throws `ConfigError` where its key is missing */
@@ -104,11 +112,12 @@ const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpSe
 
 /** Throws `ConfigError`. Reads the config file and looks at the folders that are named; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
-  const { given, file, ignored } = readSources(argv, env, cwd);
+  const { given, file } = readSources(argv, env, cwd);
   const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
   const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !SETTLED.has(key))) as Settled;
   const workingDirectory = chooseWorkingDirectory(given.get('cwd'), values.cwd, cwd);
   const data = resolve(cwd, values.data);
+  const registry = registryIn(env);
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
@@ -118,11 +127,14 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     cwd: workingDirectory,
     mcpServers: file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers,
     configFile: file,
-    ignoredFiles: [...(ignored === null ? [] : [ignored]), ...ignoredIn([cwd, workingDirectory], file)],
-    registry: given.has('data') || isThere(data) ? null : registryIn(env),
+    ignoredFiles: ignoredIn([cwd, workingDirectory], file),
+    registration: isRegistered(data, registry) ? null : { registry, isNamed: given.has('data') },
   };
   checkPorts(config);
-  if (!given.has('data')) refuseTracked(config.data);
+  if (!given.has('data')) {
+    refuseTracked(data);
+    refuseUnregistered(data, registry);
+  }
   return Object.freeze(config);
 }
 

@@ -1,6 +1,5 @@
 /** The composition root: the only file that names concrete adapters. */
 import { mkdirSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { aboutOf } from './about.ts';
@@ -76,12 +75,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   await using resources = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
   for (const file of config.ignoredFiles)
-    log.warn(
-      { file },
-      dirname(file) === config.data
-        ? 'configuration file ignored, no server of this user made its folder: name it with --config, or the folder with --data'
-        : 'configuration file ignored: name it with --config, or put it into the data folder',
-    );
+    log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
   mkdirSync(config.cwd, { recursive: true });
   if (isInstallation(realpathSync(config.cwd)))
     log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
@@ -90,8 +84,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   resources.defer(() => traces?.close());
   const store = openSqliteStore(config.data, { exclusive: true });
   resources.defer(() => store.close());
-  if (config.registry !== null && !register(config.data, config.registry))
-    log.warn({ folder: config.registry }, 'data folder not registered: a config.json in it will be ignored');
+  const { data, registration } = config;
+  if (registration && !register(data, registration.registry) && !registration.isNamed)
+    log.warn({ folder: data }, 'data folder not registered: name it with --data at the next start');
   const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(

@@ -1,5 +1,14 @@
 /** Default data folders: which of them this user's servers made, and which came with somebody else's files. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { ConfigError } from './error.ts';
 
@@ -69,12 +78,14 @@ export function isRegistered(folder: string, registry: string | null): boolean {
   }
 }
 
-/** False if it cannot be written: the folder is then used, and stays unknown. */
-export function register(folder: string, registry: string): boolean {
+/** Replaces the id that a copied or moved folder has. False if it cannot be written: the folder stays unknown. */
+export function register(folder: string, registry: string | null): boolean {
+  if (registry === null) return false;
   const id = crypto.randomUUID();
   try {
     mkdirSync(registry, { recursive: true, mode: 0o700 });
     writeFileSync(join(registry, id), realpathSync(folder), { flag: 'wx', mode: 0o600 });
+    rmSync(join(folder, ID_FILE), { force: true });
     writeFileSync(join(folder, ID_FILE), id, { flag: 'wx', mode: 0o600 });
     return true;
   } catch {
@@ -82,5 +93,32 @@ export function register(folder: string, registry: string): boolean {
   }
 }
 
+/** A folder that is missing or empty brings nothing along. */
+export function isUnused(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  return found === undefined || (found.isDirectory() && readdirSync(folder).length === 0);
+}
+
+/**
+ * A default data folder that this user's servers did not make may come with an archive: the turns in its database would
+ * be resumed, and its configuration names programs. Throws `ConfigError`.
+ */
+export function refuseUnregistered(folder: string, registry: string | null): void {
+  if (isUnused(folder) || isRegistered(folder, registry)) return;
+  const name = `--data ${basename(folder)}`;
+  if (lstatSync(folder).isSymbolicLink())
+    throw new ConfigError(`the data folder ${folder} is a link: name it with ${name} if you trust it`);
+  throw new ConfigError(
+    `the data folder ${folder} is not known to be yours (made by an earlier version, by hand, or by somebody else): start ${registry === null ? '' : 'once '}with ${name} if you trust it`,
+  );
+}
+
+/** Makes and registers a data folder that is missing or empty; leaves any other as it is. */
+export function beginDataFolder(folder: string, env: Environment): void {
+  if (!isUnused(folder)) return;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  register(folder, registryIn(env));
+}
+
 /** Also true for a link that leads nowhere. */
-export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

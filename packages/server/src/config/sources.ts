@@ -59,24 +59,18 @@ type ConfigFile = {
   readonly asked: string | null;
 };
 
-type Found = {
-  readonly file: ConfigFile | null;
-  /** the one in a default data folder that may come from somebody else */
-  readonly ignored: string | null;
-};
-
-function findFile(flags: Flags, env: Environment, cwd: string): Found {
+function findFile(flags: Flags, env: Environment, cwd: string): ConfigFile | null {
   const asked = flags.get('config') ?? readVariable(CONFIG_FILE, env);
   if (asked) {
     const name = String(asked.raw);
-    return { file: { path: resolve(cwd, name), name, asked: asked.label }, ignored: null };
+    return { path: resolve(cwd, name), name, asked: asked.label };
   }
   const data = flags.get('data') ?? readVariable(SETTINGS.data, env);
   const folder = resolve(cwd, String(data?.raw ?? SETTINGS.data.fallback));
   const path = join(folder, DATA_CONFIG_FILE);
-  if (!existsSync(path)) return { file: null, ignored: null };
-  if (data === undefined && !isRegistered(folder, registryIn(env))) return { file: null, ignored: path };
-  return { file: { path, name: path, asked: null }, ignored: null };
+  if (!existsSync(path)) return null;
+  if (data === undefined && !isRegistered(folder, registryIn(env))) return null;
+  return { path, name: path, asked: null };
 }
 
 function readText({ path, name, asked }: ConfigFile): string {
@@ -121,18 +115,16 @@ export type Sources = {
   readonly given: ReadonlyMap<SettingKey, Given>;
   /** the config file that was read, absolute */
   readonly file: string | null;
-  /** a config file in a default data folder that no server of this user made */
-  readonly ignored: string | null;
 };
 
 export function readSources(argv: readonly string[], env: Environment, cwd: string): Sources {
   const flags = readFlags(argv);
-  const { file, ignored } = findFile(flags, env, cwd);
+  const file = findFile(flags, env, cwd);
   const settings = file ? readFile(file) : null;
   const given = new Map<SettingKey, Given>();
   for (const key of SETTING_KEYS) {
     const found = flags.get(key) ?? readVariable(SETTINGS[key], env) ?? settings?.get(key);
     if (found !== undefined) given.set(key, found);
   }
-  return { given, file: file?.path ?? null, ignored };
+  return { given, file: file?.path ?? null };
 }

@@ -1,0 +1,155 @@
+/** A default data folder is taken up only if a server of this user made it: its database holds turns that would go on. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runParlance } from '../packages/cli/src/run-parlance.ts';
+import { fakeModel } from './fake-model.ts';
+import { followed, type ServerProcess, startProcess, submit } from './server-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parlance-unregistered-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const NAMED = { PARLANCE_DATA: '.parlance' };
+
+/** `XDG_STATE_HOME` is the user's: the same for every server here. */
+const startIn = (path: string, settings: Record<string, string> = {}): Promise<ServerProcess> =>
+  startProcess(path, {
+    PARLANCE_DATA: '',
+    XDG_STATE_HOME: join(folder, 'state'),
+    LOG_LEVEL: 'info',
+    ...settings,
+  });
+
+/** Starts and stops; resolves with the log. */
+async function ranIn(path: string, settings?: Record<string, string>): Promise<string> {
+  await using server = await startIn(path, settings);
+  await server.terminate();
+  return server.stderr();
+}
+
+function newFolder(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}
+
+/** What a start by default says, which is one line. */
+async function refusalIn(path: string, args: readonly string[] = []): Promise<string> {
+  const env = { XDG_STATE_HOME: join(folder, 'state') };
+  const { code, stderr, stdout } = await runParlance(['serve', '--port', '0', ...args], { cwd: path, env });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  return stderr;
+}
+
+describe('an archive with a database in which a call is under way', () => {
+  test('is refused in one line and runs nothing; with --data it is taken up, then and later', async () => {
+    const model = fakeModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'echo', input: { value: 'x' } },
+    );
+    const gate = Promise.withResolvers<void>();
+    const held = Bun.serve({ port: 0, fetch: () => gate.promise.then(() => new Response('')) });
+    try {
+      const settings = { PROVIDER: 'openai', MODEL: 'fake', OPENAI_API_KEY: 'key' };
+      const origin = newFolder('origin');
+      await using server = await startIn(origin, { ...settings, OPENAI_BASE_URL: held.url.href });
+      await submit(server, 'one', 'Go on.');
+      await server.kill();
+
+      const archive = newFolder('archive');
+      cpSync(join(origin, '.parlance'), join(archive, '.parlance'), { recursive: true });
+      expect(await refusalIn(archive)).toContain('start once with --data .parlance if you trust it');
+      expect(await refusalIn(archive, ['--config', '.parlance/config.json'])).toContain('does not exist');
+
+      const usable = { ...settings, OPENAI_BASE_URL: model.url };
+      await using trusted = await startIn(archive, { ...usable, ...NAMED });
+      const events = await followed(trusted, 'one', (all) => all.some(({ type }) => type === 'turn.ended'));
+      expect(events.some(({ type }) => type === 'tool.ended')).toBe(true);
+      await trusted.terminate();
+      expect(await ranIn(archive, usable)).not.toContain('not registered');
+    } finally {
+      gate.resolve();
+      held.stop(true);
+      model.stop();
+    }
+  });
+});
+
+test('a config.json that was put there by hand is refused until the folder is named', async () => {
+  const path = newFolder('by-hand');
+  mkdirSync(join(path, '.parlance'));
+  const own = { command: 'sh', args: ['-c', 'echo run > started'] };
+  writeFileSync(join(path, '.parlance/config.json'), JSON.stringify({ mcpServers: { own } }));
+  expect(await refusalIn(path)).toContain('made by an earlier version, by hand, or by somebody else');
+  expect(existsSync(join(path, '.parlance/started'))).toBe(false);
+  await ranIn(path, NAMED);
+  expect(existsSync(join(path, '.parlance/started'))).toBe(true);
+  rmSync(join(path, '.parlance/started'));
+  await ranIn(path);
+  expect(existsSync(join(path, '.parlance/started'))).toBe(true);
+});
+
+test('a folder that an earlier version made is refused once', async () => {
+  const path = newFolder('earlier');
+  await ranIn(path);
+  rmSync(join(path, '.parlance/id'));
+  expect(await refusalIn(path)).toContain('start once with --data .parlance');
+  await ranIn(path, NAMED);
+  await ranIn(path);
+});
+
+test('a folder that the server makes, or finds empty, is taken up again', async () => {
+  const path = newFolder('own');
+  mkdirSync(join(path, '.parlance'));
+  expect(await ranIn(path)).not.toContain('not registered');
+  await ranIn(path);
+});
+
+test('a folder that a command makes is taken up by the server', async () => {
+  const env = { XDG_STATE_HOME: join(folder, 'state') };
+  const path = newFolder('command');
+  const added = ['user', 'add', 'ann', '--password', 'ann-password'];
+  expect((await runParlance(added, { cwd: path, env })).code).toBe(0);
+  await ranIn(path);
+
+  const exported = join(folder, 'one.jsonl');
+  await using server = await startIn(path);
+  await submit(server, 'one', 'echo hi');
+  await server.terminate();
+  expect((await runParlance(['export', 'one', '--out', exported], { cwd: path, env })).code).toBe(0);
+  const other = newFolder('import');
+  expect((await runParlance(['import', exported], { cwd: other, env })).code).toBe(0);
+  await ranIn(other);
+});
+
+test('a command does not make somebody else’s folder known', async () => {
+  const env = { XDG_STATE_HOME: join(folder, 'state') };
+  const path = newFolder('visited');
+  await ranIn(path);
+  rmSync(join(path, '.parlance/id'));
+  for (const data of [[], ['--data', '.parlance']]) {
+    const { code } = await runParlance(['user', 'list', ...data], { cwd: path, env });
+    expect(code).toBe(0);
+    expect(await refusalIn(path)).toContain('is not known to be yours');
+  }
+});
+
+describe('without a place to register it', () => {
+  test.each([
+    ['HOME is not set', { HOME: '', XDG_STATE_HOME: '' }],
+    ['HOME cannot be written', { HOME: '/dev/null', XDG_STATE_HOME: '' }],
+  ])('a named folder just works: %s', async (why, home) => {
+    const path = newFolder(`named, ${why}`);
+    for (let start = 0; start < 2; start++)
+      expect(await ranIn(path, { ...NAMED, ...home })).not.toContain('registered');
+  });
+
+  test('a default folder is made, and the log says to name it', async () => {
+    const path = newFolder('homeless');
+    expect(await ranIn(path, { HOME: '', XDG_STATE_HOME: '' })).toContain(
+      'data folder not registered: name it with --data at the next start',
+    );
+    expect(await refusalIn(path)).toContain('--data .parlance');
+  });
+});
