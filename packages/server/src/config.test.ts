@@ -66,6 +66,7 @@ describe('defaults', () => {
       allowedToolOrigins: [],
       model: { provider: 'offline' },
       modelNamed: expect.any(Function),
+      http: 'socket',
       providerIdle: 60_000,
       contextLimit: undefined,
       serperKey: undefined,

@@ -5,6 +5,8 @@ import type { Log } from './core/ports/log.ts';
 import type { Provider } from './core/ports/provider.ts';
 import { anthropic } from './providers/anthropic.ts';
 import { google } from './providers/google.ts';
+import { fetchClient } from './providers/http/fetch-client.ts';
+import { socketClient } from './providers/http/socket-client.ts';
 import { type HttpProviderOptions, httpProvider } from './providers/http-provider.ts';
 import { offlineProvider } from './providers/offline/provider.ts';
 import { openaiChat } from './providers/openai-chat.ts';
@@ -21,6 +23,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
     idleMs: config.providerIdle,
     retry: DEFAULT_RETRY,
     limits: config,
+    http: config.http === 'fetch' ? fetchClient : socketClient,
     log,
   };
   const reached = { key, baseUrl, model };

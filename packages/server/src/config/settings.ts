@@ -258,6 +258,15 @@ export const SETTINGS = {
   anthropicBaseUrl: vendorAddress(['ANTHROPIC_BASE_URL'], 'anthropic'),
   googleKey: vendorKey(['GOOGLE_API_KEY', 'GEMINI_API_KEY'], 'google'),
   googleBaseUrl: vendorAddress(['GOOGLE_BASE_URL'], 'google'),
+  http: {
+    env: ['PARLANCE_HTTP'],
+    flag: '--http',
+    argument: 'CLIENT',
+    fallback: 'socket',
+    schema: () => oneOf(['socket', 'fetch']),
+    description:
+      'the HTTP client for model APIs: socket needs less CPU; fetch is the one of the runtime, if a model API cannot be reached otherwise',
+  },
   providerIdle: {
     env: ['PARLANCE_PROVIDER_IDLE'],
     flag: '--provider-idle',

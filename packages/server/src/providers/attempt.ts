@@ -3,8 +3,8 @@ import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/answ
 import type { Log } from '../core/ports/log.ts';
 import type { Prompt, TakeWords } from '../core/ports/provider.ts';
 import type { Body } from './http/body.ts';
-import type { HttpAnswer } from './http/connection.ts';
-import { post } from './http/post.ts';
+import type { HttpClient, HttpResponse } from './http/client.ts';
+import { socketClient } from './http/socket-client.ts';
 import { retryAfter } from './retry.ts';
 import { ServerSentEvents } from './server-sent-events.ts';
 import { Silence } from './silence.ts';
@@ -17,6 +17,8 @@ export type AttemptOptions = {
   readonly idleMs: number;
   /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
   readonly firstByteMs?: number;
+  /** over sockets if it is not given */
+  readonly http?: HttpClient;
   /** told of bugs in a wire, with their cause */
   readonly log?: Log;
 };
@@ -154,9 +156,9 @@ export class Attempt<State> {
     this.#body = null;
   }
 
-  #ask({ url, headers, body }: WireRequest): Promise<HttpAnswer> {
+  #ask({ url, headers, body }: WireRequest): Promise<HttpResponse> {
     this.host = URL.parse(url)?.host;
-    return post(
+    return (this.options.http ?? socketClient)(
       {
         url,
         headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -229,7 +231,7 @@ export class Attempt<State> {
     return said;
   }
 
-  async #refusal({ status, headers, body }: HttpAnswer): Promise<Batch> {
+  async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
     const text = await beginning(body);
     const fault = attempted(() => this.wire.refused(status, text));
     if (!fault.ok) return this.#bug(fault.thrown);
@@ -276,7 +278,7 @@ function attempted<Value>(run: () => Value): Attempted<Value> {
 }
 
 /** Not every server that streams says so in its content type; these two never do. */
-const isStream = ({ status, headers }: HttpAnswer): boolean =>
+const isStream = ({ status, headers }: HttpResponse): boolean =>
   status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');
 
 async function beginning(body: Body): Promise<string> {

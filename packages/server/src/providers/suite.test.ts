@@ -1,4 +1,7 @@
 import { describe } from 'bun:test';
+import { fetchClient } from './http/fetch-client.ts';
+import { socketClient } from './http/socket-client.ts';
 import { providerSuite } from './suite.ts';
 
-describe('the provider suite', providerSuite);
+describe('provider suite over sockets', () => providerSuite(socketClient));
+describe('provider suite over fetch', () => providerSuite(fetchClient));

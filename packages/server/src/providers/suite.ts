@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@parlance/protocol';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import type { HttpClient } from './http/client.ts';
 import { ANTHROPIC } from './suite/anthropic.ts';
 import { collect, joined, KEY, SMALL_PROMPT } from './suite/collect.ts';
 import { type Enrolment, HAZARDS } from './suite/enrolment.ts';
@@ -32,7 +33,8 @@ const SKIPPED: Readonly<Record<string, string>> = {};
 
 const SEEDS = [1, 2, 3, 5, 8];
 
-export function providerSuite(): void {
+/** `http`: the client by which every wire asks. */
+export function providerSuite(http: HttpClient): void {
   let vendor: Upstream;
   beforeAll(() => {
     vendor = upstream();
@@ -52,7 +54,7 @@ export function providerSuite(): void {
   });
 
   for (const enrolment of ENROLLED) {
-    describe(`${enrolment.name}: fixtures`, () => fixtureTests(enrolment, () => vendor));
+    describe(`${enrolment.name}: fixtures`, () => fixtureTests(enrolment, http, () => vendor));
   }
 
   if (!hasRecordings()) {
@@ -62,11 +64,11 @@ export function providerSuite(): void {
   for (const name of recordingNames()) {
     const reason = SKIPPED[name];
     if (reason) test.skip(`${name}: ${reason}`, () => undefined);
-    else describe(`recording ${name}`, () => recordingTests(name, () => vendor));
+    else describe(`recording ${name}`, () => recordingTests(name, http, () => vendor));
   }
 }
 
-function fixtureTests(enrolment: Enrolment, vendor: () => Upstream): void {
+function fixtureTests(enrolment: Enrolment, http: HttpClient, vendor: () => Upstream): void {
   const { name: wire, lacks = {} } = enrolment;
   const names = fixtureNames(wire);
   for (const hazard of HAZARDS) {
@@ -82,7 +84,7 @@ function fixtureTests(enrolment: Enrolment, vendor: () => Upstream): void {
       for (const pieces of [byteByByte(bytes), ...SEEDS.map((seed) => recut(bytes, seed))]) {
         vendor().answer = { status: 200, type: 'text/event-stream', pieces };
         const options = { key: KEY, baseUrl: vendor().url, model: 'fixture-1' };
-        const events = joined(await collect(enrolment.wire(options), SMALL_PROMPT));
+        const events = joined(await collect(enrolment.wire(options), SMALL_PROMPT, http));
         expect(withHost(events, vendor().url)).toEqual(expected);
       }
     });
@@ -93,7 +95,7 @@ function fixtureTests(enrolment: Enrolment, vendor: () => Upstream): void {
 const withHost = (events: readonly ProviderEvent[], url: string): unknown =>
   JSON.parse(JSON.stringify(events).replaceAll(new URL(url).host, '{host}'));
 
-function recordingTests(name: string, vendor: () => Upstream): void {
+function recordingTests(name: string, http: HttpClient, vendor: () => Upstream): void {
   const enrolment = ENROLLED.find(({ folders }) => folders.includes(name.split('/')[0] ?? ''));
   if (!enrolment) {
     test('is enrolled', () =>
@@ -107,17 +109,21 @@ function recordingTests(name: string, vendor: () => Upstream): void {
     if (response.status === 200) {
       test(`answer${numbered} is read, however it is cut`, async () => {
         for (const seed of SEEDS)
-          expectRead(await replay(enrolment, interaction, seed, vendor()), enrolment, response.body);
+          expectRead(
+            await replay({ enrolment, interaction, seed, http }, vendor()),
+            enrolment,
+            response.body,
+          );
       });
     } else {
       test(`refusal${numbered} is a fault in one sentence`, async () => {
-        expectRefused(await replay(enrolment, interaction, 1, vendor()), response.status);
+        expectRefused(await replay({ enrolment, interaction, seed: 1, http }, vendor()), response.status);
       });
     }
     const recorded = JSON.parse(request.body) as JsonObject;
     if (enrolment.prompt(recorded)) {
       test(`request${numbered} is written as it was recorded`, async () => {
-        await replay(enrolment, interaction, 1, vendor());
+        await replay({ enrolment, interaction, seed: 1, http }, vendor());
         const sent = vendor().requests.at(-1) as JsonObject;
         expect(enrolment.shape(sent)).toEqual(enrolment.shape(recorded));
       });
@@ -125,10 +131,15 @@ function recordingTests(name: string, vendor: () => Upstream): void {
   }
 }
 
+type Replay = {
+  readonly enrolment: Enrolment;
+  readonly interaction: Interaction;
+  readonly seed: number;
+  readonly http: HttpClient;
+};
+
 async function replay(
-  enrolment: Enrolment,
-  { request, response }: Interaction,
-  seed: number,
+  { enrolment, interaction: { request, response }, seed, http }: Replay,
   vendor: Upstream,
 ): Promise<ProviderEvent[]> {
   const type = response.headers['content-type'] ?? '';
@@ -137,7 +148,7 @@ async function replay(
   const recorded = JSON.parse(request.body) as JsonObject;
   const model = String(recorded.model ?? /models\/([^:]+)/.exec(request.url)?.[1]);
   const wire = enrolment.wire({ key: KEY, baseUrl: vendor.url, model });
-  return collect(wire, enrolment.prompt(recorded) ?? SMALL_PROMPT);
+  return collect(wire, enrolment.prompt(recorded) ?? SMALL_PROMPT, http);
 }
 
 function expectRead(events: readonly ProviderEvent[], { read }: Enrolment, body: string): void {

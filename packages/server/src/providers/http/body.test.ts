@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { bodyOf, PushedBody } from './body.ts';
+import { PushedBody } from './body.ts';
+import { bodyOf } from './fetch-client.ts';
 
 /** A body, and what its socket was asked for. */
 function begun() {

@@ -125,16 +125,3 @@ export class PushedBody implements Body {
     this.#paused = false;
   }
 }
-
-/** The body of an answer to `fetch`. */
-export function bodyOf(stream: ReadableStream<Uint8Array> | null): Body {
-  const reader = stream?.getReader();
-  const decoder = new TextDecoder();
-  return {
-    async read() {
-      const { value } = (await reader?.read()) ?? {};
-      return value ? decoder.decode(value, { stream: true }) : decoder.decode() || null;
-    },
-    cancel: () => void reader?.cancel().catch(() => undefined),
-  };
-}

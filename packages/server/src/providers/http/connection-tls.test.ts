@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as elsewhere from '../../tools/fetch/test-certificate.ts';
-import { post } from './post.ts';
+import { socketClient as post } from './socket-client.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './testing/certificate.ts';
 import { askInProcess } from './testing/in-process.ts';
 import { answer, closePeers, peer, turns, type Visit } from './testing/peer.ts';

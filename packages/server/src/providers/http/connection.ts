@@ -1,12 +1,12 @@
 /** A connection to a server of models. It carries one exchange at a time, and belongs to one asker while it does. */
 import type { Socket, SocketHandler } from 'bun';
-import { AnswerReader, type Head } from './answer-reader.ts';
-import { type Body, PushedBody, type Source } from './body.ts';
+import { AnswerReader } from './answer-reader.ts';
+import { PushedBody, type Source } from './body.ts';
+import type { HttpResponse } from './client.ts';
 import { Decompression, decoderFor } from './decompression.ts';
 import { HttpError } from './error.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
-export type HttpAnswer = Head & { readonly body: Body };
 
 /** Whoever keeps connections is told what becomes of this one. */
 export type Keeper = { idle(connection: Connection): void; closed(connection: Connection): void };
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 30_000;
 type Exchange = {
   readonly reader: AnswerReader;
   readonly body: PushedBody;
-  answered(answer: HttpAnswer): void;
+  answered(answer: HttpResponse): void;
   failed(thrown: unknown): void;
   /** lets go of the signal */
   over(): void;
@@ -61,8 +61,8 @@ export class Connection implements Source {
   }
 
   /** Resolves with the head; the body follows. Throws where there is none, and when the signal is aborted. */
-  ask(request: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  ask(request: string, signal: AbortSignal): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const abort = () => this.#close(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const body = new PushedBody(this);

@@ -1,5 +1,6 @@
 /** Connections that wait to be used again: a handshake takes longer than many a first word. */
-import { Connection, type HttpAnswer, type Keeper, type Origin } from './connection.ts';
+import type { HttpResponse } from './client.ts';
+import { Connection, type Keeper, type Origin } from './connection.ts';
 import { HttpError } from './error.ts';
 
 /** Many servers close a connection that was silent for a minute, some after a few seconds; then it is gone at once. */
@@ -9,7 +10,7 @@ export class Connections implements Keeper {
   readonly #idle = new Map<string, Connection[]>();
 
   /** Asks on a connection that waits, or on a new one. */
-  async ask(origin: Origin, request: string, signal: AbortSignal): Promise<HttpAnswer> {
+  async ask(origin: Origin, request: string, signal: AbortSignal): Promise<HttpResponse> {
     const waiting = this.#idle.get(keyOf(origin))?.pop();
     if (waiting) {
       waiting.wake();

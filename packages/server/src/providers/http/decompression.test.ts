@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { post } from './post.ts';
+import { socketClient as post } from './socket-client.ts';
 import { textOf } from './testing/peer.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,6 @@
 /** One answer, through everything that a real one goes through. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
+import type { HttpClient } from '../http/client.ts';
 import { httpProvider } from '../http-provider.ts';
 import type { Wire } from '../wire.ts';
 
@@ -13,12 +14,17 @@ export const SMALL_PROMPT: Prompt = {
 };
 
 /** Asks once. Throws where the answer does not end in exactly one `ended` or `failed`, or tells the key. */
-export async function collect(wire: Wire<unknown>, prompt: Prompt): Promise<ProviderEvent[]> {
+export async function collect(
+  wire: Wire<unknown>,
+  prompt: Prompt,
+  http: HttpClient,
+): Promise<ProviderEvent[]> {
   const provider = httpProvider(wire, {
     name: 'suite',
     model: 'suite',
     contextLimit: 100_000,
     idleMs: 10_000,
+    http,
     retry: { attempts: 1, firstDelayMs: 0, longestDelayMs: 0, random: () => 0 },
   });
   const events: ProviderEvent[] = [];

@@ -6,7 +6,7 @@ export type Outcome =
   | { readonly code: string; readonly cause: string };
 
 const SCRIPT = `
-  const { post } = await import(process.env.POST_MODULE);
+  const { socketClient: post } = await import(process.env.POST_MODULE);
   const outcomes = [];
   for (const url of JSON.parse(process.env.POST_URLS)) {
     try {
@@ -29,7 +29,7 @@ export async function askInProcess(
   const child = Bun.spawn([process.execPath, '-e', SCRIPT], {
     env: {
       PATH: process.env.PATH,
-      POST_MODULE: join(import.meta.dir, '../post.ts'),
+      POST_MODULE: join(import.meta.dir, '../socket-client.ts'),
       POST_URLS: JSON.stringify(urls),
       ...environment,
     },

@@ -1,29 +1,22 @@
 /**
- * A request to a model, over HTTP/1.1 on the event loop itself. `fetch` reads on a thread of its own and hands every piece
- * over, which is a third of what a bare relay costs per token (docs/decisions/0007). Behind a proxy it is `fetch` that
- * asks: it knows them.
+ * HTTP/1.1 client over sockets of the event loop. `fetch` reads on a thread of its own and hands every piece over, which
+ * is a third of what a bare relay costs per token (docs/decisions/0012). Behind a proxy `fetch` is used.
  */
-import { bodyOf } from './body.ts';
-import type { HttpAnswer, Origin } from './connection.ts';
+import type { HttpClient, HttpRequest } from './client.ts';
+import type { Origin } from './connection.ts';
 import { Connections } from './connections.ts';
 import { HttpError } from './error.ts';
+import { fetchClient } from './fetch-client.ts';
 
-export type Posted = {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
-
-/** Whoever asks: a connection does not care for whom it is used again. */
+/** Connection pool shared by all providers. */
 const connections = new Connections();
 
-/** Redirects are not followed. Throws where there is no answer, and when the signal is aborted. */
-export async function post(posted: Posted, signal: AbortSignal): Promise<HttpAnswer> {
-  const url = addressOf(posted.url);
+export const socketClient: HttpClient = async (request, signal) => {
+  const url = addressOf(request.url);
   return proxied(url)
-    ? postByFetch(posted, signal)
-    : connections.ask(originOf(url), written(url, posted), signal);
-}
+    ? fetchClient(request, signal)
+    : connections.ask(originOf(url), written(url, request), signal);
+};
 
 function addressOf(text: string): URL {
   const url = URL.parse(text);
@@ -36,7 +29,7 @@ function originOf({ protocol, hostname, port }: URL): Origin {
   return { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (secure ? 443 : 80), secure };
 }
 
-function written(url: URL, { headers, body }: Posted): string {
+function written(url: URL, { headers, body }: HttpRequest): string {
   // `Headers` refuses what would not stay on its line.
   const fields = new Headers({
     host: url.host,
@@ -57,20 +50,3 @@ const proxied = ({ protocol }: URL): boolean => {
   const name = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   return Boolean(process.env[name] || process.env[name.toUpperCase()]);
 };
-
-async function postByFetch({ url, headers, body }: Posted, signal: AbortSignal): Promise<HttpAnswer> {
-  // `timeout`: whoever asks counts the time.
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers,
-    body,
-    signal,
-    redirect: 'manual',
-    timeout: false,
-  });
-  return {
-    status: answer.status,
-    headers: answer.headers,
-    body: bodyOf(answer.body),
-  };
-}

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { post } from './post.ts';
+import { socketClient as post } from './socket-client.ts';
 import { askInProcess } from './testing/in-process.ts';
 import { answer, closePeers, peer, textOf, type Visit } from './testing/peer.ts';
 
