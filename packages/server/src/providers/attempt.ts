@@ -13,7 +13,7 @@ import type { VendorEvent, Wire, WireEvent, WireFault, WireRequest } from './wir
 export type AttemptOptions = {
   /** what the answer may keep until its end; nothing is limited if it is not given */
   readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
-  /** a stream that says nothing for this long is broken off */
+  /** a stream that is silent for this long is broken off; one that only shows signs of life, after `firstByteMs` */
   readonly idleMs: number;
   /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
   readonly firstByteMs?: number;
@@ -115,7 +115,7 @@ export class Attempt<State> {
       const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
       if (!asked.ok) return this.#bug(asked.thrown);
       const answer = await asked.value;
-      this.#silence = new Silence(idleMs, this.#giveUp);
+      this.#silence = new Silence(idleMs, this.#giveUp, firstByteMs);
       if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
@@ -191,6 +191,7 @@ export class Attempt<State> {
   /** On the path of a token. A wire that throws has a bug, which must not look like a lost connection. */
   #steps(events: readonly VendorEvent[]): Batch {
     const said: WireEvent[] = [];
+    if (events.length > 0) this.#silence?.said();
     try {
       for (const event of events) {
         const [state, more] = this.wire.step(this.#state as State, event);

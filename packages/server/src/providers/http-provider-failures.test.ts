@@ -167,6 +167,30 @@ describe('a stream', () => {
     });
     expect(types(await ask(url, { idleMs: 1_000 }))).toEqual(['text', 'ended']);
   });
+
+  test.each([': still there\n\n', 'event: ping\n\n', '\n'])(
+    'with nothing but %j is broken off',
+    async (sign) => {
+      const closed = Promise.withResolvers<void>();
+      const { url } = vendor(() => {
+        let timer: Timer | undefined;
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            timer = setInterval(() => controller.enqueue(new TextEncoder().encode(sign)), 10);
+          },
+          cancel() {
+            clearInterval(timer);
+            closed.resolve();
+          },
+        });
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      });
+      const options = { idleMs: 400, firstByteMs: 600, retry: { ...OPTIONS.retry, attempts: 1 } };
+      const events = await ask(url, options);
+      expect(events).toMatchObject([{ fault: { message: 'The model was silent for too long.' } }]);
+      await closed.promise;
+    },
+  );
 });
 
 describe('cancelling', () => {

@@ -55,6 +55,26 @@ describe('silence', () => {
     silence.stop();
   });
 
+  test('is told where something is heard and nothing said, after the longer time', async () => {
+    const told = Promise.withResolvers<void>();
+    const silence = new Silence(MS, told.resolve, 3 * MS);
+    const timer = setInterval(() => silence.heard(), MS / 8);
+    await told.promise;
+    clearInterval(timer);
+    silence.stop();
+  });
+
+  test('is not told while something is said', async () => {
+    const told: string[] = [];
+    const silence = new Silence(MS, () => told.push('silent'), 2 * MS);
+    await quarters(20, () => {
+      silence.heard();
+      silence.said();
+    });
+    silence.stop();
+    expect(told).toEqual([]);
+  });
+
   test('is not told once it is stopped', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
