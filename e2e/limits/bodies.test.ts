@@ -168,6 +168,20 @@ test('deep nesting is refused before it is parsed, on every route', async () => 
   expect((await post(server, '/v1/sessions/a/commands', deep)).status).toBe(401);
 });
 
+test('hundreds of thousands of keys are refused before they are parsed', async () => {
+  const server = await serve();
+  const token = await server.login('uma', 'uma-password');
+  // Not JSON at its end: a parser would say so.
+  const wide = `{${Array.from({ length: 250_001 }, (_, at) => `"k${at}":1`).join(',')}`;
+  for (const [path, status, told] of ROUTES) {
+    // Takes no body that could have so many.
+    if (path === '/api/pusher/auth') continue;
+    const refused = await post(server, path, wide, token);
+    expect([path, refused.status]).toEqual([path, status]);
+    expect(refused.text).toContain(told.replace('is nested too deeply', 'has too many keys'));
+  }
+});
+
 test('a tree of millions of empty nodes is refused for its size, without walking it for minutes', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { JsonValue, jsonNestsDeeper, MOST_LEVELS, nestsDeeper } from './json.ts';
+import { JsonValue, jsonNestsDeeper, jsonRefusal, MOST_KEYS, MOST_LEVELS, nestsDeeper } from './json.ts';
 
 describe('jsonNestsDeeper', () => {
   test('counts arrays and objects, and nothing else', () => {
@@ -49,5 +49,25 @@ describe('JsonValue', () => {
     let value: unknown = 1;
     for (let level = 0; level < 100_000; level++) value = [value];
     expect(JsonValue.safeParse(value).success).toBe(false);
+  });
+});
+
+describe('jsonRefusal', () => {
+  const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
+
+  test('counts the keys of all objects together', () => {
+    expect(jsonRefusal(keys(MOST_KEYS))).toBeNull();
+    expect(jsonRefusal(keys(MOST_KEYS + 1))).toBe('has too many keys');
+    expect(jsonRefusal(`[${'{"a":1},'.repeat(MOST_KEYS + 1)}1]`)).toBe('has too many keys');
+  });
+
+  test('does not count colons in strings, nor the elements of arrays', () => {
+    expect(jsonRefusal(JSON.stringify({ text: '"a":1,'.repeat(MOST_KEYS + 1) }))).toBeNull();
+    expect(jsonRefusal(`[${'1,'.repeat(MOST_KEYS + 1)}1]`)).toBeNull();
+  });
+
+  test('says that text is nested too deeply', () => {
+    expect(jsonRefusal('['.repeat(MOST_LEVELS + 1))).toBe('is nested too deeply');
+    expect(jsonRefusal('['.repeat(MOST_LEVELS))).toBeNull();
   });
 });

@@ -35,8 +35,12 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
  */
 export const MOST_LEVELS = 200;
 
+/** How many keys the objects of a message may have together: each new name costs a parser about a microsecond. */
+export const MOST_KEYS = 250_000;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 
 /**
  * Whether JSON text is nested deeper than that, without parsing it: one pass, no allocation. Brackets in strings do not
@@ -44,9 +48,24 @@ const BACKSLASH = 0x5c;
  *
  * @example jsonNestsDeeper('[[1]]', 1) // true
  */
-export function jsonNestsDeeper(text: string, levels = MOST_LEVELS): boolean {
-  if (text.length <= levels) return false;
+export const jsonNestsDeeper = (text: string, levels = MOST_LEVELS): boolean =>
+  beyond(text, levels, Number.POSITIVE_INFINITY) === 'levels';
+
+/**
+ * Why JSON text from a peer is not parsed, or null. As `jsonNestsDeeper`, and keys are counted in the same pass.
+ *
+ * @example jsonRefusal('['.repeat(1_000)) // 'is nested too deeply'
+ */
+export function jsonRefusal(text: string): 'is nested too deeply' | 'has too many keys' | null {
+  const limit = beyond(text, MOST_LEVELS, MOST_KEYS);
+  if (limit === null) return null;
+  return limit === 'levels' ? 'is nested too deeply' : 'has too many keys';
+}
+
+function beyond(text: string, levels: number, most: number): 'levels' | 'keys' | null {
+  if (text.length <= levels) return null;
   let depth = 0;
+  let keys = 0;
   let inString = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -55,10 +74,11 @@ export function jsonNestsDeeper(text: string, levels = MOST_LEVELS): boolean {
       else if (code === QUOTE) inString = false;
     } else if (code === QUOTE) inString = true;
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > levels) return true;
+      if (++depth > levels) return 'levels';
     } else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === COLON && ++keys > most) return 'keys';
   }
-  return false;
+  return null;
 }
 
 export const nestsDeeper = (value: unknown, levels = MOST_LEVELS): boolean =>

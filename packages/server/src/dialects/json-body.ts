@@ -1,14 +1,18 @@
 /** The JSON of a body. Dialects have words of their own for what is wrong with it. */
-import { jsonNestsDeeper } from '@parlance/protocol';
+import { jsonRefusal } from '@parlance/protocol';
 
 export type JsonBody =
   | { readonly value: unknown }
-  | { readonly problem: 'is not valid JSON' | 'is nested too deeply'; readonly cause?: unknown };
+  | {
+      readonly problem: 'is not valid JSON' | 'is nested too deeply' | 'has too many keys';
+      readonly cause?: unknown;
+    };
 
-/** Depth is checked first: parsing deeply nested JSON holds up everyone. */
+/** Depth and keys are checked first: parsing too many of them holds up everyone. */
 export function parseBody(bytes: Uint8Array): JsonBody {
   const text = new TextDecoder().decode(bytes);
-  if (jsonNestsDeeper(text)) return { problem: 'is nested too deeply' };
+  const problem = jsonRefusal(text);
+  if (problem !== null) return { problem };
   try {
     return { value: JSON.parse(text) };
   } catch (cause) {

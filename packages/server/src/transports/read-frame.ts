@@ -1,5 +1,5 @@
 /** The JSON of a frame, or why it cannot be read. */
-import { jsonNestsDeeper } from '@parlance/protocol';
+import { jsonRefusal } from '@parlance/protocol';
 
 export function readFrame(
   raw: string | Buffer,
@@ -14,7 +14,8 @@ export function readFrame(
   } catch {
     return { reason: 'the message is not valid UTF-8' };
   }
-  if (jsonNestsDeeper(text)) return { reason: 'the message is nested too deeply' };
+  const refusal = jsonRefusal(text);
+  if (refusal !== null) return { reason: `the message ${refusal}` };
   try {
     return { frame: JSON.parse(text) };
   } catch {
