@@ -1,8 +1,8 @@
 /** What happens in all sessions of the caller, and what passes on the sockets of one. Neither has a past to be told. */
 import type { ConnectionId, Fact, Live, SessionId } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { ParlanceError } from './error.ts';
 import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './mended-stream.ts';
-import type { Frame } from './server-sent-events.ts';
 import type { Wire } from './wire.ts';
 
 export type ActivityEvent =
@@ -68,7 +68,7 @@ export function sessionFrames(
   return mendedStream(wire, source, options, streaming);
 }
 
-function parsed({ data }: Frame): object {
+function parsed({ data }: ServerSentEvent): object {
   try {
     return JSON.parse(data);
   } catch (thrown) {

@@ -4,9 +4,9 @@
  * block is told as one delta before its fact.
  */
 import type { Fact, Live, SessionId } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import { ParlanceError } from './error.ts';
-import type { Frame } from './server-sent-events.ts';
 
 type Delta = Live<'text.delta' | 'reasoning.delta'>;
 
@@ -22,7 +22,7 @@ export class Cursor {
   ) {}
 
   /** What the reader is to be told. Throws where the stream is not what it must be: it has to be opened again. */
-  take({ event: name, data }: Frame): SessionStreamEvent[] {
+  take({ event: name, data }: ServerSentEvent): SessionStreamEvent[] {
     const event = parsed(name, data);
     if (event.type === 'reset' || event.type === 'session.erased') {
       this.seq = 0;
@@ -73,7 +73,7 @@ export class Cursor {
 const broken = (what: string): ParlanceError =>
   new ParlanceError('unexpected', `The stream is not in order: ${what}.`);
 
-function parsed(name: string, data: string): SessionStreamEvent {
+function parsed(name: string | undefined, data: string): SessionStreamEvent {
   try {
     const value = JSON.parse(data);
     if (name === 'reset') return { type: 'reset' };

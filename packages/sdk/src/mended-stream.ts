@@ -1,8 +1,9 @@
 /** A stream of server-sent events over as many connections as it takes. */
+
+import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import { type Clock, sleep } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import { type Backoff, delayMs, endsStream } from './retry.ts';
-import { type Frame, frameReader } from './server-sent-events.ts';
 import type { Wire, WireRequest } from './wire.ts';
 
 /**
@@ -42,7 +43,7 @@ export type Source<Event> = {
   /** what to ask for now, that is after what was taken before */
   request(): Pick<WireRequest, 'path' | 'headers'>;
   /** What the reader is to be told. Throws where the stream is not what it must be: it is then opened again. */
-  take(frame: Frame): readonly Event[];
+  take(frame: ServerSentEvent): readonly Event[];
   /** the event with which the past has been told */
   isLive(event: Event): boolean;
 };
@@ -102,7 +103,7 @@ async function* connected(
   request: WireRequest,
   clock: Clock,
   silenceMs: number,
-): AsyncGenerator<Frame[], void> {
+): AsyncGenerator<ServerSentEvent[], void> {
   const response = await wire.once({
     ...request,
     headers: { accept: 'text/event-stream', ...request.headers },
@@ -113,11 +114,12 @@ async function* connected(
     });
   }
   const reader = response.body.getReader();
-  const frames = frameReader();
+  const decoder = new TextDecoder();
+  const parser = new ServerSentEventParser();
   for (;;) {
     const { value, done } = await heard(reader.read(), clock, silenceMs);
     if (done) return;
-    yield frames.read(value);
+    yield parser.read(decoder.decode(value, { stream: true }));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Anthropic's Messages API, streamed. https://platform.claude.com/docs/en/build-with-claude/streaming */
+
 import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
@@ -12,7 +14,6 @@ import {
   type Held,
   KEPT_PIECE,
   NOTHING_HELD,
-  type VendorEvent,
   type Wire,
   type WireEvent,
   type WireFault,
@@ -117,7 +118,7 @@ type Step = readonly [AnthropicState, readonly WireEvent[]];
 const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_HELD };
 const NOTHING: readonly WireEvent[] = [];
 
-function step(state: AnthropicState, { data }: VendorEvent): Step {
+function step(state: AnthropicState, { data }: ServerSentEvent): Step {
   const event = jsonObject(data);
   if (!event) return [state, [failed(DAMAGED)]];
   switch (event.type) {

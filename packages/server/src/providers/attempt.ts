@@ -1,4 +1,5 @@
 /** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
+import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/answer-limits.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { Prompt, TakeWords } from '../core/ports/provider.ts';
@@ -6,9 +7,8 @@ import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';
 import { socketClient } from './http/socket-client.ts';
 import { retryAfter } from './retry.ts';
-import { ServerSentEvents } from './server-sent-events.ts';
 import { Silence } from './silence.ts';
-import type { VendorEvent, Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
+import type { Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
 
 export type AttemptOptions = {
   /** what the answer may keep until its end; nothing is limited if it is not given */
@@ -25,6 +25,8 @@ export type AttemptOptions = {
 
 type Batch = readonly WireEvent[];
 
+/** How many characters of an incomplete event are kept. */
+const LONGEST_EVENT = 32 * 1024 * 1024;
 const FIRST_BYTE_MS = 300_000;
 /** How much of a refusal is read. */
 const REFUSAL_LENGTH = 64 * 1024;
@@ -79,7 +81,7 @@ export class Attempt<State> {
   readonly #stop = new AbortController();
   /** the model was silent for too long */
   #tooLong = false;
-  readonly #events = new ServerSentEvents();
+  readonly #events = new ServerSentEventParser(LONGEST_EVENT);
   // Made here and not where they are needed: a function made in `begin` would keep the answer's head and the prompt.
   readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
   readonly #giveUp = (): void => {
@@ -189,7 +191,7 @@ export class Attempt<State> {
   }
 
   /** On the path of a token. A wire that throws has a bug, which must not look like a lost connection. */
-  #steps(events: readonly VendorEvent[]): Batch {
+  #steps(events: readonly ServerSentEvent[]): Batch {
     const said: WireEvent[] = [];
     if (events.length > 0) this.#silence?.said();
     try {

@@ -1,5 +1,7 @@
 /** Google's Gemini API, streamed. https://ai.google.dev/api/generate-content */
+
 import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
@@ -12,7 +14,6 @@ import {
   type Held,
   KEPT_PIECE,
   NOTHING_HELD,
-  type VendorEvent,
   type Wire,
   type WireEvent,
   type WireFault,
@@ -113,7 +114,7 @@ const START: Omit<GoogleState, 'answer'> = {
 };
 
 /** On the path of a token. */
-function step(state: GoogleState, { data }: VendorEvent, options: GoogleOptions): Step {
+function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOptions): Step {
   const event = jsonObject(data);
   if (!event) return [state, [failed(DAMAGED)]];
   if (event.error !== undefined) {

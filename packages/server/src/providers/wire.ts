@@ -1,5 +1,6 @@
 /** A vendor's model API: how a prompt is written, and how its stream is read. Pure; `http-provider.ts` does the I/O. */
 import type { FaultData } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Prompt, ProviderEvent } from '../core/ports/provider.ts';
 
 export type WireRequest = {
@@ -8,8 +9,6 @@ export type WireRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
 };
-
-export type VendorEvent = { readonly event: string | undefined; readonly data: string };
 
 /** A failure, and whether asking again may help. */
 export type WireFault = FaultData & {
@@ -55,7 +54,7 @@ export interface Wire<State> {
    * One server-sent event. On the path of a token: reads a delta with plain checks, a schema is for what is rare.
    * An event that is not understood is passed over; one that is malformed is a fault.
    */
-  step(state: State, event: VendorEvent): readonly [State, readonly WireEvent[]];
+  step(state: State, event: ServerSentEvent): readonly [State, readonly WireEvent[]];
   /** Asked after every step, so that an answer that never ends is stopped. */
   held(state: State): Held;
   /** The stream has ended. Says what is still to be said; ends in `ended` or `failed` unless `step` did already. */

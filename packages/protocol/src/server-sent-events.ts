@@ -1,32 +1,35 @@
 /**
- * Server-sent events, of a text that is cut anywhere. By hand, as it is on the path of every token: a line costs a
- * search and a cut, and a stream a few fields.
+ * Server-sent events as the HTML standard defines them, parsed from text that may be cut anywhere. Shared by the server,
+ * which reads model APIs with it, and the SDK. It has no imports, so that the SDK stays free of other code.
  */
-import type { VendorEvent } from './wire.ts';
 
-/** How many characters of an event are kept before it is complete. */
-const LONGEST_EVENT = 32 * 1024 * 1024;
+/** `event` is undefined if the stream names none. Ids and retry intervals are dropped. */
+export type ServerSentEvent = { readonly event: string | undefined; readonly data: string };
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-export class ServerSentEvents {
-  /** of the event that is not complete: the values of its `data` lines, and its name */
+/** Runs once per token: a line costs one search and one slice, and a stream has a few fields and no closures. */
+export class ServerSentEventParser {
+  /** the `data` lines of the incomplete event, and its name */
   #data: string[] = [];
   #event = '';
-  /** the beginning of a line, in the pieces in which it came */
+  /** the incomplete line, in the pieces in which it arrived */
   #line: string[] = [];
-  /** how many characters data and line have */
+  /** characters in `#data` and `#line` */
   #kept = 0;
-  /** a line feed that comes next belongs to the carriage return before it */
+  /** a line feed at the beginning of the next piece belongs to the carriage return before it */
   #afterReturn = false;
   #begun = false;
 
-  /** The events that are complete with this piece. Throws where one grows too long. */
-  read(piece: string): readonly VendorEvent[] {
-    if (piece === '') return [];
+  /** `maxLength`: how many characters of an incomplete event are kept. */
+  constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
+
+  /** Returns the events that this piece completes. Throws a `RangeError` if an event is longer than `maxLength`. */
+  read(piece: string): ServerSentEvent[] {
+    const complete: ServerSentEvent[] = [];
+    if (piece === '') return complete;
     let at = this.#start(piece);
-    const complete: VendorEvent[] = [];
-    // The next of each, looked for again only when it is passed: a piece is not searched more than once for either.
+    // Each is searched again only after it was passed, so that a piece is scanned once.
     let carriageReturn = piece.indexOf('\r', at);
     let lineFeed = piece.indexOf('\n', at);
     for (;;) {
@@ -35,7 +38,7 @@ export class ServerSentEvents {
       const returned = carriageReturn !== -1 && (lineFeed === -1 || carriageReturn < lineFeed);
       const end = returned ? carriageReturn : lineFeed;
       if (end === -1) break;
-      const event = this.#ended(piece.slice(at, end));
+      const event = this.#lineEnded(piece.slice(at, end));
       if (event) complete.push(event);
       at = end + 1;
       if (!returned) continue;
@@ -46,8 +49,8 @@ export class ServerSentEvents {
     return complete;
   }
 
-  /** An event whose last line was not ended. */
-  end(): readonly VendorEvent[] {
+  /** The stream has ended: returns the event whose last line was not terminated. */
+  end(): ServerSentEvent[] {
     return this.read('\n\n');
   }
 
@@ -61,21 +64,21 @@ export class ServerSentEvents {
 
   #keep(pieces: string[], piece: string): void {
     this.#kept += piece.length;
-    if (this.#kept > LONGEST_EVENT) throw new RangeError('An event of the stream is too long.');
+    if (this.#kept > this.maxLength) throw new RangeError('An event of the stream is too long.');
     pieces.push(piece);
   }
 
   /** An empty line completes the event. */
-  #ended(rest: string): VendorEvent | null {
+  #lineEnded(rest: string): ServerSentEvent | null {
     let line = rest;
     if (this.#line.length > 0) {
       line = this.#line.join('') + rest;
       this.#kept -= line.length - rest.length;
       this.#line = [];
     }
-    if (line === '') return this.#complete();
+    if (line === '') return this.#eventEnded();
     const colon = line.indexOf(':');
-    // What begins with a colon is a comment; a line without one is a field without a value.
+    // A line that begins with a colon is a comment; one without a colon is a field without a value.
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') this.#keep(this.#data, value);
@@ -83,7 +86,7 @@ export class ServerSentEvents {
     return null;
   }
 
-  #complete(): VendorEvent | null {
+  #eventEnded(): ServerSentEvent | null {
     const [data, event] = [this.#data, this.#event];
     this.#event = '';
     if (data.length === 0) return null;
