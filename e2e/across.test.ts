@@ -100,8 +100,10 @@ test('a conversation goes on through every dialect with one memory', async () =>
   const events = await fetch(`${server.http}/v1/sessions/${session}/events?limit=1000`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  const { events: facts } = (await events.json()) as { events: { type: string; dialect?: string }[] };
-  const dialects = facts.filter((fact) => fact.type === 'input.accepted').map((fact) => fact.dialect);
+  const { events: durableEvents } = (await events.json()) as { events: { type: string; dialect?: string }[] };
+  const dialects = durableEvents
+    .filter((event) => event.type === 'input.accepted')
+    .map((event) => event.dialect);
   expect(dialects).toEqual(['broadcast', 'broadcast', ...NAMES]);
 });
 

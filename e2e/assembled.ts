@@ -1,5 +1,5 @@
 /** What a client has on its screen after it came back, by the rules of its contract; and what it should have. */
-import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import type { AnyFrame } from '../packages/server/src/testing/client.ts';
 import { isQuestion } from './drivers.ts';
 
@@ -49,23 +49,23 @@ export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly Any
   broadcast: (sockets) => every(sockets, 'agent_message', 'message'),
 };
 
-const textsOf = (facts: readonly Fact[]): string[] =>
-  facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+const textsOf = (events: readonly DurableEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
 
 /** The text after the last call; the outcome of that call where there is none. */
-function lastStep(facts: readonly Fact[]): string {
-  const from = facts.findLastIndex(({ type }) => type === 'call.requested');
-  const texts = textsOf(facts.slice(from + 1));
-  const ended = facts.findLast((fact) => fact.type === 'tool.ended');
+function lastStep(events: readonly DurableEvent[]): string {
+  const from = events.findLastIndex(({ type }) => type === 'call.requested');
+  const texts = textsOf(events.slice(from + 1));
+  const ended = events.findLast((event) => event.type === 'tool.ended');
   return texts.length > 0 ? texts.join('\n\n') : textOf(ended?.parts ?? []);
 }
 
 /** The same texts, as they are stored. */
-export const FINAL: Readonly<Record<string, (facts: readonly Fact[]) => string[]>> = {
+export const FINAL: Readonly<Record<string, (events: readonly DurableEvent[]) => string[]>> = {
   agentloop: textsOf,
-  conversations: (facts) => [textsOf(facts).join('\n\n')],
-  extension: (facts) => [lastStep(facts)],
-  broadcast: (facts) => [lastStep(facts)],
+  conversations: (events) => [textsOf(events).join('\n\n')],
+  extension: (events) => [lastStep(events)],
+  broadcast: (events) => [lastStep(events)],
 };
 
 /** How a client is told what the agent thought; the contract of `extension` does so with the answer alone. */

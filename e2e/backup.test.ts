@@ -5,8 +5,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
-import { type Fact, textOf } from '../packages/protocol/src/index.ts';
-import { factsOf, followed, getJson, postJson, startProcess, submit } from './server-process.ts';
+import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
+import { durableOf, followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-backed-up-'));
@@ -15,12 +15,12 @@ const newFolder = () => mkdtempSync(join(root, 'case-'));
 
 const backup = (folder: string, target: string): Promise<Outcome> =>
   runParlance(['backup', target, '--data', join(folder, 'data')], { cwd: root });
-const inputs = (facts: readonly Fact[]): string[] =>
-  facts.flatMap((fact) => (fact.type === 'input.accepted' ? [textOf(fact.parts)] : []));
+const inputs = (events: readonly DurableEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'input.accepted' ? [textOf(event.parts)] : []));
 const ended =
   (turns: number) =>
-  (facts: readonly Fact[]): boolean =>
-    facts.filter(({ type }) => type === 'turn.ended').length === turns;
+  (events: readonly DurableEvent[]): boolean =>
+    events.filter(({ type }) => type === 'turn.ended').length === turns;
 
 test('everything that was acknowledged before a backup began is in it, and it goes on from there', async () => {
   const folder = newFolder();
@@ -28,7 +28,7 @@ test('everything that was acknowledged before a backup began is in it, and it go
   const login = { username: 'dev', password: 'dev-password' };
   const { body } = await postJson(`${server.http}/v1/auth/login`, login);
   await submit(server, 'asks', 'run touch made.txt');
-  await followed(server, 'asks', (facts) => facts.some(({ type }) => type === 'approval.requested'));
+  await followed(server, 'asks', (events) => events.some(({ type }) => type === 'approval.requested'));
 
   const sessions = ['a', 'b', 'c', 'd'];
   const acknowledged = new Map(sessions.map((session) => [session, [] as string[]]));
@@ -63,10 +63,10 @@ test('everything that was acknowledged before a backup began is in it, and it go
   cpSync(target, join(restored, 'data'), { recursive: true });
   await using second = await startProcess(restored, { PARLANCE_OFFLINE_DELAY: '0' });
   for (const [session, texts] of before) {
-    const facts = await factsOf(second, session);
-    const kept = inputs(facts);
+    const events = await durableOf(second, session);
+    const kept = inputs(events);
     expect(kept.slice(0, texts.length)).toEqual(texts);
-    expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     // What is in it beyond that was sent, in this order.
     expect(kept).toEqual((acknowledged.get(session) ?? []).slice(0, kept.length));
     expect(await submit(second, session, 'echo and on')).toBe(true);
@@ -106,7 +106,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     const { code, stderr } = await backup(disk.path, join(elsewhere, 'data'));
     expect([code, stderr]).toEqual([0, '']);
     await using second = await startProcess(elsewhere);
-    expect(inputs(await factsOf(second, 'kept'))).toEqual(['echo hello']);
+    expect(inputs(await durableOf(second, 'kept'))).toEqual(['echo hello']);
     expect(await submit(second, 'kept', 'echo again')).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 /** A model API that compresses its answers although it is asked not to. */
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
 import { followed, submit } from './server-process.ts';
 
@@ -9,10 +9,10 @@ const chunk = (delta: object, finish_reason: string | null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 const ANSWER = `${chunk({ content: 'Hello, ' }, null)}${chunk({ content: 'world.' }, 'stop')}data: [DONE]\n\n`;
 
-const over = (facts: readonly Fact[]): boolean =>
-  facts.some(({ type }) => type === 'turn.failed' || type === 'turn.ended');
+const over = (events: readonly DurableEvent[]): boolean =>
+  events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended');
 
-async function turn(coding: string, bytes: Uint8Array): Promise<Fact[]> {
+async function turn(coding: string, bytes: Uint8Array): Promise<DurableEvent[]> {
   const headers = { 'content-type': 'text/event-stream', 'content-encoding': coding };
   const model = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(bytes, { headers }) });
   const server = await startTestServer({
@@ -30,9 +30,9 @@ async function turn(coding: string, bytes: Uint8Array): Promise<Fact[]> {
 }
 
 test('its answer is read', async () => {
-  const facts = await turn('gzip', gzipSync(ANSWER));
-  expect(facts.find(({ type }) => type === 'text.ended')).toMatchObject({ text: 'Hello, world.' });
-  expect(facts.at(-1)?.type).toBe('turn.ended');
+  const events = await turn('gzip', gzipSync(ANSWER));
+  expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ text: 'Hello, world.' });
+  expect(events.at(-1)?.type).toBe('turn.ended');
 });
 
 test('in a way that is not understood, the turn fails and says so', async () => {

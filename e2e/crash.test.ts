@@ -3,11 +3,11 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS } from './drivers.ts';
 import {
-  factsOf,
+  durableOf,
   followed,
   getJson,
   postJson,
@@ -20,21 +20,21 @@ const root = mkdtempSync(join(tmpdir(), 'parlance-crash-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(root, 'case-'));
 
-const count = (facts: readonly Fact[], type: Fact['type']): number =>
-  facts.filter((fact) => fact.type === type).length;
+const count = (events: readonly DurableEvent[], type: DurableEvent['type']): number =>
+  events.filter((event) => event.type === type).length;
 const ended =
   (turns: number) =>
-  (facts: readonly Fact[]): boolean =>
-    count(facts, 'turn.ended') === turns;
-const inputs = (facts: readonly Fact[]): string[] =>
-  facts.flatMap((fact) => (fact.type === 'input.accepted' ? [textOf(fact.parts)] : []));
+  (events: readonly DurableEvent[]): boolean =>
+    count(events, 'turn.ended') === turns;
+const inputs = (events: readonly DurableEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'input.accepted' ? [textOf(event.parts)] : []));
 
 /** Numbers without a gap, no id twice, and every turn that began came to one end. */
-function whole(facts: readonly Fact[]): void {
-  expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
-  expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length);
-  const ends = count(facts, 'turn.ended') + count(facts, 'turn.cancelled') + count(facts, 'turn.failed');
-  expect(ends).toBe(count(facts, 'turn.started'));
+function whole(events: readonly DurableEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  const ends = count(events, 'turn.ended') + count(events, 'turn.cancelled') + count(events, 'turn.failed');
+  expect(ends).toBe(count(events, 'turn.started'));
 }
 
 const userInput = (text: string) => ({
@@ -73,11 +73,11 @@ describe('killed in the middle of a stream', () => {
 
     await using second = await startProcess(folder);
     await followed(second, 'stream', ended(3));
-    const facts = await factsOf(second, 'stream');
-    whole(facts);
-    expect(inputs(facts)).toEqual(['count to 300', 'echo second', 'echo third']);
-    expect(count(facts, 'turn.resumed')).toBe(1);
-    const answers = facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+    const events = await durableOf(second, 'stream');
+    whole(events);
+    expect(inputs(events)).toEqual(['count to 300', 'echo second', 'echo third']);
+    expect(count(events, 'turn.resumed')).toBe(1);
+    const answers = events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
     expect(answers[0]).toContain('300');
   });
 
@@ -103,16 +103,16 @@ describe('killed in the middle of a stream', () => {
 
     await using second = await startProcess(folder);
     for (const session of sessions) {
-      const kept = inputs(await factsOf(second, session));
+      const kept = inputs(await durableOf(second, session));
       const known = acknowledged.get(session) ?? [];
       // One more may be on disk: it was written, and the process died before it could say so.
       expect(kept.slice(0, known.length)).toEqual(known);
       expect(kept.length - known.length).toBeLessThanOrEqual(1);
       for (const text of texts) expect(await submit(second, session, text, text)).toBe(true);
       await followed(second, session, ended(texts.length));
-      const facts = await factsOf(second, session);
-      whole(facts);
-      expect(inputs(facts)).toEqual(texts);
+      const events = await durableOf(second, session);
+      whole(events);
+      expect(inputs(events)).toEqual(texts);
     }
   });
 
@@ -177,11 +177,11 @@ describe('killed while an approval waits', () => {
     expect((await approve(second, id, { hash: 'another' })).status).toBe(400);
     expect((await approve(second, id, { hash })).status).toBe(200);
     expect((await approve(second, id)).status).toBe(409);
-    const facts = await followed(second, 'asks', ended(2));
-    whole(facts);
+    const events = await followed(second, 'asks', ended(2));
+    whole(events);
     expect(existsSync(join(folder, 'made.txt'))).toBe(true);
-    expect(count(facts, 'tool.started')).toBe(1);
-    expect(inputs(facts)).toEqual(['run touch made.txt', 'hello again']);
+    expect(count(events, 'tool.started')).toBe(1);
+    expect(inputs(events)).toEqual(['run touch made.txt', 'hello again']);
   });
 });
 
@@ -198,11 +198,13 @@ describe('killed while a tool runs', () => {
     await first.kill();
 
     await using second = await startProcess(folder);
-    const facts = await followed(second, 'lost', ended(1));
-    whole(facts);
-    expect(facts.flatMap((fact) => (fact.type === 'tool.ended' ? [fact.outcome] : []))).toEqual(['unknown']);
-    expect(count(facts, 'tool.started')).toBe(1);
-    expect(count(facts, 'turn.resumed')).toBe(1);
+    const events = await followed(second, 'lost', ended(1));
+    whole(events);
+    expect(events.flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []))).toEqual([
+      'unknown',
+    ]);
+    expect(count(events, 'tool.started')).toBe(1);
+    expect(count(events, 'turn.resumed')).toBe(1);
     expect(readFileSync(join(folder, 'effect.txt'), 'utf8')).toBe('once\n');
     expect(await approvals(second)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** Arguments nested so deeply that walking them would overflow the stack: the model gets a tool error and the turn continues. */
 import { expect, test } from 'bun:test';
-import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
 import { followed, submit } from './server-process.ts';
 
@@ -66,8 +66,8 @@ const WIRES: Record<string, WireOfModel> = {
   },
 };
 
-const over = (facts: readonly Fact[]): boolean =>
-  facts.some(({ type }) => type === 'turn.failed' || type === 'turn.ended');
+const over = (events: readonly DurableEvent[]): boolean =>
+  events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended');
 
 test.each(
   Object.keys(WIRES).flatMap((name) => [
@@ -90,13 +90,13 @@ test.each(
   const server = await startTestServer(wire.settings(`http://127.0.0.1:${model.port}`));
   try {
     await submit(server, 'one', 'Echo.');
-    const facts = await followed(server, 'one', over);
-    expect(facts.at(-1)?.type).toBe('turn.ended');
-    const ended = facts.find((fact) => fact.type === 'tool.ended');
+    const events = await followed(server, 'one', over);
+    expect(events.at(-1)?.type).toBe('turn.ended');
+    const ended = events.find((event) => event.type === 'tool.ended');
     if (ended?.type !== 'tool.ended') throw new Error('the call did not end');
     expect(ended.outcome).toBe(outcome);
     if (outcome === 'failed') expect(textOf(ended.parts)).toContain('nested deeper than 200 levels');
-    expect(facts.find((fact) => fact.type === 'text.ended')).toMatchObject({ text: 'Done.' });
+    expect(events.find((event) => event.type === 'text.ended')).toMatchObject({ text: 'Done.' });
   } finally {
     await server.stop();
     await model.stop(true);

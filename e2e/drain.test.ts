@@ -65,9 +65,9 @@ test('a turn that does not end in time goes on at the next start', async () => {
 
   model.release();
   await using second = await startProcess(folder, model.settings);
-  const facts = await followed(second, 'long', (all) => all.some(({ type }) => type === 'turn.ended'));
-  expect(facts.map(({ type }) => type)).toContain('turn.resumed');
-  const texts = facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+  const events = await followed(second, 'long', (all) => all.some(({ type }) => type === 'turn.ended'));
+  expect(events.map(({ type }) => type)).toContain('turn.resumed');
+  const texts = events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
   expect(texts).toEqual(['Half and whole.']);
   expect(await submit(second, 'long', 'More')).toBe(true);
   await model.stop();

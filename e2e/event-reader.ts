@@ -1,12 +1,12 @@
 /** A reader of the native event stream. It comes back with `Last-Event-ID`, as its contract says, and goes on. */
-import type { Fact, SessionEvent } from '../packages/protocol/src/index.ts';
+import type { DurableEvent, SessionEvent } from '../packages/protocol/src/index.ts';
 
 type Snapshot = { readonly open: { readonly block: string; readonly text: string } | null };
 type Where = { readonly http: string };
 
 export class EventReader {
-  /** every fact so far, whichever connection it came by */
-  readonly facts: Fact[] = [];
+  /** every event so far, whichever connection it came by */
+  readonly events: DurableEvent[] = [];
   /** text by block, put together from the snapshot and the deltas of the present connection */
   readonly blocks = new Map<string, string>();
   /** how often it was told that its position is not there */
@@ -30,9 +30,9 @@ export class EventReader {
 
   /**
    * Resolves when the stream is open, and takes in what comes until it ends or is cut. A server that is followed
-   * already is not followed twice. `after` is a position other than that of the last fact.
+   * already is not followed twice. `after` is a position other than that of the last event.
    */
-  async follow(where: Where, after = this.facts.length): Promise<void> {
+  async follow(where: Where, after = this.events.length): Promise<void> {
     if (this.#where === where && !this.#broken) return;
     this.#stop?.abort();
     const stop = new AbortController();
@@ -92,7 +92,7 @@ export class EventReader {
     if (name === undefined || data === undefined) return;
     if (name === 'reset') {
       this.resets++;
-      this.facts.length = 0;
+      this.events.length = 0;
       return;
     }
     if (name === 'snapshot') {
@@ -103,7 +103,7 @@ export class EventReader {
     const event = JSON.parse(data) as SessionEvent;
     if (event.type === 'text.delta' || event.type === 'reasoning.delta')
       this.blocks.set(event.block, (this.blocks.get(event.block) ?? '') + event.text);
-    if ('seq' in event) this.facts.push(event);
+    if ('seq' in event) this.events.push(event);
     this.told(event);
   }
 }

@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from '../packages/cli/src/run-parlance.ts';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS } from './drivers.ts';
 import {
-  factsOf,
+  durableOf,
   followed,
   getJson,
   postJson,
@@ -29,9 +29,9 @@ const parlance = async (folder: string, args: string[], input?: string): Promise
 };
 const ended =
   (turns: number) =>
-  (facts: readonly Fact[]): boolean =>
-    facts.filter(({ type }) => type === 'turn.ended').length === turns;
-const asked = (facts: readonly Fact[]) => facts.some(({ type }) => type === 'approval.requested');
+  (events: readonly DurableEvent[]): boolean =>
+    events.filter(({ type }) => type === 'turn.ended').length === turns;
+const asked = (events: readonly DurableEvent[]) => events.some(({ type }) => type === 'approval.requested');
 const sessionsOf = async (server: ServerProcess) =>
   (await getJson<{ sessions: { id: string; status: string }[] }>(`${server.http}/v1/sessions`)).sessions;
 
@@ -40,7 +40,7 @@ test('a conversation is taken from a running server into another running one, an
   await using first = await startProcess(from);
   await submit(first, 'talk', 'echo hello');
   await followed(first, 'talk', ended(1));
-  const before = await factsOf(first, 'talk');
+  const before = await durableOf(first, 'talk');
   const lines = await parlance(from, ['export', 'talk']);
   expect(await (await fetch(`${first.http}/v1/sessions/talk/export`)).text()).toBe(lines);
 
@@ -53,7 +53,7 @@ test('a conversation is taken from a running server into another running one, an
   });
   await parlance(to, ['import'], lines);
   await parlance(to, ['import', '--owner', 'dev'], lines);
-  expect(await factsOf(second, 'talk')).toEqual(before);
+  expect(await durableOf(second, 'talk')).toEqual(before);
   expect((await sessionsOf(second)).map(({ id, status }) => [id, status])).toEqual([['talk', 'idle']]);
   expect(await submit(second, 'talk', 'echo and on')).toBe(true);
   await early.next('agent_finished');
@@ -89,7 +89,7 @@ test('a turn that was under way is taken up again at the next start, and at the 
   const [from, to] = [newFolder(), newFolder()];
   await using first = await startProcess(from);
   await submit(first, 'long', 'count to 300');
-  await followed(first, 'long', (facts) => facts.some(({ type }) => type === 'turn.started'));
+  await followed(first, 'long', (events) => events.some(({ type }) => type === 'turn.started'));
   const lines = await parlance(from, ['export', 'long']);
   await parlance(to, ['import', '--as', 'started'], lines);
   await using second = await startProcess(to);

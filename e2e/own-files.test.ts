@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 
 const KEY = 'hunter2-hunter2';
@@ -51,7 +51,7 @@ async function ended(session: string, headers: Record<string, string>): Promise<
     headers: { ...headers, accept: 'text/event-stream' },
     signal: stop.signal,
   });
-  const facts: Fact[] = [];
+  const events: DurableEvent[] = [];
   let text = '';
   for await (const chunk of stream.body ?? []) {
     text += new TextDecoder().decode(chunk);
@@ -59,13 +59,13 @@ async function ended(session: string, headers: Record<string, string>): Promise<
     text = messages.pop() ?? '';
     for (const message of messages) {
       const data = /^data: (.*)$/m.exec(message)?.[1];
-      if (message.startsWith('id: ') && data) facts.push(JSON.parse(data));
+      if (message.startsWith('id: ') && data) events.push(JSON.parse(data));
     }
-    if (facts.some(({ type }) => type === 'tool.ended' || type === 'approval.requested')) break;
+    if (events.some(({ type }) => type === 'tool.ended' || type === 'approval.requested')) break;
   }
   stop.abort();
-  if (facts.some(({ type }) => type === 'approval.requested')) return 'asks';
-  return JSON.stringify(facts.findLast(({ type }) => type === 'tool.ended'));
+  if (events.some(({ type }) => type === 'approval.requested')) return 'asks';
+  return JSON.stringify(events.findLast(({ type }) => type === 'tool.ended'));
 }
 
 test('the config file and the data folder are closed to a user, and what is beside them is not', async () => {

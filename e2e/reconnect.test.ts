@@ -46,7 +46,7 @@ async function says(witness: EventReader, text: string): Promise<void> {
   await witness.until(({ latest }) => latest === before + text || latest === text);
 }
 
-const ended = ({ facts }: EventReader): boolean => facts.at(-1)?.type === 'turn.ended';
+const ended = ({ events }: EventReader): boolean => events.at(-1)?.type === 'turn.ended';
 
 /** A client of the dialect that comes back to the session time and again. */
 function comingBack(dialect: string, session: string) {
@@ -87,7 +87,7 @@ for (const dialect of Object.keys(DRIVERS)) {
       await witness.until(ended);
 
       const assembled = ASSEMBLED[dialect]?.(client.frames());
-      expect(assembled).toEqual(FINAL[dialect]?.(witness.facts) ?? []);
+      expect(assembled).toEqual(FINAL[dialect]?.(witness.events) ?? []);
       expect(assembled).toEqual([words(1, 80)]);
       witness.cut();
       cut(last.client);
@@ -113,7 +113,7 @@ for (const dialect of Object.keys(DRIVERS)) {
       const third = await client.connect();
       expect(approvalIn(await third.asked())).toEqual(approvalIn(asked));
       third.approve();
-      await witness.until(({ facts }) => facts.some(({ type }) => type === 'tool.ended'));
+      await witness.until(({ events }) => events.some(({ type }) => type === 'tool.ended'));
       cut(third.client);
 
       const fourth = await client.connect();
@@ -127,7 +127,7 @@ for (const dialect of Object.keys(DRIVERS)) {
       await witness.until(ended);
 
       const frames = client.frames();
-      expect(ASSEMBLED[dialect]?.(frames)).toEqual(FINAL[dialect]?.(witness.facts) ?? []);
+      expect(ASSEMBLED[dialect]?.(frames)).toEqual(FINAL[dialect]?.(witness.events) ?? []);
       const thoughts = frames.flat().filter((frame) => THOUGHTS[dialect]?.(frame));
       expect(JSON.stringify(thoughts).match(/Half a thought, and the rest\./g)).toHaveLength(1);
       witness.cut();
@@ -162,12 +162,12 @@ describe('agentloop:', () => {
 
     const back = await server.connect(`/agentloop?token=${token}`);
     back.send(input('third', { previousResponseId: responseId }));
-    await witness.until(({ facts }) => facts.some(({ type }) => type === 'turn.cancelled'));
+    await witness.until(({ events }) => events.some(({ type }) => type === 'turn.cancelled'));
     await says(witness, 'The third answer.');
     model.end();
     await back.next('agent_finished');
     await witness.until(ended);
-    const stored = witness.facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+    const stored = witness.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
     expect(stored).toEqual(['The first answer.', words(1, 20), 'The third answer.']);
     expect(ASSEMBLED.agentloop?.([begun.frames, back.frames])).toEqual(stored);
     witness.cut();
@@ -250,10 +250,10 @@ describe('native:', () => {
       { type: 'input.submit', parts: [{ type: 'text', text }] },
       bearer(),
     );
-  const numbers = ({ facts }: EventReader): number[] => facts.map(({ seq }) => seq);
+  const numbers = ({ events }: EventReader): number[] => events.map(({ seq }) => seq);
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-  test('a reader that comes back with Last-Event-ID misses no fact, is told none twice, and has the whole text', async () => {
+  test('a reader that comes back with Last-Event-ID misses no event, is told none twice, and has the whole text', async () => {
     const witness = await witnessOf('native-text');
     const reader = new EventReader('native-text', undefined, bearer());
     await reader.follow(server);
@@ -273,11 +273,11 @@ describe('native:', () => {
     model.end();
     await reader.until(ended);
     expect(reader.latest).toBe(words(1, 60));
-    expect(reader.facts.findLast((fact) => fact.type === 'text.ended')?.text).toBe(words(1, 60));
-    expect(numbers(reader)).toEqual(upTo(reader.facts.length));
+    expect(reader.events.findLast((event) => event.type === 'text.ended')?.text).toBe(words(1, 60));
+    expect(numbers(reader)).toEqual(upTo(reader.events.length));
     expect(reader.resets).toBe(0);
     await witness.until(ended);
-    expect(reader.facts).toEqual(witness.facts);
+    expect(reader.events).toEqual(witness.events);
     reader.cut();
     witness.cut();
   });
@@ -295,11 +295,11 @@ describe('native:', () => {
     await reader.until(ended);
     await witness.until(ended);
     expect(reader.latest).toBe(words(1, 40));
-    expect(reader.facts).toEqual(witness.facts);
+    expect(reader.events).toEqual(witness.events);
     const page = await fetch(`${server.http}/v1/sessions/native-reset/events?after=1000`, {
       headers: bearer(),
     });
-    expect(await page.json()).toMatchObject({ reset: true, events: witness.facts });
+    expect(await page.json()).toMatchObject({ reset: true, events: witness.events });
     reader.cut();
     witness.cut();
   });

@@ -47,8 +47,8 @@ test('an unfinished turn is judged after the server serves, and then goes on', a
   expect(before.at(-1)).toBe('step.ended');
   const server = await startTestServer({ PARLANCE_DATA: data });
   expect(recordedTypes(data)).toEqual(before);
-  const facts = await followed(server, SESSION.id, (so) => so.at(-1)?.type === 'approval.requested');
-  expect(facts.map(({ type }) => String(type))).toEqual([...before, 'turn.resumed', 'approval.requested']);
+  const events = await followed(server, SESSION.id, (so) => so.at(-1)?.type === 'approval.requested');
+  expect(events.map(({ type }) => String(type))).toEqual([...before, 'turn.resumed', 'approval.requested']);
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { findSandbox } from '../packages/server/src/tools/shell/sandbox.ts';
 import { type FakeModel, fakeModel } from './fake-model.ts';
@@ -35,16 +35,16 @@ async function ruled(
   return { server, model };
 }
 
-const settled = ({ type }: Fact): boolean => type === 'approval.requested' || type === 'tool.ended';
+const settled = ({ type }: DurableEvent): boolean => type === 'approval.requested' || type === 'tool.ended';
 
 /** What became of the call: `ask`, or its outcome. */
 async function verdict(rules: Rules, call: { tool?: string; input: object }, mode?: string): Promise<string> {
   const { server, model } = await ruled(rules, call, mode);
   try {
     await submit(server, 'one', 'Do it.');
-    const facts = await followed(server, 'one', (so) => so.some(settled));
-    const fact = facts.find(settled);
-    return fact?.type === 'tool.ended' ? fact.outcome : 'ask';
+    const events = await followed(server, 'one', (so) => so.some(settled));
+    const event = events.find(settled);
+    return event?.type === 'tool.ended' ? event.outcome : 'ask';
   } finally {
     await server.stop();
     model.stop();

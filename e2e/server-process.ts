@@ -1,7 +1,7 @@
 /** The server as a process of its own, which a test can kill. */
 import { join } from 'node:path';
 import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
 import { outputOf } from './output.ts';
 
@@ -110,30 +110,30 @@ export const submit = async (server: Where, session: string, text: string, key?:
   return (await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers)).status === 200;
 };
 
-/** All facts of the session, as the native API gives them page by page. */
-export async function factsOf(server: Where, session: string): Promise<Fact[]> {
-  const facts: Fact[] = [];
+/** All events of the session, as the native API gives them page by page. */
+export async function durableOf(server: Where, session: string): Promise<DurableEvent[]> {
+  const durableEvents: DurableEvent[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const url: string = `${server.http}/v1/sessions/${session}/events?limit=100&after=${after}`;
-    const page: { events: Fact[]; next: number | null } = await getJson(url);
-    facts.push(...page.events);
+    const page: { events: DurableEvent[]; next: number | null } = await getJson(url);
+    durableEvents.push(...page.events);
     after = page.next;
   }
-  return facts;
+  return durableEvents;
 }
 
-/** Follows the session until `done` says so of the facts so far. */
+/** Follows the session until `done` says so of the events so far. */
 export async function followed(
   server: Where,
   session: string,
-  done: (facts: readonly Fact[]) => boolean,
-): Promise<Fact[]> {
+  done: (events: readonly DurableEvent[]) => boolean,
+): Promise<DurableEvent[]> {
   const stop = new AbortController();
   const response = await fetch(`${server.http}/v1/sessions/${session}/events`, {
     headers: { accept: 'text/event-stream', ...server.headers },
     signal: stop.signal,
   });
-  const facts: Fact[] = [];
+  const events: DurableEvent[] = [];
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body ?? []) {
@@ -142,11 +142,11 @@ export async function followed(
     text = messages.pop() ?? '';
     for (const message of messages) {
       const data = message.match(/^data: (.*)$/m)?.[1];
-      if (message.startsWith('id: ') && data) facts.push(JSON.parse(data));
+      if (message.startsWith('id: ') && data) events.push(JSON.parse(data));
     }
-    if (done(facts)) break;
+    if (done(events)) break;
   }
   stop.abort();
-  if (!done(facts)) throw new Error(`the stream ended after ${facts.map(({ type }) => type)}`);
-  return facts;
+  if (!done(events)) throw new Error(`the stream ended after ${events.map(({ type }) => type)}`);
+  return events;
 }

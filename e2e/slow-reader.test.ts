@@ -75,7 +75,7 @@ const READERS = {
   native: {
     open: (session: string) =>
       rawReader(server.http, `/v1/sessions/${session}/events?after=2&token=${token}`, 'text/event-stream'),
-    /** a snapshot says how far the open block has come, a fact the whole text */
+    /** a snapshot says how far the open block has come, an event the whole text */
     text: (texts: readonly string[]) => {
       let text = '';
       for (const event of texts.join('').split('\n\n')) {
@@ -179,7 +179,7 @@ describe('by default', () => {
     });
   }
 
-  test('native: a reader that is too far behind is told again from the log, with no fact lost or repeated', async () => {
+  test('native: a reader that is too far behind is told again from the log, with no event lost or repeated', async () => {
     const { open, text, done } = READERS.native;
     await prepared('behind');
     const slow = await open('behind');

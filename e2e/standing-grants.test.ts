@@ -1,6 +1,6 @@
 /** What "always" lets a model do, and what it does not. */
 import { expect, test } from 'bun:test';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
 import { fakeModel } from './fake-model.ts';
 import { followed, getJson, postJson, submit } from './server-process.ts';
@@ -18,8 +18,8 @@ test('"always" covers the program inside the working directory, and asks for wha
     return command ? { call: 'shell', input: { command } } : { say: 'Done.' };
   });
   const server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-  const asked = (count: number) => (facts: readonly Fact[]) =>
-    facts.filter(({ type }) => type === 'approval.requested').length === count;
+  const asked = (count: number) => (events: readonly DurableEvent[]) =>
+    events.filter(({ type }) => type === 'approval.requested').length === count;
   const waiting = async () => (await getJson<Approvals>(`${server.http}/v1/approvals`)).approvals[0];
   try {
     await submit(server, 'one', 'Make files.');
@@ -27,8 +27,8 @@ test('"always" covers the program inside the working directory, and asks for wha
     const first = await waiting();
     expect(first?.ask.grant).toBe('shell:touch');
     await postJson(`${server.http}/v1/approvals/${first?.id}`, { answer: 'always' });
-    const facts = await followed(server, 'one', asked(2));
-    expect(facts.filter((fact) => fact.type === 'tool.ended' && fact.outcome === 'ok')).toHaveLength(2);
+    const events = await followed(server, 'one', asked(2));
+    expect(events.filter((event) => event.type === 'tool.ended' && event.outcome === 'ok')).toHaveLength(2);
     const second = await waiting();
     expect(second?.ask).toMatchObject({ command: ['touch', '../three'] });
     expect(second?.ask.grant).toBeUndefined();

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import {
-  factsOf,
+  durableOf,
   followed,
   getJson,
   postJson,
@@ -51,12 +51,12 @@ const ask = (server: ServerProcess, session: string, text: string) =>
     parts: [{ type: 'text', text }],
   });
 const rested = (server: ServerProcess, session: string, turns: number) =>
-  followed(server, session, (facts) => facts.filter(({ type }) => type === 'turn.ended').length === turns);
+  followed(server, session, (events) => events.filter(({ type }) => type === 'turn.ended').length === turns);
 
 // The words come so late that they are in pages of their own: those that sessions share have only beginnings.
 const long = (word: string) => `echo ${'-'.repeat(2_000)} ${`${word} `.repeat(4_000)}`;
 
-async function begun(server: ServerProcess): Promise<Fact[]> {
+async function begun(server: ServerProcess): Promise<DurableEvent[]> {
   for (const [session, word] of [
     ['well', 'unhurt'],
     ['hurt', 'victim'],
@@ -65,8 +65,8 @@ async function begun(server: ServerProcess): Promise<Fact[]> {
     await rested(server, session, 1);
   }
   await submit(server, 'asks', 'run touch made.txt');
-  await followed(server, 'asks', (facts) => facts.some(({ type }) => type === 'approval.requested'));
-  return factsOf(server, 'well');
+  await followed(server, 'asks', (events) => events.some(({ type }) => type === 'approval.requested'));
+  return durableOf(server, 'well');
 }
 
 test('a session of which bytes were overwritten is told as damaged, and the others go on', async () => {
@@ -80,9 +80,9 @@ test('a session of which bytes were overwritten is told as damaged, and the othe
   expect(read.status).toBe(503);
   const error = { code: 'storage_unavailable', message: 'Fact 2 of the session is damaged.' };
   expect(await read.json()).toMatchObject({ error });
-  await server.logged('fact 2 of session [\\"local\\",\\"hurt\\"] is damaged');
+  await server.logged('event 2 of session [\\"local\\",\\"hurt\\"] is damaged');
 
-  expect(await factsOf(server, 'well')).toEqual(before);
+  expect(await durableOf(server, 'well')).toEqual(before);
   expect(await submit(server, 'well', 'echo again')).toBe(true);
   await rested(server, 'well', 2);
   expect(await submit(server, 'new', 'echo hello')).toBe(true);
@@ -95,7 +95,7 @@ test('a session of which bytes were overwritten is told as damaged, and the othe
   expect(answered.status).toBe(200);
   await server.kill();
 
-  // What cannot be folded from the facts is there by its checkpoint; what needs the facts says what is wrong.
+  // What cannot be folded from the events is there by its checkpoint; what needs the events says what is wrong.
   await using again = await startProcess(folder, { LOG_LEVEL: 'info' });
   expect(await submit(again, 'well', 'echo third')).toBe(true);
   await rested(again, 'well', 3);

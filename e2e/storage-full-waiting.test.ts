@@ -2,20 +2,22 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
-const count = (facts: readonly Fact[], type: Fact['type']): number =>
-  facts.filter((fact) => fact.type === type).length;
+const count = (events: readonly DurableEvent[], type: DurableEvent['type']): number =>
+  events.filter((event) => event.type === type).length;
 
 describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mounted)', () => {
   test('an answer to an approval is refused and not half taken: it waits, and can be given when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     await submit(server, 'asks', 'run touch made.txt');
-    const asked = await followed(server, 'asks', (facts) => count(facts, 'approval.requested') === 1);
-    const [approval] = asked.flatMap((fact) => (fact.type === 'approval.requested' ? [fact.approval] : []));
+    const asked = await followed(server, 'asks', (events) => count(events, 'approval.requested') === 1);
+    const [approval] = asked.flatMap((event) =>
+      event.type === 'approval.requested' ? [event.approval] : [],
+    );
     const answer = () => postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
     disk.fill();
 
@@ -26,8 +28,8 @@ describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mount
 
     disk.free();
     expect((await answer()).status).toBe(200);
-    const facts = await followed(server, 'asks', (all) => count(all, 'turn.ended') === 1);
-    expect([count(facts, 'approval.answered'), count(facts, 'tool.started')]).toEqual([1, 1]);
+    const events = await followed(server, 'asks', (all) => count(all, 'turn.ended') === 1);
+    expect([count(events, 'approval.answered'), count(events, 'tool.started')]).toEqual([1, 1]);
     expect(existsSync(join(disk.path, 'made.txt'))).toBe(true);
   });
 

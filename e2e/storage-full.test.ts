@@ -3,11 +3,11 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Fact, textOf } from '../packages/protocol/src/index.ts';
+import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS } from './drivers.ts';
 import {
-  factsOf,
+  durableOf,
   followed,
   getJson,
   postJson,
@@ -20,17 +20,17 @@ import { mountDisk, noDisk } from './small-disk.ts';
 const FULL = 'The server has no space left to store anything.';
 const LOGGED = { LOG_LEVEL: 'info' };
 
-const count = (facts: readonly Fact[], type: Fact['type']): number =>
-  facts.filter((fact) => fact.type === type).length;
-const inputs = (facts: readonly Fact[]): string[] =>
-  facts.flatMap((fact) => (fact.type === 'input.accepted' ? [textOf(fact.parts)] : []));
+const count = (events: readonly DurableEvent[], type: DurableEvent['type']): number =>
+  events.filter((event) => event.type === type).length;
+const inputs = (events: readonly DurableEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'input.accepted' ? [textOf(event.parts)] : []));
 const ended =
   (turns: number) =>
-  (facts: readonly Fact[]): boolean =>
-    count(facts, 'turn.ended') === turns;
+  (events: readonly DurableEvent[]): boolean =>
+    count(events, 'turn.ended') === turns;
 
-function whole(facts: readonly Fact[]): void {
-  expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+function whole(events: readonly DurableEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
 }
 
 const command = (server: ServerProcess, session: string, text: string) =>
@@ -79,7 +79,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     const listed = await fetch(`${server.http}/v1/sessions`, { headers: bearer });
     const { sessions } = (await listed.json()) as { sessions: { id: string }[] };
     expect(sessions.map(({ id }) => id).sort()).toEqual(Object.keys(DRIVERS).sort());
-    expect(inputs(await factsOf(server, 'native'))).toEqual(['echo before']);
+    expect(inputs(await durableOf(server, 'native'))).toEqual(['echo before']);
 
     disk.free();
     for (const { driver } of drivers) {
@@ -87,9 +87,9 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
       for (let answer = ''; !answer.includes('after'); ) answer = await driver.answer();
     }
     expect(await submit(server, 'native', 'echo after')).toBe(true);
-    const facts = await followed(server, 'native', ended(2));
-    whole(facts);
-    expect(inputs(facts)).toEqual(['echo before', 'echo after']);
+    const events = await followed(server, 'native', ended(2));
+    whole(events);
+    expect(inputs(events)).toEqual(['echo before', 'echo after']);
   });
 
   test('a turn that runs then waits, says so in the log, and ends by itself when there is space', async () => {
@@ -103,24 +103,24 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(await submit(server, 'long', 'echo next')).toBe(true);
     disk.fill();
     await server.logged('a session cannot go on');
-    const held = await factsOf(server, 'long');
+    const held = await durableOf(server, 'long');
     expect(count(held, 'turn.ended') + count(held, 'turn.failed')).toBe(0);
     const now = await getJson<{ now: { turn: unknown; queued: number } }>(`${server.http}/v1/sessions/long`);
     expect(now.now.queued).toBe(1);
 
     disk.free();
-    const facts = await followed(server, 'long', ended(2));
-    whole(facts);
-    expect(inputs(facts)).toEqual(['count to 200', 'echo next']);
-    expect(count(facts, 'step.restarted')).toBe(1);
-    const [first] = facts.flatMap((fact) => (fact.type === 'text.ended' ? [fact.text] : []));
+    const events = await followed(server, 'long', ended(2));
+    whole(events);
+    expect(inputs(events)).toEqual(['count to 200', 'echo next']);
+    expect(count(events, 'step.restarted')).toBe(1);
+    const [first] = events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
     expect(first).toContain('200');
     await client.next('agent_finished');
 
     // What is in memory is what is on disk.
     await server.kill();
     await using again = await startProcess(disk.path);
-    expect(await factsOf(again, 'long')).toEqual(facts);
+    expect(await durableOf(again, 'long')).toEqual(events);
   });
 
   test('a call whose outcome could not be kept is told as unknown, and is not run again', async () => {
@@ -128,8 +128,10 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     await using server = await startProcess(disk.path, LOGGED);
     Bun.spawnSync(['mkfifo', join(disk.path, 'gate')]);
     await submit(server, 'effect', 'run sh -c "echo once >> effect.txt; cat gate"');
-    const asked = await followed(server, 'effect', (facts) => count(facts, 'approval.requested') === 1);
-    const [approval] = asked.flatMap((fact) => (fact.type === 'approval.requested' ? [fact.approval] : []));
+    const asked = await followed(server, 'effect', (events) => count(events, 'approval.requested') === 1);
+    const [approval] = asked.flatMap((event) =>
+      event.type === 'approval.requested' ? [event.approval] : [],
+    );
     await postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
     // Opening it to write waits until the command, which has done its work by then, opens it to read.
     const gate = await open(join(disk.path, 'gate'), 'w');
@@ -138,10 +140,12 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     await server.logged('a session cannot go on');
 
     disk.free();
-    const facts = await followed(server, 'effect', ended(1));
-    whole(facts);
-    expect(count(facts, 'tool.started')).toBe(1);
-    expect(facts.flatMap((fact) => (fact.type === 'tool.ended' ? [fact.outcome] : []))).toEqual(['unknown']);
+    const events = await followed(server, 'effect', ended(1));
+    whole(events);
+    expect(count(events, 'tool.started')).toBe(1);
+    expect(events.flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []))).toEqual([
+      'unknown',
+    ]);
     expect(readFileSync(join(disk.path, 'effect.txt'), 'utf8')).toBe('once\n');
   });
 
@@ -150,13 +154,13 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     await using server = await startProcess(disk.path);
     // So much that the database would have to grow for it.
     await submit(server, 'kept', `echo ${'x'.repeat(200_000)}`);
-    const facts = await followed(server, 'kept', ended(1));
+    const events = await followed(server, 'kept', ended(1));
     disk.fill();
     process.kill(server.pid, 'SIGTERM');
     expect(await server.stderr()).toBe('');
     disk.free();
     await using again = await startProcess(disk.path);
-    expect(await factsOf(again, 'kept')).toEqual(facts);
+    expect(await durableOf(again, 'kept')).toEqual(events);
   });
 
   test('what was acknowledged while it filled up survives a kill, and nothing that was refused is there', async () => {
@@ -178,9 +182,9 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     const sessions = ['s0', 's1', 's2', 's3', 's4'];
     const found: string[] = [];
     for (const session of sessions) {
-      const facts = await factsOf(again, session);
-      whole(facts);
-      found.push(...inputs(facts));
+      const events = await durableOf(again, session);
+      whole(events);
+      found.push(...inputs(events));
     }
     expect(found.sort()).toEqual(kept.sort());
   });

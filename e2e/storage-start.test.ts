@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
-import { factsOf, startProcess, submit } from './server-process.ts';
+import { durableOf, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-storage-'));
@@ -154,8 +154,8 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     expect(await startOn(data)).toEqual(refused(`${data} cannot be used: the disk is full (disk I/O error)`));
     disk.free();
     await using server = await startProcess(disk.path);
-    const facts = await factsOf(server, 'kept');
-    expect(facts.filter(({ type }) => type === 'input.accepted')).toHaveLength(20);
+    const events = await durableOf(server, 'kept');
+    expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(20);
     expect(existsSync(join(data, 'secret'))).toBe(true);
   });
 });

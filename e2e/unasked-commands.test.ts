@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fact } from '../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { hostileSettings, repositoryIn } from '../packages/server/src/tools/shell/testing.ts';
 import { fakeModel } from './fake-model.ts';
@@ -23,13 +23,13 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const settled = ({ type }: Fact): boolean => type === 'approval.requested' || type === 'tool.ended';
+const settled = ({ type }: DurableEvent): boolean => type === 'approval.requested' || type === 'tool.ended';
 
 /** What became of a call of the session, counted from 1: its output, or null if it is asked for. */
 async function outcomeIn(where: Where, session: string, call = 1): Promise<string | null> {
-  const facts = await followed(where, session, (so) => so.filter(settled).length >= call);
-  const fact = facts.filter(settled)[call - 1];
-  return fact?.type === 'tool.ended' ? JSON.stringify(fact.parts) : null;
+  const events = await followed(where, session, (so) => so.filter(settled).length >= call);
+  const event = events.filter(settled)[call - 1];
+  return event?.type === 'tool.ended' ? JSON.stringify(event.parts) : null;
 }
 
 /** A call that a user makes by name, without a model. */

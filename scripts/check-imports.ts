@@ -1,10 +1,8 @@
 /**
- * The import rule: protocol ← core ← dialects | providers | tools | stores | transports | auth | telemetry ← main.
- * Siblings do not import each other, and a dialect sees the core only through `engine.ts`. The copilot knows the
- * protocol alone; dialects, tools and providers may ask it. The OpenAPI description reads the schemas of dialects, and nothing else of
- * them. The SDK sees the types of the protocol and the parser of server-sent events, so that it stays small and runs anywhere. The console
- * sees the SDK and the types of the protocol. Tests and
- * `testing/` may import anything; nothing but tests imports `testing/`.
+ * The import rule of the server: core ← http ← dialects; core ← providers | tools | stores | auth | telemetry; all of them
+ * ← compose and main. A dialect sees the core through `core/api/index.ts` only. `copilot/` imports the protocol alone.
+ * `openapi/` imports schemas of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
+ * import anything; only tests import `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
@@ -23,7 +21,7 @@ const ROOMS = [
   'tools',
   'stores',
   'buses',
-  'transports',
+  'http',
   'auth',
   'telemetry',
   'copilot',
@@ -56,15 +54,18 @@ function allowed(from: string, to: string): boolean {
     case 'copilot':
       return false;
     case 'config':
-      return to === join(SERVER, 'tools/mcp/servers.ts'); // the shape of that setting is the tool's own
+      return to === join(SERVER, 'tools/mcp/servers.ts') || to === join(SERVER, 'tools/paths.ts');
     case 'dialects':
-      return to === join(SERVER, 'core/engine.ts') || target === 'copilot';
+      return to === join(SERVER, 'core/api/index.ts') || target === 'http' || target === 'copilot';
     case 'providers':
       return target === 'core' || target === 'wires' || target === 'copilot';
     case 'openapi':
       return target === 'dialects' && /\/(schemas|request)\.ts$/.test(to);
     case 'tools':
       return target === 'core' || target === 'copilot';
+    case 'auth':
+    case 'telemetry':
+      return target === 'core' || target === 'http';
     default:
       return target === 'core';
   }

@@ -1,7 +1,7 @@
 /** Writes the documentation that is made from the code. `--check` only says whether it is up to date, and its links lead somewhere. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config.ts';
+import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';
 import { openApiText } from '../packages/server/src/openapi/document.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { $ } from 'bun';
-import { Trouble } from './test-trouble.ts';
+import { Trouble } from './test-failures.ts';
 
 /** program → Debian package */
 const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep', chromium: 'chromium' };

@@ -26,7 +26,7 @@ export async function quietRounds<Round>(
   wanted: number,
   most: number,
   play: (round: number) => Promise<Round>,
-  { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: Surroundings = {},
+  { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: DialectContext = {},
 ): Promise<Rounds<Round>> {
   const played: Played<Round>[] = [];
   while (played.length < most && played.filter(isQuiet).length < wanted) {
@@ -59,7 +59,7 @@ export function quietestOf<Round>(played: readonly Played<Round>[], wanted: numb
   };
 }
 
-type Surroundings = { readonly processors?: () => Processors; readonly pause?: () => Promise<unknown> };
+type DialectContext = { readonly processors?: () => Processors; readonly pause?: () => Promise<unknown> };
 
 type Processors = { readonly all: number; readonly stolen: number };
 

@@ -1,7 +1,7 @@
-/** Facts made durable, SQLite with synchronous FULL: how many a second, and how soon each is acknowledged. */
+/** Events made durable, SQLite with synchronous FULL: how many a second, and how soon each is acknowledged. */
 import { join } from 'node:path';
 import {
-  type Fact,
+  type DurableEvent,
   type InputId,
   PrincipalId,
   SessionId,
@@ -30,7 +30,7 @@ export const append: Table = {
     { key: 'p99', title: 'p99 ms', digits: 2 },
     { key: 'slowest', title: 'slowest ms', digits: 1 },
     { key: 'stolen', title: 'host took %', digits: 1 },
-    { key: 'fullRate', title: `facts/s, ${WRITERS} writers` },
+    { key: 'fullRate', title: `events/s, ${WRITERS} writers` },
   ],
   jobs: () => ['store', 'native HTTP'].map((subject) => ({ subject, size: 1_000 })),
   async measure({ subject, size, quick }, progress) {
@@ -87,7 +87,7 @@ async function throughStore(folder: string, measured: Measure) {
   }));
   const write = async (session: (typeof sessions)[number]) => {
     const at = Date.now();
-    const fact: Fact = {
+    const event: DurableEvent = {
       type: 'input.accepted',
       input: crypto.randomUUID() as string as InputId,
       parts: [textPart('A message of ordinary length, as people write them to an agent.')],
@@ -97,7 +97,7 @@ async function throughStore(folder: string, measured: Measure) {
       at,
       seq: session.head + 1,
     };
-    await store.append(session.head, [fact], {
+    await store.append(session.head, [event], {
       ref: session.ref,
       dialect: 'native',
       domain: 'general',

@@ -24,7 +24,7 @@ export const compaction: Table = {
     using folder = temporaryFolder();
     const rounds = quick ? 2 : 5;
     progress('writing the sessions');
-    // Two items a turn, which is five facts; each round needs a context that was not compacted yet.
+    // Two items a turn, which is five events; each round needs a context that was not compacted yet.
     for (let round = 0; round <= rounds; round++)
       await writeSession(join(folder.path, 'data'), `round-${round}`, (size / 2) * 5 + 1, false);
     const server = await startParlance(folder.path, { PROVIDER: 'offline', PARLANCE_OFFLINE_DELAY: '0' });
@@ -36,9 +36,9 @@ export const compaction: Table = {
         const url = `${server.http}/v1/sessions/round-${round}`;
         await (await fetch(url)).arrayBuffer();
         const { ms, given } = await timed(() => postJson(`${url}/commands`, { type: 'context.compact' }));
-        const fact = (given as Compacted).facts.find(({ type }) => type === 'context.compacted');
-        if (!fact) throw new Error('nothing was compacted');
-        tokens = { oldTokens: fact.oldTokens ?? 0, newTokens: fact.newTokens ?? 0 };
+        const event = (given as Compacted).facts.find(({ type }) => type === 'context.compacted');
+        if (!event) throw new Error('nothing was compacted');
+        tokens = { oldTokens: event.oldTokens ?? 0, newTokens: event.newTokens ?? 0 };
         if (round > 0) times.push(ms); // the first warms up
       }
       return { ms: median(times), ...tokens };

@@ -13,13 +13,13 @@ const TOKEN = /\d+:\d{16} /g;
 const PATIENCE_MS = 30_000;
 
 /** The watchers of one server; each answer is checked anew. */
-class Audience {
+class SubscriptionHub {
   #checks: AnswerCheck[] = [];
   #waiting = 0;
   #ended = Promise.withResolvers<void>();
 
-  static async of(server: Watched, size: number): Promise<Audience> {
-    const audience = new Audience();
+  static async of(server: Watched, size: number): Promise<SubscriptionHub> {
+    const audience = new SubscriptionHub();
     const watch = (index: number) => server.watch((frame, at) => audience.#hear(index, frame, at));
     for (let first = 0; first < size; first += 50)
       await Promise.all(Array.from({ length: Math.min(50, size - first) }, (_, next) => watch(first + next)));
@@ -70,7 +70,7 @@ export const fanOut: Table = {
       const server = await start(upstream.url, folder.path, RATE);
       try {
         progress('connecting watchers');
-        const audience = await Audience.of(server, size);
+        const audience = await SubscriptionHub.of(server, size);
         progress('warming up');
         for (let round = quick ? 1 : 2; round > 0; round--) await audience.answer(server, size, []);
         progress('measuring');

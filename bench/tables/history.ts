@@ -15,11 +15,11 @@ type Opening = 'session' | 'lastPage' | 'messages' | 'attach';
 
 export const history: Table = {
   name: 'history',
-  title: `Open a session that is not in memory: the session, its last ${PAGE} facts, its last ${PAGE} messages, its live stream`,
+  title: `Open a session that is not in memory: the session, its last ${PAGE} events, its last ${PAGE} messages, its live stream`,
   unit: 'facts',
   columns: [
     { key: 'sessionMs', title: 'session ms', digits: 2 },
-    { key: 'lastPageMs', title: 'facts ms', digits: 2 },
+    { key: 'lastPageMs', title: 'events ms', digits: 2 },
     { key: 'lastPageBytes', title: 'bytes' },
     { key: 'messagesMs', title: 'messages ms', digits: 2 },
     { key: 'messagesBytes', title: 'bytes' },
@@ -30,7 +30,7 @@ export const history: Table = {
     (quick ? [10, 10_000] : [10, 1_000, 100_000]).map((size) => ({ subject: 'Parlance', size })),
   async measure({ size, quick }, progress) {
     using folder = temporaryFolder();
-    progress(`writing ${size} facts`);
+    progress(`writing ${size} events`);
     const data = join(folder.path, 'data');
     await writeSession(data, 'warm', 10, true);
     await writeSession(data, 'long', size, true);
@@ -94,7 +94,7 @@ async function attach(url: string): Promise<number> {
   return text.length;
 }
 
-/** Resolves when it has ended, with the number of the last fact. */
+/** Resolves when it has ended, with the number of the last event. */
 async function oneTurn(http: string, id: string): Promise<number> {
   const url = `${http}/v1/sessions/${id}`;
   await postJson(`${url}/commands`, { type: 'input.submit', parts: [{ type: 'text', text: 'echo hello' }] });

@@ -1,16 +1,16 @@
 /** A database with a session of any length, written through the store as the server would have written it. */
 import {
   type BlockId,
-  type Fact,
-  type FactBody,
+  type DurableEvent,
+  type DurableEventBody,
   type InputId,
   PrincipalId,
   SessionId,
   type TurnId,
   textPart,
 } from '../../packages/protocol/src/index.ts';
-import type { SessionRecord } from '../../packages/server/src/core/ports/store.ts';
-import { defaultRoster } from '../../packages/server/src/domains.ts';
+import { defaultRoster } from '../../packages/server/src/compose/domains.ts';
+import type { SessionRecord } from '../../packages/server/src/core/ports/event-store.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
 const roster = defaultRoster();
@@ -23,8 +23,8 @@ const WORDS =
 const TURNS_BETWEEN_COMPACTIONS = 200;
 const BATCH = 5_000;
 
-/** The facts of one turn that was asked and answered. */
-function turnFacts(turn: number): FactBody[] {
+/** The events of one turn that was asked and answered. */
+function turnEvents(turn: number): DurableEventBody[] {
   const ids = {
     turn: `turn-${turn}` as TurnId,
     input: `input-${turn}` as InputId,
@@ -45,7 +45,7 @@ function turnFacts(turn: number): FactBody[] {
   ];
 }
 
-const compactedAt = (seq: number): FactBody => ({
+const compactedAt = (seq: number): DurableEventBody => ({
   type: 'context.compacted',
   summary: WORDS,
   oldTokens: 50_000,
@@ -55,12 +55,12 @@ const compactedAt = (seq: number): FactBody => ({
   readFrom: seq,
 });
 
-/** At least `facts` of them, up to the end of a turn. Without compactions all of it is context. */
-function* bodies(facts: number, compactions: boolean): Generator<FactBody> {
+/** At least `events` of them, up to the end of a turn. Without compactions all of it is context. */
+function* bodies(events: number, compactions: boolean): Generator<DurableEventBody> {
   yield { type: 'session.created', dialect: 'native', named: true, domain: DOMAIN, agent: AGENT };
   let written = 1;
-  for (let turn = 1; written < facts; turn++) {
-    for (const body of turnFacts(turn)) yield body;
+  for (let turn = 1; written < events; turn++) {
+    for (const body of turnEvents(turn)) yield body;
     written += 5;
     if (!compactions || turn % TURNS_BETWEEN_COMPACTIONS !== 0) continue;
     yield compactedAt(written);
@@ -71,7 +71,7 @@ function* bodies(facts: number, compactions: boolean): Generator<FactBody> {
 export async function writeSession(
   data: string,
   id: string,
-  facts: number,
+  events: number,
   compactions: boolean,
 ): Promise<number> {
   const store = openSqliteStore(data);
@@ -89,19 +89,19 @@ export async function writeSession(
     approval: null,
     archived: false,
     labels: {},
-    messageCount: Math.floor(facts / 5) * 2,
+    messageCount: Math.floor(events / 5) * 2,
     createdAt: at,
     updatedAt: at,
     checkpoint: null,
   };
   let head = 0;
-  let batch: Fact[] = [];
+  let batch: DurableEvent[] = [];
   const flush = async () => {
     await store.append(head, batch, { ...record, head: head + batch.length });
     head += batch.length;
     batch = [];
   };
-  for (const body of bodies(facts, compactions)) {
+  for (const body of bodies(events, compactions)) {
     batch.push({ ...body, session: ref.id, id: crypto.randomUUID(), at, seq: head + batch.length + 1 });
     if (batch.length === BATCH) await flush();
   }

@@ -3,8 +3,8 @@ import {
   type ApprovalId,
   type BlockId,
   type CallId,
-  type Fact,
-  type FactBody,
+  type DurableEvent,
+  type DurableEventBody,
   type InputId,
   type JsonObject,
   PrincipalId,
@@ -12,9 +12,14 @@ import {
   type TurnId,
   textPart,
 } from '../../packages/protocol/src/index.ts';
-import { checkpointOf, recordOf } from '../../packages/server/src/core/record.ts';
-import { atRest, evolve, initialState, type SessionState } from '../../packages/server/src/core/session.ts';
-import { defaultRoster } from '../../packages/server/src/domains.ts';
+import { defaultRoster } from '../../packages/server/src/compose/domains.ts';
+import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
+import {
+  atRest,
+  evolve,
+  initialState,
+  type SessionState,
+} from '../../packages/server/src/core/domain/session-state.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
 /** The same number however many sessions there are, so that what they cost can be compared. */
@@ -31,7 +36,7 @@ const CONTEXT = { tokens: 1_000, limit: 100_000, items: 2, strategy: 'threshold'
 /** Appends that share a commit. */
 const AT_ONCE = 500;
 
-const begun = (index: number, turn: TurnId): FactBody[] => {
+const begun = (index: number, turn: TurnId): DurableEventBody[] => {
   const input = crypto.randomUUID() as string as InputId;
   const text = index === 0 ? NEEDLE : `Question ${index}: how does the parser go on when more has come?`;
   return [
@@ -41,7 +46,7 @@ const begun = (index: number, turn: TurnId): FactBody[] => {
   ];
 };
 
-const answered = (turn: TurnId): FactBody[] => [
+const answered = (turn: TurnId): DurableEventBody[] => [
   {
     type: 'text.ended',
     turn,
@@ -53,7 +58,7 @@ const answered = (turn: TurnId): FactBody[] => [
 ];
 
 /** A call of the shell that waits for a person; of another tool, one that waits for a client to come back. */
-const waiting = (turn: TurnId, call: CallId, deferred: boolean): FactBody[] => {
+const waiting = (turn: TurnId, call: CallId, deferred: boolean): DurableEventBody[] => {
   const command = ['touch', 'made.txt'];
   const tool = deferred ? 'browser_act' : 'shell';
   const input: JsonObject = deferred ? { action: 'click(1)' } : { command };
@@ -64,7 +69,7 @@ const waiting = (turn: TurnId, call: CallId, deferred: boolean): FactBody[] => {
     description: 'Runs touch made.txt.',
     grant: 'shell:touch',
   };
-  const last: FactBody = deferred
+  const last: DurableEventBody = deferred
     ? { type: 'call.deferred', turn, call }
     : { type: 'approval.requested', turn, call, approval, ask, hash: 'bench' };
   return [
@@ -75,7 +80,7 @@ const waiting = (turn: TurnId, call: CallId, deferred: boolean): FactBody[] => {
 };
 
 /** Idle sessions; the last `APPROVALS` wait for a person, and one in a hundred of the others for a client. */
-function bodiesOf(index: number, sessions: number): FactBody[] {
+function bodiesOf(index: number, sessions: number): DurableEventBody[] {
   const turn = crypto.randomUUID() as string as TurnId;
   const start = begun(index, turn);
   if (index >= sessions - APPROVALS) return [...start, ...waiting(turn, `call_${index}` as CallId, false)];
@@ -91,14 +96,14 @@ export async function writeSessions(data: string, sessions: number): Promise<voi
     const ref = { owner: OWNER, id: SessionId.parse(crypto.randomUUID()) };
     let state: SessionState = initialState(AGENT);
     let rested: SessionState | null = null;
-    const facts = bodiesOf(index, sessions).map((body, place): Fact => {
+    const events = bodiesOf(index, sessions).map((body, place): DurableEvent => {
       const envelope = { session: ref.id, id: crypto.randomUUID(), at: from + index * 1_000, seq: place + 1 };
-      const fact: Fact = { ...body, ...envelope };
-      state = evolve(state, fact);
+      const event: DurableEvent = { ...body, ...envelope };
+      state = evolve(state, event);
       if (atRest(state)) rested = state;
-      return fact;
+      return event;
     });
-    await store.append(0, facts, recordOf(ref, state, rested && checkpointOf(rested)));
+    await store.append(0, events, recordOf(ref, state, rested && checkpointOf(rested)));
   }
 
   for (let index = 0; index < sessions; index += AT_ONCE) {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { getJson } from '../server-process.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
@@ -70,10 +70,10 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await page.keyboard.press('Enter');
     await seen(card.getByText('Denied by you: “nay, ye”'));
     await watching.next('agent_message');
-    const { events } = await getJson<{ events: Fact[] }>(
+    const { events } = await getJson<{ events: DurableEvent[] }>(
       `${place.server.http}/v1/sessions/denied/events?limit=100`,
     );
-    const ended = events.find((fact) => fact.type === 'tool.ended');
+    const ended = events.find((event) => event.type === 'tool.ended');
     expect(ended?.parts).toEqual([{ type: 'text', text: 'The user denied this call: nay, ye' }]);
     expect(existsSync(fileOf('denied.txt'))).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** A session of many facts, as an import brings it. */
+/** A session of many events, as an import brings it. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const AGENT = { id: 'assistant', name: 'Assistant' };
 const USAGE = { inputTokens: 10, outputTokens: 20 };
 const CONTEXT = { tokens: 100, limit: 1_000, items: 2, strategy: 'threshold' };
 
-function factsOfTurn(number: number): object[] {
+function eventsOfTurn(number: number): object[] {
   const [turn, input, block] = [`turn-${number}`, `input-${number}`, `block-${number}`];
   const answer = number % 7 === 0 ? `\n\n\`\`\`ts\nconst number = ${number};\n\`\`\`` : '';
   return [
@@ -25,18 +25,18 @@ function factsOfTurn(number: number): object[] {
   ];
 }
 
-/** A data folder with one session of `turns` turns, of five facts each. */
+/** A data folder with one session of `turns` turns, of five events each. */
 export async function longSession(id: string, turns: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-long-'));
   const bodies = [
     { type: 'session.created', dialect: 'native', named: true, domain: 'general', agent: AGENT },
-    ...Array.from({ length: turns }, (_, index) => factsOfTurn(index + 1)).flat(),
+    ...Array.from({ length: turns }, (_, index) => eventsOfTurn(index + 1)).flat(),
   ];
   const lines = bodies.map((body, index) =>
     JSON.stringify({
       ...body,
       session: id,
-      id: `fact-${index}`,
+      id: `event-${index}`,
       at: 1_700_000_000_000 + index,
       seq: index + 1,
     }),
@@ -45,7 +45,7 @@ export async function longSession(id: string, turns: number): Promise<string> {
     format: 'parlance.session',
     version: 1,
     session: { owner: 'local', id },
-    facts: lines.length,
+    events: lines.length,
   };
   const file = join(folder, 'session.jsonl');
   await Bun.write(file, [JSON.stringify(header), ...lines, ''].join('\n'));

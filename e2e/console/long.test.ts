@@ -1,4 +1,4 @@
-/** A session of ten thousand facts opens and scrolls; what is not on the screen does not exist on the page. */
+/** A session of ten thousand events opens and scrolls; what is not on the screen does not exist on the page. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -22,7 +22,7 @@ async function scrolled(page: Page, scroller: string, key: 'Home' | 'End'): Prom
   }, key);
 }
 
-describe.skipIf(NO_BROWSER)('ten thousand facts', () => {
+describe.skipIf(NO_BROWSER)('ten thousand events', () => {
   beforeAll(async () => {
     folder = await longSession('long', TURNS);
     place = await openConsole({ PARLANCE_DATA: folder });
@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER)('ten thousand facts', () => {
     await page.context().close();
   });
 
-  test('in the timeline: every fact can be reached', async () => {
+  test('in the timeline: every event can be reached', async () => {
     const page = await place.open('/timeline/long');
     const last = 1 + 5 * TURNS;
     await seen(page.getByRole('article', { name: `Fact ${last}: turn.ended` }));
@@ -53,7 +53,7 @@ describe.skipIf(NO_BROWSER)('ten thousand facts', () => {
     await scrolled(page, '.entries', 'Home');
     await seen(page.getByRole('article', { name: 'Fact 1: session.created' }));
     expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
-    await page.getByRole('searchbox', { name: 'Search facts and frames' }).fill('question 1234');
+    await page.getByRole('searchbox', { name: 'Search events and frames' }).fill('question 1234');
     await seen(page.getByRole('article', { name: `Fact ${2 + 5 * 1233}: input.accepted` }));
     expect(await page.locator('.entries-row').count()).toBe(1);
     expect(place.problems()).toEqual([]);

@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await gone(rowOf(page, 'to be archived'));
   });
 
-  test('exported, it is a file with every fact', async () => {
+  test('exported, it is a file with every event', async () => {
     await say(place.server, 'exported', 'to be exported');
     await goTo('/');
     await seen(rowOf(page, 'to be exported'));

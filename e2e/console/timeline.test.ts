@@ -10,7 +10,7 @@ let page: Page;
 /** In the same tab, as a link would. */
 const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
-const fact = (page: Page, type: string) =>
+const event = (page: Page, type: string) =>
   page.getByRole('article', { name: new RegExp(`^Fact \\d+: ${type}$`) });
 const frame = (page: Page, words: string) =>
   page.getByRole('article', { name: new RegExp(`^Frame \\d+ ${words}$`) });
@@ -23,11 +23,11 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('facts of the past and frames of the present stand beside each other, and can be filtered', async () => {
+  test('events of the past and frames of the present stand beside each other, and can be filtered', async () => {
     await say(place.server, 'watched', 'hello');
     await goTo('/timeline/watched');
-    await seen(fact(page, 'session.created'));
-    await seen(fact(page, 'turn.ended'));
+    await seen(event(page, 'session.created'));
+    await seen(event(page, 'turn.ended'));
 
     const [one, other] = [
       await place.server.connect('/agentloop?session=watched'),
@@ -49,8 +49,8 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await seen(frame(page, 'to broadcast: agent_message'));
     await page.getByRole('button', { name: 'Show everything' }).click();
     await page.getByLabel('Fact type').selectOption('input.accepted');
-    await gone(fact(page, 'session.created'));
-    await seen(fact(page, 'input.accepted').first());
+    await gone(event(page, 'session.created'));
+    await seen(event(page, 'input.accepted').first());
     await page.getByRole('button', { name: 'Show everything' }).click();
 
     // The exact frame, unfolded.
@@ -63,14 +63,14 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   test('paused, nothing moves; resumed, nothing is missing', async () => {
     await say(place.server, 'paused', 'hello');
     await goTo('/timeline/paused');
-    await seen(fact(page, 'turn.ended'));
+    await seen(event(page, 'turn.ended'));
     await page.getByRole('button', { name: 'Pause' }).click();
     const chat = await place.openBeside(page, '/sessions/paused');
     await say(place.server, 'paused', 'hello once more');
     await seen(chat.locator('.said').getByText('hello once more'));
     expect(await page.getByText('hello once more').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
-    await seen(fact(page, 'input.accepted').nth(1));
+    await seen(event(page, 'input.accepted').nth(1));
     await chat.close();
   });
 

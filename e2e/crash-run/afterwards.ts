@@ -1,7 +1,7 @@
 /** When the killing is over: what is still pending, whether every session answers, and everything that is stored. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { postJson, type ServerProcess } from '../server-process.ts';
 import { PATIENCE_MS } from './client.ts';
 import { endsIn, submitKeyed } from './clients/native.ts';
@@ -27,7 +27,7 @@ export async function collect(
     ...(await pendingApprovals(server, token)).map((one) => ({ ...one, token })),
   ];
   for (const one of waiting) await deny(server, one.id, one.token);
-  const facts = new Map<string, Fact[]>();
+  const events = new Map<string, DurableEvent[]>();
   const left = [...ledger.conversations];
   const deadline = performance.now() + ANSWERS_MS;
   const work = async () => {
@@ -37,7 +37,7 @@ export async function collect(
       const read = await within(deadline + PATIENCE_MS, exchange).catch((thrown) =>
         ledger.trouble(`the last message to ${next?.id}`, thrown),
       );
-      if (read) facts.set(next.id, read);
+      if (read) events.set(next.id, read);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -45,7 +45,7 @@ export async function collect(
     ...ledger,
     happened: [...linesOf(join(folder, 'effects.txt')), ...ledger.happenedAtClients],
     pending: waiting.map(({ id }) => id),
-    facts,
+    events,
   };
 }
 
@@ -68,34 +68,38 @@ async function deny(server: ServerProcess, approval: string, token: string | und
   if (status !== 200) throw new Error(`an approval was denied with ${status}`);
 }
 
-/** One more message, whatever happened before; all facts when it has been answered, or when that takes too long. */
+/** One more message, whatever happened before; all events when it has been answered, or when that takes too long. */
 async function lastExchange(
   server: ServerProcess,
   token: string | undefined,
   conversation: Conversation,
   ledger: Ledger,
   deadline: number,
-): Promise<Fact[]> {
+): Promise<DurableEvent[]> {
   const message = ledger.says(conversation, { text: `echo last words of ${conversation.id}` });
   await submitKeyed(server, message, ledger, bearer(token));
   for (;;) {
-    const facts = await allFacts(server, conversation.id, token);
-    const inputs = facts.filter(({ type }) => type === 'input.accepted').length;
-    if (endsIn(facts) === inputs || performance.now() > deadline) return facts;
+    const events = await allEvents(server, conversation.id, token);
+    const inputs = events.filter(({ type }) => type === 'input.accepted').length;
+    if (endsIn(events) === inputs || performance.now() > deadline) return events;
     await Bun.sleep(50);
   }
 }
 
-async function allFacts(server: ServerProcess, session: string, token: string | undefined): Promise<Fact[]> {
-  const facts: Fact[] = [];
+async function allEvents(
+  server: ServerProcess,
+  session: string,
+  token: string | undefined,
+): Promise<DurableEvent[]> {
+  const durableEvents: DurableEvent[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const url: string = `${server.http}/v1/sessions/${session}/events?limit=${PAGE}&after=${after}`;
     const response: Response = await fetch(url, { headers: bearer(token) });
-    const page = (await response.json()) as { events: Fact[]; next: number | null };
-    facts.push(...page.events);
+    const page = (await response.json()) as { events: DurableEvent[]; next: number | null };
+    durableEvents.push(...page.events);
     after = page.events.length === 0 ? null : page.next;
   }
-  return facts;
+  return durableEvents;
 }
 
 const linesOf = (path: string): string[] =>

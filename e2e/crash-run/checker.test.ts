@@ -1,6 +1,6 @@
 /** The checker is shown runs that went wrong, one thing at a time: a checker that cannot fail proves nothing. */
 import { expect, test } from 'bun:test';
-import type { Fact, FactBody } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent, DurableEventBody } from '../../packages/protocol/src/index.ts';
 import { check, type Violation } from './checker.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -10,15 +10,15 @@ const CONTEXT = { tokens: 1, limit: 10, items: 1, strategy: 'none' };
 const text = (words: string) => [{ type: 'text', text: words }];
 type Bodies = readonly Record<string, unknown>[];
 
-/** Facts as the native API gives them, numbered from 1. */
-const numbered = (bodies: Bodies): Fact[] =>
+/** Events as the native API gives them, numbered from 1. */
+const numbered = (bodies: Bodies): DurableEvent[] =>
   bodies.map((body, index) => ({
-    ...(body as FactBody),
+    ...(body as DurableEventBody),
     session: SESSION,
-    id: `fact-${index + 1}`,
+    id: `event-${index + 1}`,
     at: index,
     seq: index + 1,
-  })) as Fact[];
+  })) as DurableEvent[];
 
 const asked = (turn: string, words: string): Bodies => [
   { type: 'input.accepted', input: `input-${turn}`, parts: text(words), dialect: 'native' },
@@ -69,10 +69,10 @@ const message = (number: number, words: string) => ({
 
 /** A run in which everything went well. */
 const healthy = (log: Bodies = LOG): Evidence => {
-  const facts = numbered(log);
+  const events = numbered(log);
   return {
     sent: [message(1, 'count to 3'), message(2, 'run ./effect effect-1'), message(3, 'echo bye')],
-    told: facts.map(({ seq, id }) => ({ reader: 'reader', session: SESSION, seq, id })),
+    told: events.map(({ seq, id }) => ({ reader: 'reader', session: SESSION, seq, id })),
     shown: [
       { session: SESSION, dialect: 'extension', part: 'last step', text: '1 2 3' },
       { session: SESSION, dialect: 'agentloop', part: 'block', of: 'block-t1', text: '1 2 3' },
@@ -84,7 +84,7 @@ const healthy = (log: Bodies = LOG): Evidence => {
     happened: ['effect-1'],
     pending: [],
     troubles: [],
-    facts: new Map([[SESSION, facts]]),
+    events: new Map([[SESSION, events]]),
   };
 };
 
@@ -95,7 +95,7 @@ const changed = (type: string, more: object): Bodies =>
 const rules = (evidence: Evidence): Violation['rule'][] => [
   ...new Set(check(evidence).map(({ rule }) => rule)),
 ];
-/** The same, but nobody was told the facts one by one: only what is stored has changed. */
+/** The same, but nobody was told the events one by one: only what is stored has changed. */
 const stored = (log: Bodies): Evidence => ({ ...healthy(log), told: [] });
 
 test('a healthy run has no violations', () => {
@@ -134,26 +134,26 @@ const doctored: [string, Evidence, Violation['rule']][] = [
   ],
   [
     'a number is left out',
-    { ...stored(LOG), facts: new Map([[SESSION, numbered(LOG).filter(({ seq }) => seq !== 3)]]) },
+    { ...stored(LOG), events: new Map([[SESSION, numbered(LOG).filter(({ seq }) => seq !== 3)]]) },
     'gap in numbers',
   ],
   [
-    'a reader was told another fact under the same number',
+    'a reader was told another event under the same number',
     { ...healthy(), told: [{ reader: null, session: SESSION, seq: 4, id: 'another' }] },
     'number reused',
   ],
   [
-    'a fact that a reader was told is gone',
+    'an event that a reader was told is gone',
     { ...healthy(), told: [{ reader: null, session: SESSION, seq: 99, id: 'fact-99' }] },
     'number reused',
   ],
   [
-    'a reader was told a fact twice',
+    'a reader was told an event twice',
     { ...healthy(), told: [...healthy().told, ...healthy().told.slice(-1)] },
     'gap in numbers',
   ],
   [
-    'a reader missed a fact',
+    'a reader missed an event',
     { ...healthy(), told: healthy().told.filter(({ seq }) => seq !== 5) },
     'gap in numbers',
   ],
@@ -184,7 +184,7 @@ const doctored: [string, Evidence, Violation['rule']][] = [
   ],
   ['a side effect happened twice', { ...healthy(), happened: ['effect-1', 'effect-1'] }, 'effect twice'],
   ['a side effect is told as done, and is not there', { ...healthy(), happened: [] }, 'effect untold'],
-  ['a side effect happened before any fact said so', stored(without(LOG, 'tool.started')), 'effect untold'],
+  ['a side effect happened before any event said so', stored(without(LOG, 'tool.started')), 'effect untold'],
   [
     'a call was begun twice',
     stored(LOG.flatMap((body) => (body.type === 'tool.started' ? [body, body] : [body]))),

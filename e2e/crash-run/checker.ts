@@ -1,5 +1,5 @@
 /** Proves that nothing was lost: a pure function of what clients saw and what is stored. An empty list is the proof. */
-import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Evidence, Sent, Shown } from './evidence.ts';
 import { fits } from './messages.ts';
 import { ENDED, readTurns, type SessionRead, shownOf, type TurnRead } from './turns.ts';
@@ -28,10 +28,10 @@ export type Violation = {
 type Read = ReadonlyMap<string, SessionRead>;
 
 export function check(evidence: Evidence): Violation[] {
-  const read: Read = new Map([...evidence.facts].map(([session, facts]) => [session, readTurns(facts)]));
+  const read: Read = new Map([...evidence.events].map(([session, events]) => [session, readTurns(events)]));
   return [
     ...messages(evidence, read),
-    ...[...evidence.facts].flatMap(([session, facts]) => numbers(session, facts)),
+    ...[...evidence.events].flatMap(([session, events]) => numbers(session, events)),
     ...told(evidence),
     ...[...read].flatMap(([session, { turns, unheard }]) => ends(session, turns, unheard)),
     ...shown(evidence, read),
@@ -66,10 +66,10 @@ function storedOnce({ session, text, acknowledged }: Sent, stored: readonly stri
 }
 
 /** From 1, without a gap, no id twice. */
-function numbers(session: string, facts: readonly Fact[]): Violation[] {
+function numbers(session: string, events: readonly DurableEvent[]): Violation[] {
   const violations: Violation[] = [];
   const ids = new Set<string>();
-  for (const [index, { seq, id, type }] of facts.entries()) {
+  for (const [index, { seq, id, type }] of events.entries()) {
     if (seq !== index + 1)
       violations.push({ rule: 'gap in numbers', session, what: `${type} is ${seq}, not ${index + 1}` });
     if (ids.has(id))
@@ -80,11 +80,11 @@ function numbers(session: string, facts: readonly Fact[]): Violation[] {
 }
 
 /** What a reader was told under a number is what is stored under it, and nothing was left out or told again. */
-function told({ told: all, facts }: Evidence): Violation[] {
+function told({ told: all, events }: Evidence): Violation[] {
   const violations: Violation[] = [];
   const positions = new Map<string, number>();
   for (const { reader, session, seq, id } of all) {
-    const stored = facts.get(session)?.[seq - 1];
+    const stored = events.get(session)?.[seq - 1];
     if (stored?.id !== id)
       violations.push({
         rule: 'number reused',
@@ -154,7 +154,7 @@ function isStored({ part, of, text }: Shown, turns: readonly TurnRead[]): boolea
   );
 }
 
-/** A side effect happened at most once, never without a fact before it, and is told as what it is. */
+/** A side effect happened at most once, never without an event before it, and is told as what it is. */
 function effects({ effects: all, happened }: Evidence, read: Read): Violation[] {
   const times = new Map<string, number>();
   for (const name of happened) times.set(name, (times.get(name) ?? 0) + 1);
@@ -168,7 +168,7 @@ function effects({ effects: all, happened }: Evidence, read: Read): Violation[] 
     const count = times.get(name) ?? 0;
     const started = calls.reduce((sum, call) => sum + call.started, 0);
     if (count > 1 || started > 1) add('effect twice', `began ${started} times and happened ${count} times`);
-    if (count > 0 && started === 0) add('effect untold', 'happened, and no fact says that it began');
+    if (count > 0 && started === 0) add('effect untold', 'happened, and no event says that it began');
     if (calls.some((call) => call.started > 0 && call.outcomes.length !== 1))
       add('effect untold', `has ${outcomes.length} outcomes`);
     if (count === 0 && outcomes.includes('ok')) add('effect untold', 'is told as done, and did not happen');

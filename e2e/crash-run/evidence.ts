@@ -1,5 +1,5 @@
 /** What the clients of a run sent, were told and were shown, and what is there when it is over. */
-import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 
 export type Sent = {
   readonly session: string;
@@ -12,9 +12,9 @@ export type Sent = {
   acknowledged: boolean;
 };
 
-/** A fact as a reader was told it. */
+/** An event as a reader was told it. */
 export type Told = {
-  /** one that comes back after each kill with its position; null where the fact came as a receipt */
+  /** one that comes back after each kill with its position; null where the event came as a receipt */
   readonly reader: string | null;
   readonly session: string;
   readonly seq: number;
@@ -63,5 +63,5 @@ export type Evidence = {
   readonly pending: readonly string[];
   /** what went wrong for a client although nobody was killed */
   readonly troubles: readonly string[];
-  readonly facts: ReadonlyMap<string, readonly Fact[]>;
+  readonly events: ReadonlyMap<string, readonly DurableEvent[]>;
 };

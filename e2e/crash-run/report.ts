@@ -11,13 +11,13 @@ export function spreadOf(values: readonly number[]): Spread {
 
 export function reportOf(seed: number, outcome: Outcome): string[] {
   const { kills, hits, recoveries, starts, evidence, violations } = outcome;
-  const { sent, facts, happened, shown, assembled, waited, pending } = evidence;
+  const { sent, events, happened, shown, assembled, waited, pending } = evidence;
   const acknowledged = sent.filter((message) => message.acknowledged).length;
   const lost = violations.filter(({ rule }) => rule === 'lost').length;
-  const unknown = [...facts.values()]
+  const unknown = [...events.values()]
     .flat()
-    .filter((fact) => fact.type === 'tool.ended' && fact.outcome === 'unknown').length;
-  const resumed = [...facts.values()].flat().filter((fact) => fact.type === 'turn.resumed').length;
+    .filter((event) => event.type === 'tool.ended' && event.outcome === 'unknown').length;
+  const resumed = [...events.values()].flat().filter((event) => event.type === 'turn.resumed').length;
   const aims = [...hits].map(([aim, count]) => `${aim} ${count}`).join(', ');
   const byDialect = Map.groupBy(sent, ({ dialect }) => dialect);
   const dialects = [...byDialect].map(([dialect, messages]) => `${dialect} ${messages.length}`).join(', ');
@@ -25,7 +25,7 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
     `seed            ${seed}`,
     `kills           ${kills} (${aims})`,
     `messages        ${sent.length} sent, ${acknowledged} acknowledged, ${lost} lost (${dialects})`,
-    `sessions        ${facts.size}, ${resumed} turns resumed`,
+    `sessions        ${events.size}, ${resumed} turns resumed`,
     `texts           ${shown.length} shown as complete, ${assembled.length} put together from pieces`,
     `side effects    ${happened.length} happened, ${unknown} outcomes told as unknown`,
     `approvals       ${waited.length} left waiting, ${pending.length} pending at the end`,

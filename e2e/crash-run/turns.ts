@@ -1,5 +1,5 @@
-/** The facts of a session, read as turns. */
-import { type Fact, textOf } from '../../packages/protocol/src/index.ts';
+/** The events of a session, read as turns. */
+import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 
 export type Call = {
   readonly call: string;
@@ -22,7 +22,7 @@ export type TurnRead = {
   readonly ends: string[];
   /** text was kept that is not whole, and is marked so */
   interrupted: boolean;
-  /** facts of the turn that came after its end */
+  /** events of the turn that came after its end */
   late: number;
 };
 
@@ -36,25 +36,25 @@ export type SessionRead = {
 };
 
 /** What follows the first part of an input is material, such as a page. */
-const wordsOf = (fact: Fact<'input.accepted'>): string => textOf(fact.parts.slice(0, 1));
+const wordsOf = (event: DurableEvent<'input.accepted'>): string => textOf(event.parts.slice(0, 1));
 
-export function readTurns(facts: readonly Fact[]): SessionRead {
+export function readTurns(events: readonly DurableEvent[]): SessionRead {
   const words = new Map<string, string>();
   const heard = new Set<string>();
   const turns = new Map<string, TurnRead>();
   const approvals = new Map<string, number>();
-  for (const fact of facts) {
-    if (fact.type === 'input.accepted') words.set(fact.input, wordsOf(fact));
-    if (fact.type === 'approval.answered')
-      approvals.set(fact.approval, (approvals.get(fact.approval) ?? 0) + 1);
-    if (fact.type === 'turn.started') {
-      heard.add(fact.input);
-      turns.set(fact.turn, begun(fact.turn, words.get(fact.input) ?? ''));
+  for (const event of events) {
+    if (event.type === 'input.accepted') words.set(event.input, wordsOf(event));
+    if (event.type === 'approval.answered')
+      approvals.set(event.approval, (approvals.get(event.approval) ?? 0) + 1);
+    if (event.type === 'turn.started') {
+      heard.add(event.input);
+      turns.set(event.turn, begun(event.turn, words.get(event.input) ?? ''));
     }
-    const turn = 'turn' in fact ? turns.get(fact.turn) : undefined;
-    if (turn) step(turn, fact);
+    const turn = 'turn' in event ? turns.get(event.turn) : undefined;
+    if (turn) step(turn, event);
   }
-  const inputs = facts.flatMap((fact) => (fact.type === 'input.accepted' ? [wordsOf(fact)] : []));
+  const inputs = events.flatMap((event) => (event.type === 'input.accepted' ? [wordsOf(event)] : []));
   return { turns: [...turns.values()], inputs, unheard: words.size - heard.size, approvals };
 }
 
@@ -71,44 +71,44 @@ const begun = (turn: string, asked: string): TurnRead => ({
   late: 0,
 });
 
-function step(turn: TurnRead, fact: Fact): void {
-  if (turn.ends.length > 0 && !isEnd(fact)) turn.late++;
-  switch (fact.type) {
+function step(turn: TurnRead, event: DurableEvent): void {
+  if (turn.ends.length > 0 && !isEnd(event)) turn.late++;
+  switch (event.type) {
     case 'text.ended':
-      turn.blocks.set(fact.block, fact.text);
-      if (fact.interrupted) turn.interrupted = true;
-      turn.lastStep.push(fact.text);
-      turn.all.push(fact.text);
+      turn.blocks.set(event.block, event.text);
+      if (event.interrupted) turn.interrupted = true;
+      turn.lastStep.push(event.text);
+      turn.all.push(event.text);
       break;
     case 'call.requested':
       turn.lastStep = [];
-      turn.calls.set(fact.call, {
-        call: fact.call,
-        input: JSON.stringify(fact.input),
+      turn.calls.set(event.call, {
+        call: event.call,
+        input: JSON.stringify(event.input),
         started: 0,
         outcomes: [],
       });
       break;
     case 'tool.started': {
-      const call = turn.calls.get(fact.call);
+      const call = turn.calls.get(event.call);
       if (call) call.started++;
       break;
     }
     case 'tool.ended':
-      turn.calls.get(fact.call)?.outcomes.push(fact.outcome);
-      turn.outcome = textOf(fact.parts);
+      turn.calls.get(event.call)?.outcomes.push(event.outcome);
+      turn.outcome = textOf(event.parts);
       break;
     case 'turn.ended':
     case 'turn.failed':
     case 'turn.cancelled':
-      turn.ends.push(fact.type);
+      turn.ends.push(event.type);
       break;
     default:
       break;
   }
 }
 
-const isEnd = ({ type }: Fact): boolean =>
+const isEnd = ({ type }: DurableEvent): boolean =>
   type === 'turn.ended' || type === 'turn.failed' || type === 'turn.cancelled';
 
 export const ENDED = 'turn.ended';

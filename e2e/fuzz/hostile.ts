@@ -34,7 +34,7 @@ const LEAVES: readonly [Text, ...Text[]] = [
   '"hasOwnProperty"',
   '"../../../../etc/passwd"',
   '"%00%2e%2e"',
-  '"\'; drop table facts; --"',
+  '"\'; drop table events; --"',
   '"<script>alert(1)</script>"',
   '"{{7*7}}"',
   '"\\u001b[2J\\u0007"',

@@ -1,6 +1,6 @@
 /** An answer to an approval is for exactly what was shown. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { approvalHash } from '../../packages/server/src/core/approvals.ts';
+import { approvalHash } from '../../packages/server/src/core/domain/approvals.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { asked, connected, type Person } from './things.ts';
 

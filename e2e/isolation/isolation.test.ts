@@ -1,8 +1,8 @@
 /** What is one principal's cannot be seen, guessed or answered by another, on any route or with any message. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { openChannels } from '../../packages/server/src/channels.ts';
-import { loadConfig } from '../../packages/server/src/config.ts';
-import type { Surroundings } from '../../packages/server/src/dialects/dialect.ts';
+import { openChannels } from '../../packages/server/src/compose/channels.ts';
+import { loadConfig } from '../../packages/server/src/config/config.ts';
+import type { DialectContext } from '../../packages/server/src/dialects/shared/dialect.ts';
 import { app } from '../../packages/server/src/main.ts';
 import type { Operations } from '../../packages/server/src/telemetry/routes.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
@@ -25,7 +25,7 @@ import {
 import { fenced, greeted } from './wires.ts';
 
 function registered(): string[] {
-  const around = { log: QUIET, requestsPerMinute: 1 } as unknown as Surroundings;
+  const around = { log: QUIET, requestsPerMinute: 1 } as unknown as DialectContext;
   const channels = openChannels(loadConfig([], {}, import.meta.dir), QUIET);
   const { routes } = app(around, channels, {} as Operations);
   const names = routes

@@ -1,6 +1,6 @@
 /** A call that is out at a client is answered by the socket that holds it, and by no other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Fact } from '../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { asked, type Person } from './things.ts';
@@ -48,7 +48,7 @@ async function settled(client: TestClient): Promise<AnyFrame[]> {
   return client.until((frame) => frame.type === 'pong' && frame.id === id);
 }
 
-async function facts(sessionId: string): Promise<Fact[]> {
+async function events(sessionId: string): Promise<DurableEvent[]> {
   const dev = people.get('dev');
   if (!dev) throw new Error('nobody');
   const { text } = await asked(server, dev, 'GET', `/v1/sessions/${sessionId}/events?limit=1000`);
@@ -65,7 +65,7 @@ async function callOut(sessionId: string): Promise<{ holder: TestClient; executi
 test('another socket, of the same principal or of another, answers for nobody', async () => {
   const sessionId = crypto.randomUUID();
   const { holder, executionId } = await callOut(sessionId);
-  const before = await facts(sessionId);
+  const before = await events(sessionId);
   for (const other of [
     await browser('dev'),
     await browser('uma'),
@@ -84,12 +84,12 @@ test('another socket, of the same principal or of another, answers for nobody', 
     const told = await settled(other);
     expect(JSON.stringify(told)).not.toContain('forged');
   }
-  expect(await facts(sessionId)).toEqual(before);
+  expect(await events(sessionId)).toEqual(before);
   expect(JSON.stringify(await settled(holder))).not.toContain('forged');
 
   holder.send(answer(executionId, 'the page itself'));
   await holder.next('agent_response');
-  const ended = (await facts(sessionId)).filter((fact) => fact.type === 'tool.ended');
+  const ended = (await events(sessionId)).filter((event) => event.type === 'tool.ended');
   expect(ended).toMatchObject([{ outcome: 'ok', parts: [{ text: 'the page itself' }] }]);
 });
 
@@ -100,7 +100,7 @@ test('an answer that comes twice counts once', async () => {
   holder.send(answer(executionId, 'second'));
   await holder.next('agent_response');
   await settled(holder);
-  const text = JSON.stringify(await facts(sessionId));
+  const text = JSON.stringify(await events(sessionId));
   expect(text).toContain('first');
   expect(text).not.toContain('second');
 });
@@ -115,5 +115,5 @@ test('a socket that becomes somebody else holds nothing of what it held', async 
   const watcher = await server.connect(`/agentloop?session=${sessionId}&token=${tokenOf('dev')}`);
   watcher.send({ id: '1', type: 'get_context_info' });
   await watcher.next('context_info');
-  expect(JSON.stringify(await facts(sessionId))).not.toContain('forged');
+  expect(JSON.stringify(await events(sessionId))).not.toContain('forged');
 });

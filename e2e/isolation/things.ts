@@ -120,14 +120,16 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
       execution,
     },
     async kept() {
-      const facts = sessions.map((id) => asked(server, owner, 'GET', `/v1/sessions/${id}/events?limit=1000`));
+      const events = sessions.map((id) =>
+        asked(server, owner, 'GET', `/v1/sessions/${id}/events?limit=1000`),
+      );
       const lists = [
         '/v1/sessions',
         '/v1/approvals',
         `/v1/sessions/${session}/grants`,
         '/api/v1/user/preferences',
       ];
-      const all = await Promise.all([...facts, ...lists.map((path) => asked(server, owner, 'GET', path))]);
+      const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, 'GET', path))]);
       return all.map(({ status, text }) => `${status} ${text}`).join('\n');
     },
     async speak() {

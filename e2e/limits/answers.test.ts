@@ -1,6 +1,6 @@
 /** Limits on what a model may answer: the turn fails and names the limit; other sessions are not affected. */
 import { describe, expect, test } from 'bun:test';
-import { type Fact, textOf } from '../../packages/protocol/src/index.ts';
+import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { ENDLESS_KINDS, ENDLESS_WIRES, type EndlessKind, endlessModel } from '../endless-model.ts';
 import { fakeModel } from '../fake-model.ts';
@@ -18,8 +18,8 @@ const SAYS: Record<EndlessKind, RegExp> = {
   calls: /more than 20 calls \(answerCalls\)/,
 };
 
-const over = (facts: readonly Fact[]): boolean =>
-  facts.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
+const over = (events: readonly DurableEvent[]): boolean =>
+  events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
 
 describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
   test.each(ENDLESS_KINDS.map((kind) => [kind]))('%s without end are stopped', async (kind) => {
@@ -27,16 +27,16 @@ describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
     const server = await startTestServer({ ...model.settings, ...LIMITS });
     try {
       await submit(server, 'one', 'Go on.');
-      const facts = await followed(server, 'one', over);
-      const failed = facts.at(-1);
+      const events = await followed(server, 'one', over);
+      const failed = events.at(-1);
       if (failed?.type !== 'turn.failed') throw new Error(`the turn did not fail: ${failed?.type}`);
       expect(failed.fault.code).toBe('answer_too_long');
       expect(failed.fault.message).toMatch(SAYS[kind]);
       await model.closed;
       expect(model.asked()).toBe(1);
-      expect(facts.filter(({ type }) => type === 'call.requested')).toEqual([]);
-      const shown = facts.flatMap((fact) =>
-        fact.type === 'text.ended' || fact.type === 'reasoning.ended' ? [fact.text] : [],
+      expect(events.filter(({ type }) => type === 'call.requested')).toEqual([]);
+      const shown = events.flatMap((event) =>
+        event.type === 'text.ended' || event.type === 'reasoning.ended' ? [event.text] : [],
       );
       const words = shown.join('').length;
       const isShown = kind === 'text' || kind === 'reasoning';
@@ -53,7 +53,7 @@ test('other sessions are answered while one does not end', async () => {
   const server = await startTestServer({ ...model.settings, PARLANCE_ANSWER_CHARACTERS: '100000000' });
   try {
     await submit(server, 'endless', 'Go on.');
-    await followed(server, 'endless', (facts) => facts.some(({ type }) => type === 'turn.started'));
+    await followed(server, 'endless', (events) => events.some(({ type }) => type === 'turn.started'));
     await submit(server, 'other', 'Hello?');
     const other = await followed(server, 'other', over);
     expect(other.at(-1)?.type).toBe('turn.ended');
@@ -75,11 +75,11 @@ test('an answer within the limits is given whole, and its calls are made', async
   const server = await startTestServer(settings);
   try {
     await submit(server, 'one', 'Hello.');
-    const facts = await followed(server, 'one', over);
-    expect(facts.at(-1)?.type).toBe('turn.ended');
-    const echoed = facts.find((fact) => fact.type === 'tool.ended');
+    const events = await followed(server, 'one', over);
+    expect(events.at(-1)?.type).toBe('turn.ended');
+    const echoed = events.find((event) => event.type === 'tool.ended');
     expect(echoed?.type === 'tool.ended' && textOf(echoed.parts).length).toBe(40_000);
-    expect(facts.find((fact) => fact.type === 'text.ended')).toMatchObject({ text: long });
+    expect(events.find((event) => event.type === 'text.ended')).toMatchObject({ text: long });
   } finally {
     await server.stop();
     model.stop();

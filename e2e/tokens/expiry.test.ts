@@ -15,7 +15,7 @@ async function tokenOf(server: TestServer, claims: { exp: number; nbf?: number }
   const store = openSqliteStore(server.data);
   const user = await store.find('uma');
   await store.close();
-  return new SignJWT({ ...claims, gen: user?.generation })
+  return new SignJWT({ ...claims, gen: user?.tokenVersion })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject('uma')
     .setIssuer('parlance')

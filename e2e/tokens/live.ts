@@ -3,7 +3,7 @@ import { registration } from '../../packages/server/src/dialects/extension/testi
 import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 
-export type Live = {
+export type EphemeralEvent = {
   readonly kind: string;
   /** how it ended, as the client sees it */
   readonly ended: Promise<string>;
@@ -21,14 +21,14 @@ const SOCKETS: Record<string, { path: string; ask: object; answer: string }> = {
   'the door that listens first': { path: '/', ask: { type: 'ping' }, answer: 'pong' },
 };
 
-export async function openAll(server: TestServer, name: string, token: string): Promise<Live[]> {
+export async function openAll(server: TestServer, name: string, token: string): Promise<EphemeralEvent[]> {
   const session = crypto.randomUUID();
   await fetch(`${server.http}/v1/sessions/${session}/commands`, {
     method: 'POST',
     headers: bearer(token),
     body: JSON.stringify({ type: 'session.create' }),
   });
-  const all: Live[] = [
+  const all: EphemeralEvent[] = [
     await registered(server, token),
     await streamed(server, token, session),
     await permitted(server, token, name),
@@ -46,7 +46,7 @@ export async function openAll(server: TestServer, name: string, token: string): 
 }
 
 /** A socket that came without a token and said it later, in a frame. */
-async function registered(server: TestServer, sessionToken: string): Promise<Live> {
+async function registered(server: TestServer, sessionToken: string): Promise<EphemeralEvent> {
   const client = await server.connect('/extension');
   client.send(registration([], { sessionToken }));
   await client.next('registration_confirmed');
@@ -59,7 +59,7 @@ async function registered(server: TestServer, sessionToken: string): Promise<Liv
 }
 
 /** The events of a session over HTTP. */
-async function streamed(server: TestServer, token: string, session: string): Promise<Live> {
+async function streamed(server: TestServer, token: string, session: string): Promise<EphemeralEvent> {
   const events = `${server.http}/v1/sessions/${session}/events`;
   const response = await fetch(events, { headers: { accept: 'text/event-stream', ...bearer(token) } });
   let text = '';
@@ -95,7 +95,7 @@ const fail = (word: string): never => {
 };
 
 /** A Pusher socket with a private channel that our own endpoint has permitted. */
-async function permitted(server: TestServer, token: string, name: string): Promise<Live> {
+async function permitted(server: TestServer, token: string, name: string): Promise<EphemeralEvent> {
   const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
   const channel = `private-user-${name}`;
   const response = await fetch(`${server.http}/api/pusher/auth`, {

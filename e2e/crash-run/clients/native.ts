@@ -2,7 +2,7 @@
  * `native`. Acknowledged: the 200 of the command. Here a message that was not acknowledged is sent again with its
  * `Idempotency-Key` until it is, so it must be there once, however often it was sent. Several are sent in a row.
  */
-import type { Fact } from '../../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import type { EventReader } from '../../event-reader.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
@@ -11,7 +11,7 @@ import { follower } from '../follower.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 
-/** Resolves when the message is acknowledged. The facts that it made are written down as told. */
+/** Resolves when the message is acknowledged. The events that it made are written down as told. */
 export async function submitKeyed(
   server: ServerProcess,
   message: Sent,
@@ -24,17 +24,17 @@ export async function submitKeyed(
   const url = `${server.http}/v1/sessions/${session}/commands`;
   const { status, body } = await postJson(url, command, headers);
   if (status !== 200) throw new Error(`a command was answered ${status}: ${JSON.stringify(body)}`);
-  receipt(session, body.facts as Fact[], ledger);
+  receipt(session, body.facts as DurableEvent[], ledger);
   ledger.acknowledge(message);
 }
 
-export function receipt(session: string, facts: readonly Fact[], ledger: Ledger): void {
-  for (const { seq, id } of facts) ledger.told.push({ reader: null, session, seq, id });
+export function receipt(session: string, events: readonly DurableEvent[], ledger: Ledger): void {
+  for (const { seq, id } of events) ledger.told.push({ reader: null, session, seq, id });
 }
 
 /** How many turns have come to an end. */
-export const endsIn = (facts: readonly Fact[]): number =>
-  facts.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
+export const endsIn = (events: readonly DurableEvent[]): number =>
+  events.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
     .length;
 
 export async function nativeTalking(world: World, random: Random): Promise<void> {
@@ -62,7 +62,7 @@ async function sendBurst(
       if (!message.acknowledged) await submitKeyed(server, message, ledger);
     }
     await reader.follow(server);
-    await reader.until(({ facts }) => endsIn(facts) === conversation.sent.length);
+    await reader.until(({ events }) => endsIn(events) === conversation.sent.length);
     return true;
   });
 }

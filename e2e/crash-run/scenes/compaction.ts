@@ -1,5 +1,5 @@
 /** A conversation that is compacted again and again: the model takes its time to summarise, and is killed meanwhile. */
-import type { Fact } from '../../../packages/protocol/src/index.ts';
+import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import { postJson } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
 import { endsIn, receipt, submitKeyed } from '../clients/native.ts';
@@ -24,7 +24,7 @@ export async function compactionScene(world: World, random: Random): Promise<voi
         if (!message.acknowledged) await submitKeyed(server, message, ledger);
       }
       await reader.follow(server);
-      await reader.until(({ facts }) => endsIn(facts) === conversation.sent.length);
+      await reader.until(({ events }) => endsIn(events) === conversation.sent.length);
       const url = `${server.http}/v1/sessions/${session}/commands`;
       const compacting = postJson(url, { type: 'context.compact' });
       const seen = setTimeout(() => ledger.saw('compaction'), random.between(5, 100));
@@ -33,7 +33,7 @@ export async function compactionScene(world: World, random: Random): Promise<voi
         // 409: there was nothing left to compact, because it had been done when the server was killed.
         if (status !== 200 && status !== 409)
           throw new Error(`compaction was answered ${status}: ${JSON.stringify(body)}`);
-        if (status === 200) receipt(session, body.facts as Fact[], ledger);
+        if (status === 200) receipt(session, body.facts as DurableEvent[], ledger);
       } finally {
         clearTimeout(seen);
       }

@@ -29,7 +29,7 @@ const refused = (code: number, line: string): Outcome => ({
 const drafts = () => readdirSync(cwd).filter((name) => name.endsWith('.part'));
 
 const SESSION = [
-  { format: 'parlance.session', version: 1, session: { owner: 'ada', id: 'one' }, facts: 2 },
+  { format: 'parlance.session', version: 1, session: { owner: 'ada', id: 'one' }, events: 2 },
   {
     ...{ session: 'one', id: 'a', at: 1, seq: 1, type: 'session.created', dialect: 'native', named: true },
     ...{ domain: 'general', agent: { id: 'coder', name: 'Coder' } },
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 describe('a backup', () => {
   test('is a data folder with the database and the secret, for its owner alone, and nothing else', async () => {
-    const told = 'backed up 1 sessions with 2 facts to whole\n';
+    const told = 'backed up 1 sessions with 2 events to whole\n';
     expect(await backup('whole')).toEqual({ code: 0, stdout: told, stderr: '' });
     expect(readdirSync(at('whole')).sort()).toEqual(['parlance.db', 'secret']);
     expect(statSync(at('whole')).mode & 0o777).toBe(0o700);
@@ -53,7 +53,7 @@ describe('a backup', () => {
     expect(readFileSync(at('whole', 'secret'))).toEqual(readFileSync(at('data', 'secret')));
     expect(drafts()).toEqual([]);
     const checked = await parlance(['backup', '--check', 'whole']);
-    expect(checked).toEqual({ code: 0, stdout: 'whole is whole: 1 sessions with 2 facts\n', stderr: '' });
+    expect(checked).toEqual({ code: 0, stdout: 'whole is whole: 1 sessions with 2 events\n', stderr: '' });
     const store = openSqliteStore(at('whole'), { exclusive: true });
     expect((await store.list({ limit: 5 })).sessions).toMatchObject([{ title: 'First', head: 2 }]);
     await store.close();
@@ -70,7 +70,7 @@ describe('a backup', () => {
   test('that ends in .db is the database alone, and says so', async () => {
     const { stdout } = await backup('alone.db');
     expect(stdout).toBe(
-      'backed up 1 sessions with 2 facts to alone.db\nthe secret that signs tokens is not in it\n',
+      'backed up 1 sessions with 2 events to alone.db\nthe secret that signs tokens is not in it\n',
     );
     expect(statSync(at('alone.db')).mode & 0o777).toBe(0o600);
     expect((await parlance(['backup', '--check', 'alone.db'])).code).toBe(0);
@@ -103,13 +103,13 @@ describe('refused in one line, and nothing is left behind:', () => {
   }
 
   const DAMAGES: Record<string, [damage: (database: Database) => void, line: (path: string) => string]> = {
-    'a fact that is gone': [
+    'an event that is gone': [
       (database) => database.run('DELETE FROM events WHERE seq = 1'),
-      (path) => `${path} is damaged: 1 sessions have lost facts`,
+      (path) => `${path} is damaged: 1 sessions have lost events`,
     ],
-    'a fact that is not JSON': [
+    'an event that is not JSON': [
       (database) => database.run(`UPDATE events SET body = '{"type":' WHERE seq = 1`),
-      (path) => `${path} is damaged: 1 facts are not JSON`,
+      (path) => `${path} is damaged: 1 events are not JSON`,
     ],
     'a database of a newer version': [
       (database) => database.run('PRAGMA user_version = 9999'),

@@ -56,7 +56,7 @@ export async function backup(argv: readonly string[]): Promise<number> {
 }
 
 const isFile = (path: string): boolean => path.endsWith('.db');
-const told = ({ sessions, facts }: Contents): string => `${sessions} sessions with ${facts} facts`;
+const told = ({ sessions, events }: Contents): string => `${sessions} sessions with ${events} events`;
 
 function check(path: string): Contents {
   const found = statSync(path, { throwIfNoEntry: false });

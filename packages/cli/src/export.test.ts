@@ -23,17 +23,17 @@ const refOf = (owner: string, id: string): SessionRef => ({
 const created = { type: 'session.created', dialect: 'native', named: true, domain: 'general' };
 const agent = { id: 'coder', name: 'Coder' };
 
-/** A session of `facts` facts, as lines. */
-function linesOf(owner: string, id: string, facts: number, title = 'a title'): string {
+/** A session of `events` events, as lines. */
+function linesOf(owner: string, id: string, events: number, title = 'a title'): string {
   const header = {
     format: 'parlance.session',
     version: 2,
     session: { owner, id },
     eventVersion: 1,
-    events: facts,
+    events: events,
   };
   const lines: object[] = [header];
-  for (let seq = 1; seq <= facts; seq++) {
+  for (let seq = 1; seq <= events; seq++) {
     const head = { session: id, id: `${id}-${seq}`, at: 1_700_000_000_000 + seq, seq };
     lines.push(
       seq === 1 ? { ...head, ...created, agent } : { ...head, type: 'session.renamed', title, by: owner },
@@ -51,9 +51,9 @@ const all = [
 beforeAll(async () => {
   expect(await parlance(['import', '--data', 'data'], all.join(''))).toEqual({
     code: 0,
-    stdout: `imported session one of ada with 3 facts
-imported session one of bob with 2 facts
-imported session two of ada with 700 facts
+    stdout: `imported session one of ada with 3 events
+imported session one of bob with 2 events
+imported session two of ada with 700 events
 `,
     stderr: '',
   });
@@ -63,7 +63,7 @@ describe('export', () => {
   test('writes a session as it was, to standard output or to a file for its owner alone', async () => {
     const args = ['export', 'one', '--owner', 'ada', '--data', 'data'];
     expect(await parlance(args)).toEqual({ code: 0, stdout: all[0] ?? '', stderr: '' });
-    const told = 'exported 1 sessions with 3 facts to one.jsonl\n';
+    const told = 'exported 1 sessions with 3 events to one.jsonl\n';
     expect(await parlance([...args, '--out', 'one.jsonl'])).toEqual({ code: 0, stdout: told, stderr: '' });
     expect(readFileSync(join(cwd, 'one.jsonl'), 'utf8')).toBe(all[0] ?? '');
     expect(statSync(join(cwd, 'one.jsonl')).mode & 0o777).toBe(0o600);
@@ -113,7 +113,7 @@ describe('import', () => {
   test('under another name and for another owner', async () => {
     writeFileSync(join(cwd, 'two.jsonl'), all[2] ?? '');
     const args = ['import', 'two.jsonl', '--as', 'copy', '--owner', 'eve', '--data', 'data'];
-    expect((await parlance(args)).stdout).toBe('imported session copy of eve with 700 facts\n');
+    expect((await parlance(args)).stdout).toBe('imported session copy of eve with 700 events\n');
     const store = openSqliteStore(join(cwd, 'data'));
     expect(await store.load(refOf('eve', 'copy'))).toMatchObject({ head: 700, title: 'é '.repeat(200) });
     expect((await store.read(refOf('eve', 'copy'), 699, 1))[0]?.session as string).toBe('copy');
@@ -179,7 +179,7 @@ describe('import', () => {
     const data = mkdtempSync(join(cwd, 'case-'));
     const input = `${all.join('')}${linesOf('ada', 'last', 2).replace('"seq":2', '"seq":3')}`;
     expect(await parlance(['import', '--data', data], input)).toEqual(
-      refused(1, 'line 711: fact 2 is to follow, and this is fact 3'),
+      refused(1, 'line 711: event 2 is to follow, and this is event 3'),
     );
     const store = openSqliteStore(data);
     expect(await store.count({})).toBe(0);

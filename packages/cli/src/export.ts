@@ -15,7 +15,7 @@ import { toFile, toStdout } from './sink.ts';
 const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
        parlance export --all [--owner NAME] [--out FILE] [--data FOLDER]
 
-Writes one session, or all of them, as lines of JSON: a header, then a line per fact.
+Writes one session, or all of them, as lines of JSON: a header, then a line per event.
 Without --out they go to standard output. parlance import reads them. --owner says
 whose session it is; callers without a token are local.`;
 
@@ -34,9 +34,9 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
   const store = openSqliteStore(existingDataFolder(values));
   try {
     const records = name === undefined ? everySession(store, owner) : [await sessionOf(store, name, owner)];
-    const { sessions, facts } = await writeAll(store, records, values.out);
+    const { sessions, events } = await writeAll(store, records, values.out);
     if (values.out !== undefined)
-      console.log(`exported ${sessions} sessions with ${facts} facts to ${values.out}`);
+      console.log(`exported ${sessions} sessions with ${events} events to ${values.out}`);
   } finally {
     await store.close();
   }
@@ -83,21 +83,21 @@ async function* everySession(
   }
 }
 
-type Counts = { sessions: number; facts: number };
+type Counts = { sessions: number; events: number };
 
 async function writeAll(
   store: EventStore,
   records: AsyncIterable<SessionRecord> | Iterable<SessionRecord>,
   out: string | undefined,
 ): Promise<Counts> {
-  const counts = { sessions: 0, facts: 0 };
+  const counts = { sessions: 0, events: 0 };
   using sink = out === undefined ? toStdout() : toFile(out);
   for await (const record of records) {
     const { ref } = record;
     for await (const text of exportedLines(record, (after, limit) => store.read(ref, after, limit)))
       await sink.write(text);
     counts.sessions++;
-    counts.facts += record.head;
+    counts.events += record.head;
   }
   sink.done();
   return counts;

@@ -42,9 +42,9 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
     const count = await checkSessions(store, sessions());
     if (count === 0) throw new CommandError('there is no session to import', 1);
     for await (const session of sessions()) {
-      const { ref, facts } = session;
+      const { ref, events } = session;
       const name = `session ${ref.id} of ${ref.owner}`;
-      if (await writeSession(store, session)) console.log(`imported ${name} with ${facts.length} facts`);
+      if (await writeSession(store, session)) console.log(`imported ${name} with ${events.length} events`);
       else console.log(`${name} is there already`);
     }
   } finally {

@@ -1,7 +1,7 @@
 /** Lines of a file, read as they come. */
 import { CommandError } from './command-error.ts';
 
-/** More than any fact has: what the server takes in one message is less. A longer line is never held in memory. */
+/** More than any event has: what the server takes in one message is less. A longer line is never held in memory. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
 /** A line feed at the end of the file begins no line. Throws with the number of a line that is too long or not UTF-8. */

@@ -1,6 +1,6 @@
 /**
- * Everything that can happen in a session. Each event is declared here as a *fact* (durable, numbered per session
- * without gaps, carries full values) or as *live* (shown to whoever watches, then forgotten). Replaying the facts
+ * Everything that can happen in a session. Each event is declared here as a *event* (durable, numbered per session
+ * without gaps, carries full values) or as *live* (shown to whoever watches, then forgotten). Replaying the events
  * alone gives the whole conversation.
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId }
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 
-const fact = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+const event = <Shape extends z.ZodRawShape>(shape: Shape) => ({
   durable: true as const,
   body: z.object(shape),
 });
@@ -79,43 +79,43 @@ export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(
 export type DirectCall = z.infer<typeof DirectCall>;
 
 export const EVENTS = {
-  'session.created': fact({
+  'session.created': event({
     dialect: z.string(),
     /** false where the client gave no name and cannot come back by one */
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
   }),
-  /** The conversation so far is no longer part of the context. The facts stay. */
-  'session.cleared': fact({ by: z.string() }),
+  /** The conversation so far is no longer part of the context. The events stay. */
+  'session.cleared': event({ by: z.string() }),
 
-  /** An input is replaced: it and what came after it are no longer part of the context. The facts stay. */
-  'session.rewound': fact({
+  /** An input is replaced: it and what came after it are no longer part of the context. The events stay. */
+  'session.rewound': event({
     input: InputId,
-    /** the number of the fact with which that input was accepted */
+    /** the number of the event with which that input was accepted */
     from: z.number(),
     by: z.string(),
   }),
   /** From now on other than the server would have it; null: as the server has it. */
-  'session.configured': fact({
+  'session.configured': event({
     model: z.string().nullable().optional(),
     approval: ApprovalMode.nullable().optional(),
     agent: AgentRef.optional(),
     by: z.string(),
   }),
 
-  'session.renamed': fact({
+  'session.renamed': event({
     title: z.string(),
     by: z.string(),
     /** made from what the session is about, and not chosen by anyone */
     automatic: z.boolean().optional(),
   }),
   /** Archived sessions are kept and can be read; lists leave them out. */
-  'session.archived': fact({ by: z.string() }),
+  'session.archived': event({ by: z.string() }),
   /** Words that a client sets beside a session, to find it by. */
-  'session.labelled': fact({ labels: z.record(z.string(), z.string()) }),
+  'session.labelled': event({ labels: z.record(z.string(), z.string()) }),
 
-  'input.accepted': fact({
+  'input.accepted': event({
     input: InputId,
     parts: z.array(Part),
     dialect: z.string(),
@@ -128,26 +128,26 @@ export const EVENTS = {
     agent: AgentRef.optional(),
   }),
 
-  'turn.started': fact({ turn: TurnId, input: InputId, agent: AgentRef }),
+  'turn.started': event({ turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died inside the turn, or could record nothing; the step that was not finished is asked again. */
-  'turn.resumed': fact({ turn: TurnId }),
-  'turn.ended': fact({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
-  'turn.failed': fact({
+  'turn.resumed': event({ turn: TurnId }),
+  'turn.ended': event({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
+  'turn.failed': event({
     turn: TurnId,
     fault: FaultData,
     durationMs: z.number(),
     context: ContextUse.optional(),
   }),
-  'turn.cancelled': fact({
+  'turn.cancelled': event({
     turn: TurnId,
     reason: z.enum(['cancelled', 'superseded', 'denied']),
     context: ContextUse.optional(),
   }),
 
-  'agent.changed': fact({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
+  'agent.changed': event({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
   /** `interrupted`: the turn was cancelled inside the block; the text is what was shown until then. */
-  'reasoning.ended': fact({
+  'reasoning.ended': event({
     turn: TurnId,
     block: BlockId,
     text: z.string(),
@@ -155,9 +155,14 @@ export const EVENTS = {
     interrupted: z.boolean().optional(),
     sealed: Sealed.optional(),
   }),
-  'text.ended': fact({ turn: TurnId, block: BlockId, text: z.string(), interrupted: z.boolean().optional() }),
+  'text.ended': event({
+    turn: TurnId,
+    block: BlockId,
+    text: z.string(),
+    interrupted: z.boolean().optional(),
+  }),
   /** The model's answer broke off or did not begin, and is asked for again: what the step has said so far is void. */
-  'step.restarted': fact({
+  'step.restarted': event({
     turn: TurnId,
     attempt: z.number(),
     delayMs: z.number(),
@@ -167,8 +172,8 @@ export const EVENTS = {
     /** something of the step had been shown */
     shown: z.boolean().optional(),
   }),
-  /** One answer of the model is complete: its blocks and calls are the facts before this one. */
-  'step.ended': fact({
+  /** One answer of the model is complete: its blocks and calls are the events before this one. */
+  'step.ended': event({
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
@@ -178,7 +183,7 @@ export const EVENTS = {
     estimate: z.number().optional(),
   }),
 
-  'call.requested': fact({
+  'call.requested': event({
     turn: TurnId,
     call: CallId,
     tool: z.string(),
@@ -187,7 +192,7 @@ export const EVENTS = {
     malformed: z.string().optional(),
     sealed: Sealed.optional(),
   }),
-  'approval.requested': fact({
+  'approval.requested': event({
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -195,8 +200,8 @@ export const EVENTS = {
     /** over exactly what is shown; an answer may cite it */
     hash: z.string(),
   }),
-  'approval.explained': fact({ turn: TurnId, approval: ApprovalId, text: z.string() }),
-  'approval.answered': fact({
+  'approval.explained': event({ turn: TurnId, approval: ApprovalId, text: z.string() }),
+  'approval.answered': event({
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -210,15 +215,15 @@ export const EVENTS = {
     grant: z.string().optional(),
   }),
   /** Comes before the side effect. */
-  'tool.started': fact({ turn: TurnId, call: CallId }),
+  'tool.started': event({ turn: TurnId, call: CallId }),
   /** A client that comes and goes carries the call out: the session rests until it says what came of it. */
-  'call.deferred': fact({
+  'call.deferred': event({
     turn: TurnId,
     call: CallId,
     /** the call also shows the user something, such as the progress of a plan */
     notice: z.boolean().optional(),
   }),
-  'tool.ended': fact({
+  'tool.ended': event({
     turn: TurnId,
     call: CallId,
     outcome: Outcome,
@@ -226,7 +231,7 @@ export const EVENTS = {
     /** the result as data, where the tool has one */
     data: z.record(z.string(), JsonValue).optional(),
     durationMs: z.number(),
-    /** it carries words of strangers; standing grants do not count for the rest of the turn */
+    /** it carries untrusted content; standing grants do not count for the rest of the turn */
     untrusted: z.boolean().optional(),
     /** the user's words, where the outcome is what the user was asked for */
     said: z.string().optional(),
@@ -236,22 +241,22 @@ export const EVENTS = {
     notice: z.boolean().optional(),
   }),
   /** A standing grant was taken back. */
-  'grant.revoked': fact({ grant: z.string(), by: z.string() }),
+  'grant.revoked': event({ grant: z.string(), by: z.string() }),
 
-  'context.compacted': fact({
+  'context.compacted': event({
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
     /** our own count of what is left, where `newTokens` continues a vendor's */
     estimate: z.number().optional(),
     strategy: z.enum(['threshold', 'none']),
-    /** turns that started before this fact are no longer in the context */
+    /** turns that started before this event are no longer in the context */
     keepFrom: z.number(),
-    /** the first fact that a reader needs to build the context again */
+    /** the first event that a reader needs to build the context again */
     readFrom: z.number(),
   }),
 
-  /** The session and all its facts are gone; one that begins under its name begins at 1. */
+  /** The session and all its events are gone; one that begins under its name begins at 1. */
   'session.erased': live({ by: z.string() }),
   'reasoning.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
   'text.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
@@ -267,21 +272,27 @@ export const EVENTS = {
 
 type Events = typeof EVENTS;
 export type EventType = keyof Events;
-export type FactType = { [T in EventType]: Events[T]['durable'] extends true ? T : never }[EventType];
-export type LiveType = Exclude<EventType, FactType>;
+export type DurableEventType = { [T in EventType]: Events[T]['durable'] extends true ? T : never }[EventType];
+export type EphemeralEventType = Exclude<EventType, DurableEventType>;
 
 type BodyOf<T extends EventType> = { type: T } & z.infer<Events[T]['body']>;
 /** `id` and `at` (milliseconds) are given once, where the event is made: every projection takes them from here. */
 type Envelope = { session: SessionId; id: string; at: number };
 
-/** A fact that is decided but not yet numbered. */
-export type FactBody<T extends FactType = FactType> = { [K in T]: BodyOf<K> }[T];
-export type LiveBody<T extends LiveType = LiveType> = { [K in T]: BodyOf<K> }[T];
-export type Fact<T extends FactType = FactType> = { [K in T]: BodyOf<K> & Envelope & { seq: number } }[T];
-export type Live<T extends LiveType = LiveType> = { [K in T]: BodyOf<K> & Envelope }[T];
-export type SessionEvent = Fact | Live;
+/** An event that is decided but not yet numbered. */
+export type DurableEventBody<T extends DurableEventType = DurableEventType> = { [K in T]: BodyOf<K> }[T];
+export type EphemeralEventBody<T extends EphemeralEventType = EphemeralEventType> = {
+  [K in T]: BodyOf<K>;
+}[T];
+export type DurableEvent<T extends DurableEventType = DurableEventType> = {
+  [K in T]: BodyOf<K> & Envelope & { seq: number };
+}[T];
+export type EphemeralEvent<T extends EphemeralEventType = EphemeralEventType> = {
+  [K in T]: BodyOf<K> & Envelope;
+}[T];
+export type SessionEvent = DurableEvent | EphemeralEvent;
 
-export const isFact = (event: SessionEvent): event is Fact => 'seq' in event;
+export const isDurable = (event: SessionEvent): event is DurableEvent => 'seq' in event;
 
 const Head = z.object({
   session: SessionId,
@@ -290,11 +301,11 @@ const Head = z.object({
   seq: z.number().int().positive(),
 });
 
-/** Reads a fact from disk. Throws where it is not one: a foreign or damaged log must not be guessed at. */
-export function parseFact(value: unknown): Fact {
+/** Reads an event from disk. Throws where it is not one: a foreign or damaged log must not be guessed at. */
+export function parseDurableEvent(value: unknown): DurableEvent {
   const type = (value as { type?: unknown } | null)?.type;
   const known =
     typeof type === 'string' && Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType] : undefined;
-  if (!known?.durable) throw new Error(`not a fact: ${String(type)}`);
-  return { ...Head.parse(value), type, ...known.body.parse(value) } as Fact;
+  if (!known?.durable) throw new Error(`not an event: ${String(type)}`);
+  return { ...Head.parse(value), type, ...known.body.parse(value) } as DurableEvent;
 }

@@ -1,4 +1,4 @@
-/** Sessions as lines of JSON: a header, then one line per fact. A file may hold several, one after the other. */
+/** Sessions as lines of JSON: a header, then one line per event. A file may hold several, one after the other. */
 import { z } from 'zod';
 import { PrincipalId, SessionId } from './ids.ts';
 import { eventVersion, unknownVersion } from './upcast.ts';

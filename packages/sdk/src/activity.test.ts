@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('activity', () => {
-  test('tells the facts of all sessions and none of the words, and says after a cut that there may be more', async () => {
+  test('tells the events of all sessions and none of the words, and says after a cut that there may be more', async () => {
     const seen: string[] = [];
     let readies = 0;
     for await (const event of parlance.activity()) {
@@ -71,7 +71,7 @@ describe('sessions', () => {
     expect(await found({ archived: 'only' })).toEqual(['shelf']);
   });
 
-  test('are exported as a file with all their facts', async () => {
+  test('are exported as a file with all their events', async () => {
     const session = parlance.session('taken-along');
     await session.create({ title: 'Taken along' });
     const lines = (await (await session.export()).text()).trim().split('\n');

@@ -1,12 +1,12 @@
 /** What happens in all sessions of the caller, and what passes on the sockets of one. Neither has a past to be told. */
-import type { ConnectionId, Fact, Live, SessionId } from '@parlance/protocol';
-import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
+import type { ConnectionId, DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
 import { ParlanceError } from './error.ts';
-import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './mended-stream.ts';
+import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './reconnecting-stream.ts';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Wire } from './wire.ts';
 
 export type ActivityEvent =
-  | ((Fact | Live<'session.erased'>) & { readonly owner: string })
+  | ((DurableEvent | EphemeralEvent<'session.erased'>) & { readonly owner: string })
   /** somebody has come to the session or has left it; null: to all sessions of the owner */
   | {
       readonly type: 'session.attached';
@@ -21,7 +21,7 @@ export type ActivityEvent =
   | { readonly type: 'missed' };
 
 /** One message on a socket that is attached to the session, as it was on the wire. */
-export type PassedFrame = {
+export type TappedFrame = {
   readonly type: 'frame';
   readonly at: number;
   readonly dialect: string;
@@ -31,7 +31,7 @@ export type PassedFrame = {
 };
 
 export type FramesEvent =
-  | PassedFrame
+  | TappedFrame
   /** after each connection: how many are attached, by dialect */
   | { readonly type: 'attached'; readonly dialects: Readonly<Record<string, number>> }
   /** the reader was too slow for so many */

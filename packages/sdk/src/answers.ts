@@ -7,7 +7,7 @@ import type {
   Ask,
   BlockId,
   CallId,
-  Fact,
+  DurableEvent,
   JsonObject,
   Permission,
   Role,
@@ -28,7 +28,7 @@ export type Session = {
   /** ISO 8601 */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** the number of its last fact */
+  /** the number of its last event */
   readonly head: number;
   readonly archived: boolean;
   /** how many things either side has said */
@@ -72,8 +72,8 @@ export type SessionNow = {
 
 export type SessionDetails = Session & { readonly now: SessionNow };
 
-export type FactPage = {
-  readonly events: readonly Fact[];
+export type DurableEventPage = {
+  readonly events: readonly DurableEvent[];
   readonly head: number;
   /** the `after` of the next page */
   readonly next: number | null;
@@ -84,10 +84,10 @@ export type FactPage = {
 /** What was asked is done and durable. */
 export type Receipt = {
   readonly session: SessionId;
-  /** the session's last fact when it was done */
+  /** the session's last event when it was done */
   readonly seq: number;
   /** none where it had been carried out before */
-  readonly facts: readonly Fact[];
+  readonly facts: readonly DurableEvent[];
 };
 
 export type Approval = Waiting & {
@@ -162,7 +162,7 @@ export type McpServer = {
   readonly name: string;
   /** how it is reached: as a process of the server, or at an address */
   readonly kind: 'process' | 'address';
-  /** its results do not count as the words of strangers */
+  /** its results do not count as the untrusted content */
   readonly trusted: boolean;
   /** `away`: it is tried again */
   readonly state: 'starting' | 'ready' | 'away' | 'closed';

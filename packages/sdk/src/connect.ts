@@ -15,7 +15,7 @@ import type {
 import { type Clock, systemClock } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
-import type { WatchOptions } from './mended-stream.ts';
+import type { WatchOptions } from './reconnecting-stream.ts';
 import type { Backoff } from './retry.ts';
 import { type CallOptions, SessionHandle } from './session.ts';
 import { type Fetch, Wire } from './wire.ts';
@@ -59,7 +59,7 @@ export type Parlance = {
     /** All of them, page by page. */
     all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
   };
-  /** What happens in all sessions of the caller: facts, no words as they are streamed. */
+  /** What happens in all sessions of the caller: events, no words as they are streamed. */
   activity(options?: WatchOptions): AsyncGenerator<ActivityEvent, void>;
   readonly approvals: {
     /** Everything that waits for an answer of the caller, in all sessions. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Fact, SessionEvent, SessionId } from '@parlance/protocol';
+import type { DurableEvent, SessionEvent, SessionId } from '@parlance/protocol';
 import { readTranscript } from '../../server/src/testing/transcripts.ts';
 import type { Snapshot } from './answers.ts';
 import { Cursor } from './cursor.ts';
@@ -8,11 +8,11 @@ const events = readTranscript('plain-answer');
 const SESSION = events[0]?.session as SessionId;
 const frame = (event: SessionEvent | Snapshot) => ({ event: event.type, data: JSON.stringify(event) });
 const cursor = (seq = 0) => new Cursor(SESSION, seq, () => 7);
-const fact = (seq: number) => events.find((event) => 'seq' in event && event.seq === seq) as Fact;
+const fact = (seq: number) => events.find((event) => 'seq' in event && event.seq === seq) as DurableEvent;
 const deltas = events.filter((event) => event.type === 'text.delta');
 const [first] = deltas as [Extract<SessionEvent, { type: 'text.delta' }>];
 const { turn, block } = first;
-const ended = events.find((event) => event.type === 'text.ended') as Fact<'text.ended'>;
+const ended = events.find((event) => event.type === 'text.ended') as DurableEvent<'text.ended'>;
 
 const snapshot = (seq: number, text?: string): Snapshot => ({
   type: 'snapshot',
@@ -29,13 +29,13 @@ describe('a cursor', () => {
     expect(at.seq).toBe(fact(events.length - deltas.length).seq);
   });
 
-  test('tells no fact twice', () => {
+  test('tells no event twice', () => {
     expect(cursor(2).take(frame(fact(2)))).toEqual([]);
   });
 
-  test('refuses a gap, before a fact and before a snapshot', () => {
-    expect(() => cursor(1).take(frame(fact(3)))).toThrow('fact 3 came after fact 1');
-    expect(() => cursor(1).take(frame(snapshot(2)))).toThrow('a snapshot of 2 came after fact 1');
+  test('refuses a gap, before an event and before a snapshot', () => {
+    expect(() => cursor(1).take(frame(fact(3)))).toThrow('event 3 came after event 1');
+    expect(() => cursor(1).take(frame(snapshot(2)))).toThrow('a snapshot of 2 came after event 1');
   });
 
   test('refuses what is not JSON', () => {
@@ -67,7 +67,7 @@ describe('a cursor', () => {
     ]);
   });
 
-  test('tells what was missed of a block that has ended, before its fact', () => {
+  test('tells what was missed of a block that has ended, before its event', () => {
     const at = cursor(3);
     at.take(frame(first));
     expect(at.take(frame(ended))).toMatchObject([
@@ -76,7 +76,7 @@ describe('a cursor', () => {
     ]);
   });
 
-  test('tells all of a block of which nothing was told, before its fact', () => {
+  test('tells all of a block of which nothing was told, before its event', () => {
     const [whole, fact] = cursor(3).take(frame(ended));
     expect([whole, fact]).toMatchObject([
       { type: 'text.delta', text: 'Hello there.' },

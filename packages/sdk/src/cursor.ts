@@ -1,14 +1,14 @@
 /**
- * Where a reader is in a session, over any number of connections: no fact is told twice and none is left out, and the
+ * Where a reader is in a session, over any number of connections: no event is told twice and none is left out, and the
  * deltas of each block, joined, are its text, even where they happened while nobody listened: what was not told of a
- * block is told as one delta before its fact.
+ * block is told as one delta before its event.
  */
-import type { Fact, Live, SessionId } from '@parlance/protocol';
+import type { DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import { ParlanceError } from './error.ts';
 
-type Delta = Live<'text.delta' | 'reasoning.delta'>;
+type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta'>;
 
 export class Cursor {
   /** how much has been told of the block that is being streamed */
@@ -16,7 +16,7 @@ export class Cursor {
 
   constructor(
     private readonly session: SessionId,
-    /** the number of the last fact that was told */
+    /** the number of the last event that was told */
     public seq: number,
     private readonly now: () => number,
   ) {}
@@ -35,9 +35,9 @@ export class Cursor {
     return [event];
   }
 
-  #fact(fact: Fact): SessionStreamEvent[] {
+  #fact(fact: DurableEvent): SessionStreamEvent[] {
     if (fact.seq <= this.seq) return [];
-    if (fact.seq > this.seq + 1) throw broken(`fact ${fact.seq} came after fact ${this.seq}`);
+    if (fact.seq > this.seq + 1) throw broken(`event ${fact.seq} came after event ${this.seq}`);
     this.seq = fact.seq;
     if (fact.type !== 'text.ended' && fact.type !== 'reasoning.ended') return [fact];
     const told = this.#open?.block === fact.block ? this.#open.length : 0;
@@ -49,7 +49,7 @@ export class Cursor {
   }
 
   #snapshot(snapshot: Snapshot): SessionStreamEvent[] {
-    if (snapshot.seq > this.seq) throw broken(`a snapshot of ${snapshot.seq} came after fact ${this.seq}`);
+    if (snapshot.seq > this.seq) throw broken(`a snapshot of ${snapshot.seq} came after event ${this.seq}`);
     const { open } = snapshot;
     if (!open) {
       this.#open = null;

@@ -65,7 +65,7 @@ describe('a connection that is cut inside a block', () => {
     await Promise.all([reader.stop(), watcher.stop()]);
   });
 
-  test('and comes back when the block has ended: its fact brings the rest', async () => {
+  test('and comes back when the block has ended: its event brings the rest', async () => {
     const parlance = await reach();
     const session = parlance.session('cut-until-end');
     await session.submit('Go');

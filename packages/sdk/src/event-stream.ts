@@ -2,7 +2,7 @@
 import type { SessionId } from '@parlance/protocol';
 import type { SessionStreamEvent } from './answers.ts';
 import { Cursor } from './cursor.ts';
-import { mendedStream, type StreamOptions, type WatchOptions } from './mended-stream.ts';
+import { mendedStream, type StreamOptions, type WatchOptions } from './reconnecting-stream.ts';
 import type { Wire } from './wire.ts';
 
 export type EventsOptions = WatchOptions & {
@@ -10,7 +10,7 @@ export type EventsOptions = WatchOptions & {
   readonly after?: number;
 };
 
-/** A connection that ends is opened again after the last fact that was yielded. */
+/** A connection that ends is opened again after the last event that was yielded. */
 export function sessionEvents(
   wire: Wire,
   session: SessionId,

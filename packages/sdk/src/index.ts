@@ -1,5 +1,5 @@
 /** `@parlance/sdk`: a typed client of the native API, for browsers, Bun and Node. */
-export type { ActivityEvent, FramesEvent, PassedFrame } from './activity.ts';
+export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
 export type { Administration, UserChange } from './administration.ts';
 export type * from './answers.ts';
 export type { Clock } from './clock.ts';
@@ -7,7 +7,7 @@ export { type ConnectOptions, connect, type Page, type Parlance } from './connec
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
 export type { LiveView } from './live-view.ts';
-export type { ConnectionState, WatchOptions } from './mended-stream.ts';
+export type { ConnectionState, WatchOptions } from './reconnecting-stream.ts';
 export type { Backoff } from './retry.ts';
 export type {
   AnswerOptions,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Fact } from '@parlance/protocol';
+import type { DurableEvent } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import type { SessionStreamEvent } from './answers.ts';
 import { connect } from './connect.ts';
@@ -78,7 +78,7 @@ describe('a live view', () => {
     const titles: string[] = [];
     const fault = new ParlanceError('unreachable', 'Cut.');
     async function* events({ onState }: EventsOptions): AsyncGenerator<SessionStreamEvent> {
-      const { seq } = facts.at(-1) as Fact;
+      const { seq } = facts.at(-1) as DurableEvent;
       onState?.({ status: 'connecting', failures: 0 });
       yield* [{ type: 'reset' } as const, ...facts.slice(0, 3)];
       onState?.({ status: 'waiting', retryAt: 0, failures: 1, fault, retryNow: () => undefined });

@@ -6,7 +6,7 @@ import type { SessionStreamEvent } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
-import type { ConnectionState } from './mended-stream.ts';
+import type { ConnectionState } from './reconnecting-stream.ts';
 import { EMPTY, fold, type SessionView } from './view.ts';
 
 export type LiveView = {

@@ -4,16 +4,16 @@ import type {
   ApprovalId,
   Command,
   CommandInput,
-  Fact,
+  DurableEvent,
   Part,
   SessionId,
 } from '@parlance/protocol';
 import { type FramesEvent, sessionFrames } from './activity.ts';
-import type { FactPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
+import type { DurableEventPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
-import type { StreamOptions, WatchOptions } from './mended-stream.ts';
+import type { StreamOptions, WatchOptions } from './reconnecting-stream.ts';
 import type { SessionView } from './view.ts';
 import type { Wire } from './wire.ts';
 
@@ -30,7 +30,7 @@ export type SubmitOptions = SendOptions & Omit<Of<'input.submit'>, 'parts'>;
 
 export type AnswerOptions = CallOptions & Omit<Of<'approval.answer'>, 'answer' | 'approval'>;
 
-/** `key` is that of the fact `input.accepted`, by which a page knows its own message again. */
+/** `key` is that of the event `input.accepted`, by which a page knows its own message again. */
 export type InputReceipt = Receipt & { readonly key: string };
 
 /** Whether it is safe to send a command again when its answer was lost, because twice is the same as once. */
@@ -112,19 +112,22 @@ export class SessionHandle {
     return liveView((options) => this.events(options), this.streaming.clock, start);
   }
 
-  /** One page of facts. */
+  /** One page of events. */
   async facts({
     after,
     limit,
     signal,
-  }: CallOptions & { after?: number; limit?: number } = {}): Promise<FactPage> {
+  }: CallOptions & { after?: number; limit?: number } = {}): Promise<DurableEventPage> {
     return this.wire.json({ path: this.#path('/events'), query: { after, limit }, signal });
   }
 
-  /** All facts up to the present one, read page by page. */
-  async *history({ after = 0, signal }: CallOptions & { after?: number } = {}): AsyncGenerator<Fact, void> {
+  /** All events up to the present one, read page by page. */
+  async *history({
+    after = 0,
+    signal,
+  }: CallOptions & { after?: number } = {}): AsyncGenerator<DurableEvent, void> {
     for (let from: number | null = after; from !== null; ) {
-      const page: FactPage = await this.facts({ after: from, limit: 1_000, signal });
+      const page: DurableEventPage = await this.facts({ after: from, limit: 1_000, signal });
       yield* page.events;
       from = page.next;
     }
@@ -148,7 +151,7 @@ export class SessionHandle {
     return this.send({ type: 'approval.answer', approval, answer, ...how }, { signal });
   }
 
-  /** Has the model explain what waits; the explanation is a fact. */
+  /** Has the model explain what waits; the explanation is an event. */
   async explain(approval?: ApprovalId, options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'approval.explain', approval }, options);
   }
@@ -158,7 +161,7 @@ export class SessionHandle {
     return this.send({ type: 'context.compact' }, options);
   }
 
-  /** Empties the context; the facts stay. */
+  /** Empties the context; the events stay. */
   async clear(options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'session.clear' }, options);
   }
@@ -180,7 +183,7 @@ export class SessionHandle {
     return this.send({ type: 'session.label', labels }, options);
   }
 
-  /** The session and all its facts are gone when it resolves. */
+  /** The session and all its events are gone when it resolves. */
   async erase({ signal }: CallOptions = {}): Promise<void> {
     await this.wire.response({ method: 'DELETE', path: this.#path(), signal });
   }

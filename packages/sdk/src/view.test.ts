@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isFact, type SessionEvent } from '@parlance/protocol';
+import { isDurable, type SessionEvent } from '@parlance/protocol';
 import { readTranscript, transcriptPath } from '../../server/src/testing/transcripts.ts';
 import type { Snapshot } from './answers.ts';
 import { type CallView, EMPTY, fold, foldAll, type SessionView, type TurnView } from './view.ts';
@@ -34,13 +34,13 @@ describe('every transcript', () => {
 
   for (const name of NAMES) {
     const events = readTranscript(name);
-    const facts = events.filter(isFact);
+    const facts = events.filter(isDurable);
 
-    test(`${name}: the facts alone give the view that the live events give`, () => {
+    test(`${name}: the events alone give the view that the ephemeral events give`, () => {
       expect(foldAll(EMPTY, facts)).toEqual(foldAll(EMPTY, events));
     });
 
-    test(`${name}: told twice, or cut off anywhere and told again from the facts, the view is the same`, () => {
+    test(`${name}: told twice, or cut off anywhere and told again from the events, the view is the same`, () => {
       const whole = foldAll(EMPTY, events);
       expect(foldAll(whole, facts)).toBe(whole);
       for (let cut = 0; cut < events.length; cut++) {
@@ -55,7 +55,7 @@ describe('every transcript', () => {
       expect(view.seq).toBe(facts.at(-1)?.seq ?? 0);
     });
 
-    test(`${name}: every fact of a turn is found again by its number, where nothing was made void`, () => {
+    test(`${name}: every event of a turn is found again by its number, where nothing was made void`, () => {
       if (events.some(({ type }) => VOIDING.has(type))) return;
       const lists = JSON.stringify(viewOf(name)).match(/"seqs":\[[\d,]*\]/g) ?? [];
       const known = new Set(lists.flatMap((list) => list.match(/\d+/g) ?? []));

@@ -1,9 +1,9 @@
 /**
  * What a chat shows of a session, made from its events. `fold` is pure and safe to give anything the stream yields:
- * a fact that it has seen is not counted twice, and an event that it does not know (of a newer server) changes
- * nothing but the position. From the facts alone comes the same view as with the live events, once the turn is over.
+ * an event that it has seen is not counted twice, and an event that it does not know (of a newer server) changes
+ * nothing but the position. From the events alone comes the same view as with the ephemeral events, once the turn is over.
  */
-import type { Fact, FactType, Live, Part, Usage } from '@parlance/protocol';
+import type { DurableEvent, DurableEventType, EphemeralEvent, Part, Usage } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import * as calls from './view/call.ts';
 import { planOf } from './view/plan.ts';
@@ -26,7 +26,7 @@ export function fold(view: SessionView, event: SessionStreamEvent): SessionView 
   if (event.type === 'snapshot') return withSnapshot(view, event);
   if (!('seq' in event)) return withLive(view, event);
   if (event.seq <= view.seq) return view;
-  const next = withFact({ ...view, seq: event.seq, session: event.session }, event);
+  const next = withEvent({ ...view, seq: event.seq, session: event.session }, event);
   const status = statusOf(next, event);
   return status === next.status ? next : { ...next, status };
 }
@@ -46,7 +46,7 @@ function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
   );
 }
 
-function withLive(view: SessionView, live: Live): SessionView {
+function withLive(view: SessionView, live: EphemeralEvent): SessionView {
   switch (live.type) {
     case 'text.delta':
     case 'reasoning.delta':
@@ -65,7 +65,7 @@ function withLive(view: SessionView, live: Live): SessionView {
   return view;
 }
 
-function withFact(view: SessionView, fact: Fact): SessionView {
+function withEvent(view: SessionView, fact: DurableEvent): SessionView {
   switch (fact.type) {
     case 'session.created': {
       const { dialect, domain, named, agent, at } = fact;
@@ -185,21 +185,26 @@ function withFact(view: SessionView, fact: Fact): SessionView {
   return view;
 }
 
-type OfTurn = { [T in FactType]: Fact<T> extends { turn: unknown } ? T : never }[FactType];
-type OfCall = { [T in OfTurn]: Fact<T> extends { call: unknown } ? T : never }[OfTurn];
+type OfTurn = {
+  [T in DurableEventType]: DurableEvent<T> extends { turn: unknown } ? T : never;
+}[DurableEventType];
+type OfCall = { [T in OfTurn]: DurableEvent<T> extends { call: unknown } ? T : never }[OfTurn];
 
-const inTurn = (view: SessionView, fact: Fact<OfTurn>, change: (turn: TurnView) => TurnView): SessionView =>
-  turns.inTurn(view, fact.turn, change);
+const inTurn = (
+  view: SessionView,
+  fact: DurableEvent<OfTurn>,
+  change: (turn: TurnView) => TurnView,
+): SessionView => turns.inTurn(view, fact.turn, change);
 
 const inCall = (
   view: SessionView,
-  fact: Fact<OfCall>,
+  fact: DurableEvent<OfCall>,
   change: Parameters<typeof calls.inCall>[2],
 ): SessionView => inTurn(view, fact, (turn) => calls.inCall(turn, fact.call, change));
 
 const over = (
   view: SessionView,
-  fact: Fact<'turn.ended' | 'turn.failed' | 'turn.cancelled'>,
+  fact: DurableEvent<'turn.ended' | 'turn.failed' | 'turn.cancelled'>,
   state: TurnState,
 ): SessionView =>
   inTurn(view, fact, (turn) => ({
@@ -217,7 +222,7 @@ function withPending(view: SessionView): SessionView {
   return pending === view.pending ? view : { ...view, pending };
 }
 
-function statusOf(view: SessionView, fact: Fact): SessionView['status'] {
+function statusOf(view: SessionView, fact: DurableEvent): SessionView['status'] {
   const turn = view.entries.findLast((entry) => entry.kind === 'turn');
   if (turn?.state.status === 'running') {
     const rested = view.status === 'waiting';
@@ -232,13 +237,13 @@ const waitsForSomeone = (item: Item): boolean =>
   item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
 
 /** An input that interrupts is stored right after the end of the turn that it interrupted. */
-function supersededBy(view: SessionView, fact: Fact<'input.accepted'>): TurnView['turn'] | null {
+function supersededBy(view: SessionView, fact: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
   const last = view.entries.at(-1);
   if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
   return last.state.reason === 'superseded' && last.seqs.at(-1) === fact.seq - 1 ? last.turn : null;
 }
 
-function inputOf(view: SessionView, fact: Fact<'input.accepted'>): InputView {
+function inputOf(view: SessionView, fact: DurableEvent<'input.accepted'>): InputView {
   const { input, parts, dialect, key, call, data, agent, at, seq } = fact;
   return {
     input,

@@ -2,43 +2,46 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { type ConnectionId, Fault } from '@parlance/protocol';
 import { Hono } from 'hono';
-import { aboutOf } from './about.ts';
 import { openAccounts } from './auth/accounts.ts';
-import { admission } from './auth/admission.ts';
-import { clientAddress } from './auth/client-address.ts';
-import { openGate } from './auth/gate.ts';
-import { guardOf, heldStreams } from './auth/held-streams.ts';
+import { openAuthenticator } from './auth/authenticator.ts';
+import { heldStreams, tokenRevocation } from './auth/held-streams.ts';
 import { newPasswordProblem } from './auth/passwords.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
-import { type OpenChannels, openChannels } from './channels.ts';
+import { aboutOf } from './compose/about.ts';
+import { type OpenChannels, openChannels } from './compose/channels.ts';
+import { agentCatalog, DEFAULT_INSTRUCTIONS } from './compose/domains.ts';
+import { listenOrExplain } from './compose/listen.ts';
+import { openProvider, providersByModel } from './compose/model-provider.ts';
+import type { Config } from './config/config.ts';
 import { register } from './config/data-folder.ts';
-import type { Config } from './config.ts';
-import { consoleRoutes } from './console.ts';
+import { INSTALLATION, isInstallation, WORKSPACE } from './config/installation.ts';
+import { CONSOLE_FOLDER } from './console-folder.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
-import { ClientDesk } from './core/clients.ts';
-import {
-  type Connection,
-  Engine,
-  identify,
-  type Log,
-  requestIdOf,
-  type Socket,
-  tokenOf,
-} from './core/engine.ts';
+import { Engine, type Log } from './core/api/index.ts';
 import type { Tool } from './core/ports/tool.ts';
-import { TokenBuckets } from './core/token-bucket.ts';
-import { Attachments } from './dialects/attachments.ts';
-import { Audience } from './dialects/audience.ts';
+import { ClientToolBroker } from './core/runtime/client-tool-broker.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
-import type { DialectName, Surroundings } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
-import { placeOf } from './dialects/places.ts';
-import { DEFAULT_INSTRUCTIONS, rosterOf } from './domains.ts';
-import { INSTALLATION, isInstallation, WORKSPACE } from './installation.ts';
-import { listenOrExplain } from './listen.ts';
-import { openProvider, providersByModel } from './model-provider.ts';
-import { metered } from './stores/rules/metered.ts';
+import { ConnectionRegistry } from './dialects/shared/connection-registry.ts';
+import type { DialectContext, DialectName } from './dialects/shared/dialect.ts';
+import { routeOf } from './dialects/shared/routes.ts';
+import { SubscriptionHub } from './dialects/shared/subscription-hub.ts';
+import { anonymousBudget, ByteBudget } from './http/byte-budget.ts';
+import { clientAddress } from './http/client-address.ts';
+import type { Connection, Socket } from './http/connection.ts';
+import { consoleRoutes } from './http/console.ts';
+import { crossOrigin } from './http/cross-origin.ts';
+import type { Opening } from './http/dialect-socket.ts';
+import { plainRefusal } from './http/listener.ts';
+import { originPolicy } from './http/origin-policy.ts';
+import { bodyReader } from './http/request-body.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { identify, tokenOf } from './http/request-identity.ts';
+import { eventStreams } from './http/sse.ts';
+import { TokenBuckets } from './http/token-bucket.ts';
+import { socketTransport } from './http/websocket.ts';
+import { metered } from './stores/shared/metered.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 import { openLog } from './telemetry/log.ts';
 import { openMetrics } from './telemetry/metrics.ts';
@@ -49,13 +52,6 @@ import { openGuard } from './tools/guard.ts';
 import { builtInTools } from './tools/index.ts';
 import { type McpTools, openMcp } from './tools/mcp/open.ts';
 import { findSandbox } from './tools/shell/sandbox.ts';
-import { anonymousBudget, ByteBudget } from './transports/byte-budget.ts';
-import { crossOrigin } from './transports/cross-origin.ts';
-import type { Opening } from './transports/dialect-socket.ts';
-import { eventStreams } from './transports/event-stream.ts';
-import { plainRefusal } from './transports/http.ts';
-import { bodyReader } from './transports/request-body.ts';
-import { socketTransport } from './transports/websocket.ts';
 
 export type RunningServer = {
   readonly host: string;
@@ -94,7 +90,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     );
   }
   warnOfShortPasswords(config, log);
-  const gate = openGate({
+  const authenticator = openAuthenticator({
     users: store,
     revocations: store.revocations,
     secret,
@@ -103,15 +99,15 @@ export async function startServer(config: Config): Promise<RunningServer> {
     log,
     meter: metrics,
   });
-  resources.defer(() => gate.close());
+  resources.defer(() => authenticator.close());
   const addresses = new WeakMap<Request, string>();
   const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
 
-  const clients = new ClientDesk();
-  const roster = rosterOf(config.agents, config.domains);
+  const clients = new ClientToolBroker();
+  const catalog = agentCatalog(config.agents, config.domains);
   const providerFor = providersByModel(config, log);
-  for (const { model } of roster.agents) if (model !== undefined) providerFor(model);
-  const agents = () => roster.listed.agents.map((agent) => agent.id);
+  for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
+  const agents = () => catalog.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const guard = openGuard({
     hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
@@ -128,7 +124,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     meter: metrics,
     tracer: traces?.tracer,
     clients,
-    roster,
+    catalog,
     provider: openProvider(config.model, config, log),
     providerFor,
     rules: config.rules,
@@ -159,23 +155,31 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const channels = openChannels(config, log);
   resources.defer(() => channels.close());
   const listening: RunningServer['doors'][number][] = [];
-  const attachments = new Attachments();
-  const audiences = new Map(
-    DIALECTS.map((d) => [d.name, new Audience(engine, d.projection, log, d.name, attachments)]),
+  const connections = new ConnectionRegistry();
+  const hubs = new Map(
+    DIALECTS.map((d) => [d.name, new SubscriptionHub(engine, d.projection, log, d.name, connections)]),
   );
-  const channelWatch = watchChannels({ engine, push: channels.push, log }, audienceOf(audiences, 'copilot'));
+  const channelWatch = watchChannels({ engine, push: channels.push, log }, hubOf(hubs, 'copilot'));
   resources.defer(() => channelWatch.stop());
-  const around: Surroundings = {
+  const ctx: DialectContext = {
     engine,
-    gate,
+    authenticator,
     log,
     about: aboutOf(config, sandbox !== null, () => listening),
     figures: metrics.figures,
     problem: () => readiness.problem(),
     administration: {
-      accounts: openAccounts({ users: store, gate, named: config.authUsers.map(({ name }) => name) }),
+      accounts: openAccounts({
+        users: store,
+        authenticator,
+        named: config.authUsers.map(({ name }) => name),
+      }),
       doors: () =>
-        listening.map((door, index) => ({ address: config.host, ...door, sockets: sockets.at(index) })),
+        listening.map((listener, index) => ({
+          address: config.host,
+          ...listener,
+          sockets: sockets.at(index),
+        })),
       mcpServers: mcp.servers,
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
@@ -184,8 +188,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
     follow: channelWatch.follow,
     now: Date.now,
     newId: () => crypto.randomUUID(),
-    attachments,
-    stream: heldStreams(gate, eventStreams(config, log, metrics)),
+    connections,
+    stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,
     asked: (request) => {
@@ -203,7 +207,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const dialect = DIALECTS.find((d) => d.name === name);
     if (!dialect?.open) throw new Fault('not_found', `There is no dialect ${name}.`);
     socket.speaks(name);
-    return dialect.open(socket, around, audienceOf(audiences, name));
+    return dialect.open(socket, ctx, hubOf(hubs, name));
   };
 
   const speaking = (dialect: DialectName) => (socket: Socket) => speak(dialect, socket);
@@ -211,10 +215,10 @@ export async function startServer(config: Config): Promise<RunningServer> {
   /** No function is made in here that lives on: it would keep the request for as long as the socket is open. */
   async function opening(
     request: Request,
-    at: { readonly door: number; readonly dialect: DialectName | null },
+    at: { readonly listener: number; readonly dialect: DialectName | null },
     peer: string | undefined,
   ): Promise<Opening | null> {
-    const { door, dialect } = at;
+    const { listener, dialect } = at;
     const address = clientAddress(request.headers, peer, config.trustedProxies);
     const url = new URL(request.url);
     const id = crypto.randomUUID() as string as ConnectionId;
@@ -222,22 +226,38 @@ export async function startServer(config: Config): Promise<RunningServer> {
     // Whoever opens one is nobody yet: private channels are granted one by one, public ones need no token.
     if (channel)
       return {
-        ...{ id, principal: null, session: null, door, address, accept: channel },
+        ...{ id, principal: null, session: null, listener, address, accept: channel },
         ...{ unknown: config.auth === 'required', mayStay: true },
       };
     if (dialect === 'pusher') return null;
     const token = tokenOf(request);
-    const accept = dialect ? speaking(dialect) : placeOf(url.pathname, token !== null, speak);
+    const accept = dialect ? speaking(dialect) : routeOf(url.pathname, token !== null, speak);
     if (!accept) return null;
     const session = url.searchParams.get('session');
     try {
-      const principal = await identify(gate, token);
-      const guard = token === null ? undefined : guardOf(gate, token);
-      return { id, principal, session, door, address, unknown: principal === null, guard, accept };
+      const principal = await identify(authenticator, token);
+      const onTokenRevoked = token === null ? undefined : tokenRevocation(authenticator, token);
+      return {
+        id,
+        principal,
+        session,
+        listener,
+        address,
+        unknown: principal === null,
+        onTokenRevoked,
+        accept,
+      };
     } catch (thrown) {
       const ids = { request: requestIdOf(request), connection: id };
       log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
-      return { id, principal: null, session, door, address, accept: { code: 1008, reason: 'Invalid token' } };
+      return {
+        id,
+        principal: null,
+        session,
+        listener,
+        address,
+        accept: { code: 1008, reason: 'Invalid token' },
+      };
     }
   }
 
@@ -254,9 +274,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   );
   const readiness = new Readiness(() => store.writable());
   const { metricsToken } = config;
-  const routes = app(around, channels, { gate, metrics, metricsToken, readiness });
-  const admit = admission({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
-  const open = (port: number, dialect: DialectName | null, door: number) => {
+  const routes = app(ctx, channels, { authenticator, metrics, metricsToken, readiness });
+  const admit = originPolicy({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
+  const open = (port: number, dialect: DialectName | null, listener: number) => {
     const server = listenOrExplain(dialect, {
       hostname: config.host,
       port,
@@ -265,7 +285,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       refusal,
       log,
       maxBodyBytes: config.maxBody,
-      opening: (request, peer) => opening(request, { door, dialect }, peer),
+      opening: (request, peer) => opening(request, { listener, dialect }, peer),
       routes: (request, peer) => {
         addresses.set(request, clientAddress(request.headers, peer, config.trustedProxies));
         return routes.fetch(request);
@@ -275,9 +295,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     return { dialect: dialect ?? 'all', port: server.port ?? port };
   };
 
-  for (const dialect of DIALECTS) await dialect.resume?.(around, audienceOf(audiences, dialect.name));
+  for (const dialect of DIALECTS) await dialect.resume?.(ctx, hubOf(hubs, dialect.name));
   const main = open(config.port, null, 0);
-  const doors = config.doors.map((door, index) => open(door.port, door.dialect, index + 1));
+  const doors = config.doors.map((listener, index) => open(listener.port, listener.dialect, index + 1));
   listening.push(main, ...doors);
   // After the ports are ours: a start that fails must not have made a user whose password nobody was told.
   const adminPassword = await ensureUsers(store, config.authUsers);
@@ -326,10 +346,10 @@ async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promis
   return openTraces({ endpoint: otlpEndpoint, serviceName, log });
 }
 
-function audienceOf<Name extends string, Some>(audiences: ReadonlyMap<Name, Some>, name: Name): Some {
-  const audience = audiences.get(name);
-  if (!audience) throw new Fault('not_found', `There is no dialect ${name}.`);
-  return audience;
+function hubOf<Name extends string, Some>(hubs: ReadonlyMap<Name, Some>, name: Name): Some {
+  const hub = hubs.get(name);
+  if (!hub) throw new Fault('not_found', `There is no dialect ${name}.`);
+  return hub;
 }
 
 /** The tools there are; those of MCP servers come and go with what the servers say. */
@@ -345,13 +365,13 @@ function toolsOf(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, T
 }
 
 /** Everything that is answered over HTTP. */
-export function app(around: Surroundings, channels: OpenChannels, operations: Operations): Hono {
+export function app(ctx: DialectContext, channels: OpenChannels, operations: Operations): Hono {
   const routes = new Hono();
   routes.use(crossOrigin());
-  for (const dialect of DIALECTS) dialect.routes?.(routes, around);
-  channels.routes(routes, around);
+  for (const dialect of DIALECTS) dialect.routes?.(routes, ctx);
+  channels.routes(routes, ctx);
   operationRoutes(routes, operations);
-  consoleRoutes(routes);
+  consoleRoutes(routes, CONSOLE_FOLDER);
   // Made when it is first asked for, so that nobody else pays for it.
   routes.get('/openapi.json', async (c) => {
     const { servedDocument } = await import('./openapi/served.ts');
@@ -360,7 +380,7 @@ export function app(around: Surroundings, channels: OpenChannels, operations: Op
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {
     const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
-    around.log.error({ ...ids, err: thrown }, 'a request could not be handled');
+    ctx.log.error({ ...ids, err: thrown }, 'a request could not be handled');
     return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
   });
   return routes;

@@ -1,7 +1,7 @@
 /** A reader of a session's events for tests: waits for what comes, never for time. */
 import type { SessionStreamEvent } from '../answers.ts';
 import type { EventsOptions } from '../event-stream.ts';
-import type { ConnectionState } from '../mended-stream.ts';
+import type { ConnectionState } from '../reconnecting-stream.ts';
 
 type Type = SessionStreamEvent['type'];
 type Status = ConnectionState['status'];
@@ -64,7 +64,7 @@ export class Reader {
     }
   }
 
-  /** the numbers of the facts that were yielded */
+  /** the numbers of the events that were yielded */
   get seqs(): number[] {
     return this.events.flatMap((event) => ('seq' in event && event.type !== 'snapshot' ? [event.seq] : []));
   }

@@ -1,5 +1,5 @@
 /** Changes of a call and of its approval. */
-import type { CallId, Fact, Live } from '@parlance/protocol';
+import type { CallId, DurableEvent, EphemeralEvent } from '@parlance/protocol';
 import type { ApprovalState, ApprovalView, CallState, CallView, TurnView } from './shapes.ts';
 
 export function inCall(turn: TurnView, call: CallId, change: (call: CallView) => CallView): TurnView {
@@ -20,7 +20,7 @@ export const requestedCall = ({
   malformed,
   at,
   seq,
-}: Fact<'call.requested'>): CallView => ({
+}: DurableEvent<'call.requested'>): CallView => ({
   kind: 'call',
   call,
   tool,
@@ -32,14 +32,14 @@ export const requestedCall = ({
   seqs: [seq],
 });
 
-const moved = (call: CallView, fact: Fact, state: CallState, approval = call.approval): CallView => ({
+const moved = (call: CallView, fact: DurableEvent, state: CallState, approval = call.approval): CallView => ({
   ...call,
   state,
   approval,
   seqs: [...call.seqs, fact.seq],
 });
 
-export function awaited(call: CallView, fact: Fact<'approval.requested'>): CallView {
+export function awaited(call: CallView, fact: DurableEvent<'approval.requested'>): CallView {
   const approval: ApprovalView = {
     approval: fact.approval,
     turn: fact.turn,
@@ -56,8 +56,8 @@ export function awaited(call: CallView, fact: Fact<'approval.requested'>): CallV
   return moved(call, fact, { phase: 'waiting' }, approval);
 }
 
-/** The fact knows the approval alone. */
-export function explained(turn: TurnView, fact: Fact<'approval.explained'>): TurnView {
+/** The event knows the approval alone. */
+export function explained(turn: TurnView, fact: DurableEvent<'approval.explained'>): TurnView {
   const asked = turn.items.findLast(
     (item): item is CallView => item.kind === 'call' && item.approval?.approval === fact.approval,
   );
@@ -70,7 +70,7 @@ export function explained(turn: TurnView, fact: Fact<'approval.explained'>): Tur
   return inCall(turn, asked.call, (call) => moved(call, fact, call.state, approval));
 }
 
-export function answered(call: CallView, fact: Fact<'approval.answered'>): CallView {
+export function answered(call: CallView, fact: DurableEvent<'approval.answered'>): CallView {
   const { answer, by, dialect, at, reason, said, grant } = fact;
   const state: ApprovalState = {
     status: 'answered',
@@ -85,16 +85,16 @@ export function answered(call: CallView, fact: Fact<'approval.answered'>): CallV
   return moved(call, fact, { phase: 'allowed' }, settled(call, fact, state));
 }
 
-const settled = ({ approval }: CallView, fact: Fact, state: ApprovalState): ApprovalView | null =>
+const settled = ({ approval }: CallView, fact: DurableEvent, state: ApprovalState): ApprovalView | null =>
   approval && { ...approval, state, seqs: [...approval.seqs, fact.seq] };
 
-export const started = (call: CallView, fact: Fact<'tool.started'>): CallView =>
+export const started = (call: CallView, fact: DurableEvent<'tool.started'>): CallView =>
   moved(call, fact, { phase: 'running', progress: null });
 
-export const deferred = (call: CallView, fact: Fact<'call.deferred'>): CallView =>
+export const deferred = (call: CallView, fact: DurableEvent<'call.deferred'>): CallView =>
   moved(call, fact, { phase: 'deferred' });
 
-export function ended(call: CallView, fact: Fact<'tool.ended'>): CallView {
+export function ended(call: CallView, fact: DurableEvent<'tool.ended'>): CallView {
   const { outcome, parts, data, durationMs, untrusted, said, final } = fact;
   const state: CallState = {
     phase: 'ended',
@@ -110,7 +110,7 @@ export function ended(call: CallView, fact: Fact<'tool.ended'>): CallView {
   return moved(call, fact, state, unanswered ? settled(call, fact, { status: 'lapsed' }) : call.approval);
 }
 
-export function progressed(call: CallView, live: Live<'call.progress'>): CallView {
+export function progressed(call: CallView, live: EphemeralEvent<'call.progress'>): CallView {
   if (call.state.phase !== 'running') return call;
   const { execution, status, progress, message } = live;
   return { ...call, state: { phase: 'running', progress: { execution, status, progress, message } } };

@@ -1,11 +1,11 @@
 /** The plan that the agent works by: the input of its last `update_plan` that was taken. */
-import type { Fact, Json } from '@parlance/protocol';
+import type { DurableEvent, Json } from '@parlance/protocol';
 import type { CallView, PlanStep, PlanView } from './shapes.ts';
 
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed'] satisfies PlanStep['status'][];
 
 /** Null where the call made no plan. */
-export function planOf(call: CallView | null, fact: Fact<'tool.ended'>): PlanView | null {
+export function planOf(call: CallView | null, fact: DurableEvent<'tool.ended'>): PlanView | null {
   if (call?.tool !== 'update_plan' || fact.outcome !== 'ok') return null;
   const { steps, explanation } = call.input;
   if (!Array.isArray(steps) || !steps.every(isStep)) return null;

@@ -1,6 +1,6 @@
 /**
  * What a chat shows of a session. Everything is immutable: what an event did not touch stays the same object, so that
- * a page renders only what has changed. Each item knows the numbers of the facts it is made of.
+ * a page renders only what has changed. Each item knows the numbers of the events it is made of.
  */
 import type {
   AgentRef,
@@ -12,10 +12,10 @@ import type {
   CallId,
   ContextUse,
   DirectCall,
+  EphemeralEvent,
   FaultData,
   InputId,
   JsonObject,
-  Live,
   Outcome,
   Part,
   SessionId,
@@ -24,10 +24,10 @@ import type {
 } from '@parlance/protocol';
 
 export type SessionView = {
-  /** the number of the last fact in it: the `after` to go on with */
+  /** the number of the last event in it: the `after` to go on with */
   readonly seq: number;
   readonly session: SessionId | null;
-  /** null until the fact of its beginning has come */
+  /** null until the event of its beginning has come */
   readonly created: CreatedView | null;
   readonly title: string;
   /** where the session has its own */
@@ -128,7 +128,10 @@ export type CallView = Numbered & {
   readonly state: CallState;
 };
 
-export type CallProgress = Pick<Live<'call.progress'>, 'execution' | 'status' | 'progress' | 'message'>;
+export type CallProgress = Pick<
+  EphemeralEvent<'call.progress'>,
+  'execution' | 'status' | 'progress' | 'message'
+>;
 
 export type CallState =
   | { readonly phase: 'requested' }
@@ -144,7 +147,7 @@ export type CallState =
       readonly parts: readonly Part[];
       readonly data?: JsonObject;
       readonly durationMs: number;
-      /** it carries words of strangers */
+      /** it carries untrusted content */
       readonly untrusted: boolean;
       readonly said?: string;
       readonly final: boolean;

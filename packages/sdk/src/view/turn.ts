@@ -1,5 +1,5 @@
 /** Changes inside a turn of a view. */
-import type { Fact, Live, TurnId } from '@parlance/protocol';
+import type { DurableEvent, EphemeralEvent, TurnId } from '@parlance/protocol';
 import type { BlockView, Entry, Item, SessionView, TurnView } from './shapes.ts';
 
 /** The view with the turn changed; the same view where it has no such turn, or where nothing changed. */
@@ -37,7 +37,7 @@ const openIndex = ({ items, open }: TurnView): number =>
   open === null ? -1 : items.findLastIndex((item) => isBlock(item) && item.block === open);
 
 /** On the path of a token. */
-export function withDelta(turn: TurnView, delta: Live<'text.delta' | 'reasoning.delta'>): TurnView {
+export function withDelta(turn: TurnView, delta: EphemeralEvent<'text.delta' | 'reasoning.delta'>): TurnView {
   const kind = delta.type === 'text.delta' ? 'text' : 'reasoning';
   const open = turn.open === delta.block ? turn.items[openIndex(turn)] : undefined;
   const before = isBlock(open) ? open.text : '';
@@ -72,7 +72,10 @@ export function withoutOpenBlock(turn: TurnView): TurnView {
   return index < 0 ? turn : { ...turn, items: turn.items.toSpliced(index, 1), open: null };
 }
 
-export function withEndedBlock(turn: TurnView, fact: Fact<'text.ended' | 'reasoning.ended'>): TurnView {
+export function withEndedBlock(
+  turn: TurnView,
+  fact: DurableEvent<'text.ended' | 'reasoning.ended'>,
+): TurnView {
   const ended: BlockView = {
     kind: fact.type === 'text.ended' ? 'text' : 'reasoning',
     block: fact.block,

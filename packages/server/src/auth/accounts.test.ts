@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Role } from '@parlance/protocol';
 import { openAccounts } from './accounts.ts';
-import { openGate } from './gate.ts';
+import { openAuthenticator } from './authenticator.ts';
 import { hashPassword } from './passwords.ts';
 import { revocationsInMemory, usersInMemory } from './test-users.ts';
 
@@ -12,7 +12,7 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
   const users = usersInMemory(
     ...roles.map(([name, role]) => ({ name, role, passwordHash: HASHES[name], createdAt: 1 })),
   );
-  const gate = openGate({
+  const authenticator = openAuthenticator({
     users,
     revocations: revocationsInMemory(),
     secret: new Uint8Array(32).fill(7),
@@ -20,7 +20,11 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
     limits: { attempts: 3 },
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
-  return { users, gate, accounts: openAccounts({ users, gate, named: ['ada'], now: () => 2 }) };
+  return {
+    users,
+    authenticator,
+    accounts: openAccounts({ users, authenticator, named: ['ada'], now: () => 2 }),
+  };
 }
 
 const fault = (code: string, message: string) => expect.objectContaining({ code, message });
@@ -75,12 +79,12 @@ test('names and passwords that cannot be are refused, and whoever is not there i
 
 describe('a password of one’s own', () => {
   test('is changed by whoever knows the old one; older tokens end, the new one is good', async () => {
-    const { accounts, gate } = opened(['uma', 'user']);
-    const before = await gate.login('uma', 'uma-password', 'here');
+    const { accounts, authenticator } = opened(['uma', 'user']);
+    const before = await authenticator.login('uma', 'uma-password', 'here');
     const { token } = await accounts.changePassword('uma', 'uma-password', 'better-one', 'here');
-    await expect(gate.verify(before.token)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(await gate.verify(token)).toMatchObject({ id: 'uma', role: 'user' });
-    await expect(gate.login('uma', 'uma-password', 'here')).rejects.toMatchObject({
+    await expect(authenticator.verify(before.token)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await authenticator.verify(token)).toMatchObject({ id: 'uma', role: 'user' });
+    await expect(authenticator.login('uma', 'uma-password', 'here')).rejects.toMatchObject({
       code: 'unauthenticated',
     });
   });
@@ -97,9 +101,9 @@ describe('a password of one’s own', () => {
   });
 
   test('stays where the new one cannot be', async () => {
-    const { accounts, gate } = opened(['uma', 'user']);
+    const { accounts, authenticator } = opened(['uma', 'user']);
     const asked = accounts.changePassword('uma', 'uma-password', '', 'here');
     await expect(asked).rejects.toMatchObject({ code: 'invalid' });
-    expect((await gate.login('uma', 'uma-password', 'here')).principal.id).toBe('uma' as never);
+    expect((await authenticator.login('uma', 'uma-password', 'here')).principal.id).toBe('uma' as never);
   });
 });

@@ -1,21 +1,21 @@
 /** Looking after users while the server runs. */
 import { Fault } from '@parlance/protocol';
-import type { Account, Accounts } from '../core/ports/accounts.ts';
-import type { Gate } from '../core/ports/gate.ts';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+import type { Account, Accounts } from '../http/accounts.ts';
+import type { Authenticator } from '../http/authenticator.ts';
 import { oneAfterAnother } from './one-after-another.ts';
 import { hashPassword, newPasswordProblem } from './passwords.ts';
 import { nameProblem } from './users.ts';
 
 export type AccountOptions = {
   readonly users: UserStore;
-  readonly gate: Pick<Gate, 'login'>;
+  readonly authenticator: Pick<Authenticator, 'login'>;
   /** whom the settings name */
   readonly named: readonly string[];
   readonly now?: () => number;
 };
 
-export function openAccounts({ users, gate, named, now = Date.now }: AccountOptions): Accounts {
+export function openAccounts({ users, authenticator, named, now = Date.now }: AccountOptions): Accounts {
   // What is read and then written on account of it must not be written by another meanwhile.
   const inTurn = oneAfterAnother();
   const shown = ({ name, role, createdAt }: User): Account => ({
@@ -81,12 +81,12 @@ export function openAccounts({ users, gate, named, now = Date.now }: AccountOpti
     logOut: (name) => inTurn(async () => users.put(await existing(name))),
 
     async changePassword(name, old, password, address) {
-      await gate.login(name, old, address).catch((thrown) => {
+      await authenticator.login(name, old, address).catch((thrown) => {
         const wrong = thrown instanceof Fault && thrown.code === 'unauthenticated';
         throw wrong ? new Fault('forbidden', 'The old password is not right.') : thrown;
       });
       await this.change(name, { password });
-      return gate.login(name, password, address);
+      return authenticator.login(name, password, address);
     },
   };
 }

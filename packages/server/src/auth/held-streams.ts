@@ -1,16 +1,20 @@
 /** Sockets and streams that end with the token they were asked for with. */
-import { tokenOf } from '../core/identity.ts';
-import type { Guard, OpenStream } from '../core/ports/connection.ts';
-import type { Gate } from '../core/ports/gate.ts';
 
-export const guardOf =
-  (gate: Gate, token: string): Guard =>
+import type { Authenticator } from '../http/authenticator.ts';
+import type { OnTokenRevoked, OpenStream } from '../http/connection.ts';
+import { tokenOf } from '../http/request-identity.ts';
+
+export const tokenRevocation =
+  (authenticator: Authenticator, token: string): OnTokenRevoked =>
   (ended) =>
-    gate.guard(token, ended);
+    authenticator.onTokenRevoked(token, ended);
 
 export const heldStreams =
-  (gate: Gate, open: OpenStream): OpenStream =>
+  (authenticator: Authenticator, open: OpenStream): OpenStream =>
   (request, stream) => {
     const token = tokenOf(request);
-    return open(request, token === null ? stream : { ...stream, guard: guardOf(gate, token) });
+    return open(
+      request,
+      token === null ? stream : { ...stream, onTokenRevoked: tokenRevocation(authenticator, token) },
+    );
   };

@@ -14,7 +14,7 @@ function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}
   const live = watchTokens({
     read: async (token): Promise<TokenClaims> => {
       if (token === 'expired') throw new Fault('unauthenticated', 'no');
-      return { id: token, name: 'ann', generation: '1', goodUntil };
+      return { id: token, name: 'ann', tokenVersion: '1', goodUntil };
     },
     isGood: async ({ id }) => {
       if (broken.disk) throw new Error('disk gone');
@@ -24,16 +24,16 @@ function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}
     log: { debug: quiet, info: quiet, warn: quiet, error: (_, message) => void logged.push(message) },
   });
   const told: string[] = [];
-  const guard = (token: string, as = token) =>
-    live.guard(token, (reason) => void told.push(`${as}: ${reason}`));
-  return { live, bad, told, logged, broken, guard };
+  const onTokenRevoked = (token: string, as = token) =>
+    live.onTokenRevoked(token, (reason) => void told.push(`${as}: ${reason}`));
+  return { live, bad, told, logged, broken, onTokenRevoked };
 }
 
 test('all who live on a token are told once when it is revoked, and no one else', async () => {
-  const { live, bad, told, guard } = watching();
-  guard('one', 'first');
-  guard('one', 'second');
-  guard('other');
+  const { live, bad, told, onTokenRevoked } = watching();
+  onTokenRevoked('one', 'first');
+  onTokenRevoked('one', 'second');
+  onTokenRevoked('other');
   await soon();
   bad.add('one');
   live.revoked('one');
@@ -44,8 +44,8 @@ test('all who live on a token are told once when it is revoked, and no one else'
 });
 
 test('a change that another process made is seen at the next look', async () => {
-  const { live, bad, told, guard } = watching();
-  guard('one');
+  const { live, bad, told, onTokenRevoked } = watching();
+  onTokenRevoked('one');
   await soon();
   bad.add('one');
   await soon();
@@ -56,8 +56,8 @@ test('a change that another process made is seen at the next look', async () => 
 });
 
 test('a change that comes while many are looked at is not missed', async () => {
-  const { live, bad, told, guard } = watching();
-  for (let n = 0; n < 1_000; n++) guard(`token ${n}`);
+  const { live, bad, told, onTokenRevoked } = watching();
+  for (let n = 0; n < 1_000; n++) onTokenRevoked(`token ${n}`);
   await soon();
   bad.add('token 999');
   live.lookAgain();
@@ -70,18 +70,18 @@ test('a change that comes while many are looked at is not missed', async () => {
 });
 
 test('a token that was revoked between the request and the watch is told at once', async () => {
-  const { bad, told, guard } = watching();
+  const { bad, told, onTokenRevoked } = watching();
   bad.add('one');
-  guard('one');
-  guard('expired');
+  onTokenRevoked('one');
+  onTokenRevoked('expired');
   await soon();
   expect(told.sort()).toEqual(['expired: The token has expired.', 'one: The token was revoked.']);
 });
 
 test('who has stopped watching is not told', async () => {
-  const { live, bad, told, guard } = watching();
-  const end = guard('one', 'first');
-  guard('one', 'second');
+  const { live, bad, told, onTokenRevoked } = watching();
+  const end = onTokenRevoked('one', 'first');
+  onTokenRevoked('one', 'second');
   await soon();
   end();
   end();
@@ -94,7 +94,7 @@ test('who has stopped watching is not told', async () => {
 test('a token expires by itself', async () => {
   const { live } = watching({ goodUntil: Date.now() + 20 });
   const { promise, resolve } = Promise.withResolvers<string>();
-  live.guard('one', resolve);
+  live.onTokenRevoked('one', resolve);
   expect(await promise).toBe('The token has expired.');
 });
 
@@ -107,8 +107,8 @@ test('a token whose time is over by a jump of the clock ends, and one that is st
     watching({ goodUntil: now + 9 * hour, clock }),
   ];
   const ended = Promise.withResolvers<string>();
-  short.live.guard('one', ended.resolve);
-  long.guard('two');
+  short.live.onTokenRevoked('one', ended.resolve);
+  long.onTokenRevoked('two');
   await soon();
   now += 2 * hour;
   expect(await ended.promise).toBe('The token has expired.');
@@ -117,19 +117,19 @@ test('a token whose time is over by a jump of the clock ends, and one that is st
 });
 
 test('one who fails when told does not keep the others from being told', async () => {
-  const { live, logged, told, guard } = watching();
-  live.guard('one', () => {
+  const { live, logged, told, onTokenRevoked } = watching();
+  live.onTokenRevoked('one', () => {
     throw new Error('a bug');
   });
-  guard('one');
+  onTokenRevoked('one');
   await soon();
   live.revoked('one');
   expect([told.length, logged.length]).toEqual([1, 1]);
 });
 
 test('where it cannot be looked, nobody is let go, and it is logged', async () => {
-  const { live, bad, broken, logged, told, guard } = watching();
-  guard('one');
+  const { live, bad, broken, logged, told, onTokenRevoked } = watching();
+  onTokenRevoked('one');
   await soon();
   broken.disk = true;
   live.lookAgain();

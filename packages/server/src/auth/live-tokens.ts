@@ -1,6 +1,6 @@
 /** Tokens that sockets and streams live on, and whom to tell when one is no longer good. */
 import { Fault } from '@parlance/protocol';
-import type { Log } from '../core/ports/log.ts';
+import type { Log } from '../core/ports/logger.ts';
 import type { TokenClaims } from './tokens.ts';
 
 const EXPIRED = 'The token has expired.';
@@ -19,7 +19,7 @@ type Watcher = { readonly ended: (reason: string) => void };
 type Live = { readonly watchers: Set<Watcher>; claims: TokenClaims | null };
 
 export type LiveTokens = {
-  guard(token: string, ended: (reason: string) => void): () => void;
+  onTokenRevoked(token: string, ended: (reason: string) => void): () => void;
   /** That token was revoked here. */
   revoked(id: string): void;
   /** Users or revocations may have changed. */
@@ -94,7 +94,7 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
   }
 
   return {
-    guard(token, ended) {
+    onTokenRevoked(token, ended) {
       const known = live.get(token);
       const entry: Live = known ?? { watchers: new Set(), claims: null };
       const watcher = { ended };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from '../http/client-address.ts';
 import { type LoginAttempts, limitLogins } from './login-limit.ts';
 
 afterEach(() => setSystemTime());

@@ -2,7 +2,7 @@
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
 
-const kept = (user: User): KeptUser => ({ ...user, generation: crypto.randomUUID() });
+const kept = (user: User): KeptUser => ({ ...user, tokenVersion: crypto.randomUUID() });
 
 export function usersInMemory(...given: User[]): UserStore & { readonly writes: User[] } {
   const byName = new Map(given.map((user) => [user.name, kept(user)]));

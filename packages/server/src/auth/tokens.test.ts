@@ -6,7 +6,7 @@ import { openTokens } from './tokens.ts';
 const secret = new TextEncoder().encode('0123456789abcdef0123456789abcdef');
 const start = 1_800_000_000_000;
 const day = 24 * 60 * 60;
-const ann = { name: 'ann', role: 'user', generation: 'g1' } as const;
+const ann = { name: 'ann', role: 'user', tokenVersion: 'g1' } as const;
 
 test('a token carries the claims that clients read', async () => {
   const { token, expiresAt } = await openTokens(secret, () => start).issue(ann);
@@ -37,7 +37,7 @@ test('a token is taken until it expires, and for half a minute more', async () =
   for (now of [start, start + (day + 29) * 1000])
     expect(await tokens.verify(token)).toMatchObject({
       name: 'ann',
-      generation: 'g1',
+      tokenVersion: 'g1',
       goodUntil: start + (day + 30) * 1000,
     });
   now = start + (day + 31) * 1000;

@@ -23,7 +23,7 @@ export type TokenClaims = {
   readonly id: string;
   readonly name: string;
   /** of the user, when the token was issued */
-  readonly generation: string;
+  readonly tokenVersion: string;
   /** from when on it is refused, in milliseconds: its expiry, and the tolerance */
   readonly goodUntil: number;
 };
@@ -33,7 +33,7 @@ export type Tokens = {
   issue(user: {
     readonly name: string;
     readonly role: Role;
-    readonly generation: string;
+    readonly tokenVersion: string;
   }): Promise<{ token: string; expiresAt: number }>;
   /** Throws `unauthenticated` for anything but a token of ours that has not expired. */
   verify(token: string): Promise<TokenClaims>;
@@ -49,10 +49,10 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
     'verify',
   ]);
   return {
-    async issue({ name, role, generation }) {
+    async issue({ name, role, tokenVersion }) {
       const issuedAt = Math.floor(now() / 1000);
       const expires = issuedAt + LIFETIME_SECONDS;
-      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role], gen: generation })
+      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role], gen: tokenVersion })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(name)
         .setIssuer(PARLANCE)
@@ -76,7 +76,7 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
         });
         const { sub, gen, jti, exp } = Claims.parse(payload);
         const goodUntil = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
-        return { id: jti, name: sub, generation: gen, goodUntil };
+        return { id: jti, name: sub, tokenVersion: gen, goodUntil };
       } catch (cause) {
         if (!(cause instanceof JOSEError) && !(cause instanceof z.ZodError)) throw cause;
         throw notValid({ cause });

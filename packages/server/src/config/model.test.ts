@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from './config.ts';
 
 const choose = (env: Record<string, string>) => loadConfig([], env, import.meta.dir).model;
 const KEYS = { OPENAI_API_KEY: 'sk-a', ANTHROPIC_API_KEY: 'sk-b', GOOGLE_API_KEY: 'sk-c' };

@@ -1,5 +1,5 @@
-/** How far a task has come with its plan, as the facts of its turn tell. */
-import { type Fact, isObject, type JsonObject, type TurnId } from '@parlance/protocol';
+/** How far a task has come with its plan, as the events of its turn tell. */
+import { type DurableEvent, isObject, type JsonObject, type TurnId } from '@parlance/protocol';
 
 export type PlanProgress = {
   readonly turn: TurnId;
@@ -12,19 +12,19 @@ export type PlanProgress = {
 
 export type CalledTool = { readonly tool: string; readonly input: JsonObject };
 
-/** The plan after one more fact; `call` is what the call that the fact is about asked for. */
+/** The plan after one more event; `call` is what the call that the event is about asked for. */
 export function progressAfter(
   before: PlanProgress | null,
-  fact: Fact,
+  event: DurableEvent,
   call: CalledTool | undefined,
 ): PlanProgress | null {
-  if (fact.type === 'call.deferred' && call?.tool === 'browser_act')
+  if (event.type === 'call.deferred' && call?.tool === 'browser_act')
     return before && { ...before, current: stepOf(before, call.input) };
-  if (fact.type !== 'tool.ended' || fact.outcome !== 'ok' || !call) return before;
+  if (event.type !== 'tool.ended' || event.outcome !== 'ok' || !call) return before;
   if (call.tool === 'browser_plan')
-    return { turn: fact.turn, steps: stepsIn(call.input), current: 0, at: fact.at };
+    return { turn: event.turn, steps: stepsIn(call.input), current: 0, at: event.at };
   // A model that does not number its actions is taken to do a step with each.
-  if (call.tool === 'browser_act' && fact.data && call.input.step === undefined)
+  if (call.tool === 'browser_act' && event.data && call.input.step === undefined)
     return before && { ...before, current: Math.min(before.current + 1, before.steps.length - 1) };
   return before;
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test';
-import { isFact } from '@parlance/protocol';
-import { openMemoryStore } from '../stores/memory.ts';
+import { isDurable } from '@parlance/protocol';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import { says } from '../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../testing/stage.ts';
 import { readTranscript } from '../testing/transcripts.ts';
 import { restoredState } from './checkpoint.ts';
-import { checkpointOf, recordOf } from './record.ts';
-import { evolve, initialState, STATE_VERSION } from './session.ts';
+import { checkpointOf, recordOf } from './domain/session-record.ts';
+import { evolve, initialState, STATE_VERSION } from './domain/session-state.ts';
 
-const facts = readTranscript('plain-answer').filter(isFact);
-const state = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
+const events = readTranscript('plain-answer').filter(isDurable);
+const state = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
 const written = checkpointOf(state);
 if (!written) throw new Error('the session is not at rest');
 
@@ -34,10 +34,10 @@ test('a checkpoint that is too old or of a newer version is not used', () => {
 
 test('a session is opened from an older checkpoint, and its next checkpoint is a current one', async () => {
   const store = openMemoryStore();
-  // More than its facts tell: so it shows that they were not folded again.
-  await store.append(0, facts, recordOf(SESSION, state, older(41)));
+  // More than its events tell: so it shows that they were not folded again.
+  await store.append(0, events, recordOf(SESSION, state, older(41)));
   const { engine, happens } = await setStage([says('Again.')], { store });
-  expect((await engine.now(SESSION)).said).toBe(41);
+  expect((await engine.snapshot(SESSION)).said).toBe(41);
   await engine.send(SESSION, { type: 'session.label', labels: { a: 'b' } }, CALLER);
   expect(restoredState((await store.load(SESSION))?.checkpoint ?? null)?.messageCount).toBe(41);
   const ended = happens('turn.ended');

@@ -1,18 +1,19 @@
-/** The folded state of a session as it is stored beside its facts, in this version and in older ones. */
-import type { SessionRecord } from './ports/store.ts';
-import { type SessionState, STATE_VERSION } from './session.ts';
+/** The folded state of a session as it is stored beside its events, in this version and in older ones. */
+
+import { type SessionState, STATE_VERSION } from './domain/session-state.ts';
+import type { SessionRecord } from './ports/event-store.ts';
 
 type StoredState = Readonly<Record<string, unknown>>;
 
 /**
- * From the version of the key to the next. A version without a step counts some facts differently or is too old: such a
+ * From the version of the key to the next. A version without a step counts some events differently or is too old: such a
  * checkpoint is not used, and the state is folded from the log.
  */
 const UPCASTS: Readonly<Record<number, (state: StoredState) => StoredState>> = {
   9: ({ said, ...state }) => ({ ...state, messageCount: said }),
 };
 
-/** Null if there is no checkpoint that can be used: the state must be folded from the first fact on. */
+/** Null if there is no checkpoint that can be used: the state must be folded from the first event on. */
 export function restoredState(checkpoint: SessionRecord['checkpoint']): SessionState | null {
   if (!checkpoint) return null;
   const { version, state } = checkpoint;

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { openChannels } from '../channels.ts';
-import { loadConfig } from '../config.ts';
+import { openChannels } from '../compose/channels.ts';
+import { loadConfig } from '../config/config.ts';
 import { FAULTS } from '../dialects/copilot/envelope.ts';
-import type { Surroundings } from '../dialects/dialect.ts';
+import type { DialectContext } from '../dialects/shared/dialect.ts';
 import { app } from '../main.ts';
 import type { Operations } from '../telemetry/routes.ts';
 import { CopilotError } from './answers/copilot.ts';
@@ -25,9 +25,9 @@ function registered(): string[] {
     warn: () => undefined,
     error: () => undefined,
   };
-  const around = { log, requestsPerMinute: 1 } as unknown as Surroundings;
+  const ctx = { log, requestsPerMinute: 1 } as unknown as DialectContext;
   const channels = openChannels(loadConfig([], {}, import.meta.dir), log);
-  const { routes } = app(around, channels, {} as Operations);
+  const { routes } = app(ctx, channels, {} as Operations);
   return routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`);

@@ -1,8 +1,8 @@
 /** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
-import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/answer-limits.ts';
-import type { Log } from '../core/ports/log.ts';
-import type { Prompt, TakeWords } from '../core/ports/provider.ts';
+import type { Log } from '../core/ports/logger.ts';
+import type { OnDelta, Prompt } from '../core/ports/provider.ts';
+import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/runtime/answer-limits.ts';
 import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';
 import { socketClient } from './http/socket-client.ts';
@@ -95,7 +95,7 @@ export class Attempt<State> {
   /** characters of events that said nothing: pieces of arguments, and what is not understood */
   #unsaid = 0;
   /** what arrived while `next` waited, and was not taken */
-  #untold: Batch | null = null;
+  #pending: Batch | null = null;
   /** nothing more is wanted of the answer: its connection may be used again once it has ended */
   #complete = false;
 
@@ -103,7 +103,7 @@ export class Attempt<State> {
     private readonly wire: Wire<State>,
     private readonly options: AttemptOptions,
     private readonly signal: AbortSignal,
-    private readonly take?: TakeWords,
+    private readonly take?: OnDelta,
   ) {}
 
   /** Resolves when the answer begins, with nothing, or with the failure that it is. */
@@ -138,9 +138,9 @@ export class Attempt<State> {
     try {
       for (;;) {
         const piece = await body.read();
-        const untold = this.#untold;
-        this.#untold = null;
-        if (untold) return untold;
+        const pending = this.#pending;
+        this.#pending = null;
+        if (pending) return pending;
         this.#silence?.heard();
         const said = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
         if (said.length > 0) return said;
@@ -154,7 +154,7 @@ export class Attempt<State> {
   close(): void {
     this.#silence?.stop();
     this.signal.removeEventListener('abort', this.#cancel);
-    if (this.#body) void letGo(this.#body, this.#complete);
+    if (this.#body) void disconnect(this.#body, this.#complete);
     this.#body = null;
   }
 
@@ -179,9 +179,9 @@ export class Attempt<State> {
     } catch (thrown) {
       said = this.#over(failed(this.#reason(thrown)));
     }
-    const untold = said.findIndex((event) => !this.#taken(event));
-    this.#untold = untold === -1 ? null : said.slice(untold);
-    return untold === -1;
+    const pending = said.findIndex((event) => !this.#taken(event));
+    this.#pending = pending === -1 ? null : said.slice(pending);
+    return pending === -1;
   }
 
   #taken(event: WireEvent): boolean {
@@ -295,7 +295,7 @@ async function beginning(body: Body): Promise<string> {
 }
 
 /** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
-async function letGo(body: Body, readOn: boolean): Promise<void> {
+async function disconnect(body: Body, readOn: boolean): Promise<void> {
   if (!readOn) return body.cancel();
   const timer = setTimeout(() => body.cancel(), LAST_BYTES_MS);
   try {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import type { Implementation } from './contract/place.ts';
 import { scratchFolder } from './contract/scratch.ts';
 import { storeContract } from './contract.ts';
-import { openMemoryStore } from './memory.ts';
+import { openMemoryStore } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 /** By the name of the file or folder in this room. */
@@ -23,7 +23,7 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
   },
 };
 
-const NOT_STORES = ['contract', 'rules'];
+const NOT_STORES = ['contract', 'shared'];
 
 for (const [name, implementation] of Object.entries(IMPLEMENTATIONS)) storeContract(name, implementation);
 

@@ -1,6 +1,6 @@
 /** Structured logs on standard error; standard output belongs to the lines an operator waits for. */
 import pino from 'pino';
-import type { Log } from '../core/ports/log.ts';
+import type { Log } from '../core/ports/logger.ts';
 
 /** Whatever a log line is given, these never appear in it. */
 const SECRETS = [

@@ -2,14 +2,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { asFault, type FaultCode } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { principalOf, tokenOf } from '../core/identity.ts';
-import type { Gate } from '../core/ports/gate.ts';
-import { requirePermission } from '../core/rights.ts';
+import { requirePermission } from '../core/domain/rights.ts';
+import type { Authenticator } from '../http/authenticator.ts';
+import { principalOf, tokenOf } from '../http/request-identity.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
 export type Operations = {
-  readonly gate: Gate;
+  readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   /** opens `/metrics` and nothing else */
   readonly metricsToken: string | undefined;
@@ -36,11 +36,11 @@ export function operationRoutes(app: Hono, operations: Operations): void {
 }
 
 /** Whoever has the permission, or the token that is kept for this. */
-async function refusal(request: Request, { gate, metricsToken }: Operations) {
+async function refusal(request: Request, { authenticator, metricsToken }: Operations) {
   const token = tokenOf(request);
   if (token !== null && metricsToken !== undefined && same(token, metricsToken)) return null;
   try {
-    requirePermission(await principalOf(gate, request), 'metrics:read');
+    requirePermission(await principalOf(authenticator, request), 'metrics:read');
     return null;
   } catch (thrown) {
     const { code, message } = asFault(thrown);

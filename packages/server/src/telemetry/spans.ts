@@ -15,10 +15,10 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import type { AgentRef, CallId, Fact, TurnId, Usage } from '@parlance/protocol';
-import type { SessionRef } from '../core/ports/store.ts';
+import type { AgentRef, CallId, DurableEvent, TurnId, Usage } from '@parlance/protocol';
+import type { SessionState } from '../core/domain/session-state.ts';
+import type { SessionRef } from '../core/ports/event-store.ts';
 import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../core/ports/tracer.ts';
-import type { SessionState } from '../core/session.ts';
 
 /** Turns may rest for weeks. Of more than these the oldest are closed as they are. */
 const MOST_OPEN = 10_000;
@@ -33,29 +33,29 @@ export class Spans implements Tracer {
 
   constructor(private readonly traces: NamedTraces) {}
 
-  happened(ref: SessionRef, fact: Fact, before: SessionState): void {
-    switch (fact.type) {
+  onCommitted(ref: SessionRef, event: DurableEvent, before: SessionState): void {
+    switch (event.type) {
       case 'turn.started':
-        this.#begin(ref, fact.turn, fact.agent, fact.at, {});
+        this.#begin(ref, event.turn, event.agent, event.at, {});
         break;
       case 'turn.resumed':
-        if (before.turn && !this.#turns.has(fact.turn))
-          this.#begin(ref, fact.turn, before.turn.agent, fact.at, { 'parlance.resumed': true });
+        if (before.turn && !this.#turns.has(event.turn))
+          this.#begin(ref, event.turn, before.turn.agent, event.at, { 'parlance.resumed': true });
         break;
       case 'turn.ended':
-        this.#end(fact.turn, fact.at, 'ended', usageOf(fact.usage));
+        this.#end(event.turn, event.at, 'ended', usageOf(event.usage));
         break;
       case 'turn.failed':
-        this.#end(fact.turn, fact.at, 'failed', {}, fact.fault.code);
+        this.#end(event.turn, event.at, 'failed', {}, event.fault.code);
         break;
       case 'turn.cancelled':
-        this.#end(fact.turn, fact.at, 'cancelled', { 'parlance.reason': fact.reason });
+        this.#end(event.turn, event.at, 'cancelled', { 'parlance.reason': event.reason });
         break;
       case 'tool.started':
-        this.#beginCall(ref, fact, before);
+        this.#beginCall(ref, event, before);
         break;
       case 'tool.ended':
-        this.#endCall(fact);
+        this.#endCall(event);
         break;
       default:
     }
@@ -123,7 +123,7 @@ export class Spans implements Tracer {
     close(open, at);
   }
 
-  #beginCall(ref: SessionRef, { turn, call, at }: Fact<'tool.started'>, before: SessionState): void {
+  #beginCall(ref: SessionRef, { turn, call, at }: DurableEvent<'tool.started'>, before: SessionState): void {
     const open = this.#turns.get(turn);
     const tool = before.turn?.calls.find((one) => one.call === call)?.tool;
     if (!open || tool === undefined) return;
@@ -141,7 +141,7 @@ export class Spans implements Tracer {
     open.calls.set(call, span);
   }
 
-  #endCall({ turn, call, at, outcome }: Fact<'tool.ended'>): void {
+  #endCall({ turn, call, at, outcome }: DurableEvent<'tool.ended'>): void {
     const calls = this.#turns.get(turn)?.calls;
     const span = calls?.get(call);
     if (!span) return;

@@ -11,7 +11,7 @@ import {
   type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Log } from '../core/ports/log.ts';
+import type { Log } from '../core/ports/logger.ts';
 import type { Tracer } from '../core/ports/tracer.ts';
 import { type NamedTraces, Spans } from './spans.ts';
 

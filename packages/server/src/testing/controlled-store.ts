@@ -1,7 +1,7 @@
 /** A store whose appends a test can count, hold back and make fail. */
-import type { Fact } from '@parlance/protocol';
-import type { EventStore } from '../core/ports/store.ts';
-import { openMemoryStore } from '../stores/memory.ts';
+import type { DurableEvent } from '@parlance/protocol';
+import type { EventStore } from '../core/ports/event-store.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
 
 export type Held = {
   /** resolves when an append has come that is being held */
@@ -14,13 +14,13 @@ export type ControlledStore = EventStore & {
   readonly appends: () => number;
   /** Holds the next append, before it is written or before it is acknowledged. */
   hold(when: 'before' | 'after'): Held;
-  /** The next `count` appends, or those of them that hold such a fact, write nothing and reject. */
-  fail(count: number, type?: Fact['type']): void;
+  /** The next `count` appends, or those of them that hold such an event, write nothing and reject. */
+  fail(count: number, type?: DurableEvent['type']): void;
 };
 
 export function controlledStore(inner: EventStore = openMemoryStore()): ControlledStore {
   let appends = 0;
-  let failing: { left: number; type: Fact['type'] | undefined } = { left: 0, type: undefined };
+  let failing: { left: number; type: DurableEvent['type'] | undefined } = { left: 0, type: undefined };
   let held: { when: 'before' | 'after'; reach: () => void; released: Promise<void> } | null = null;
   return {
     ...inner,
@@ -34,7 +34,7 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
     fail(count, type) {
       failing = { left: count, type };
     },
-    async append(expected, facts, record) {
+    async append(expected, events, record) {
       appends++;
       const mine = held;
       held = null;
@@ -43,11 +43,11 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
         await mine.released;
       }
       const { left, type } = failing;
-      if (left > 0 && (type === undefined || facts.some((fact) => fact.type === type))) {
+      if (left > 0 && (type === undefined || events.some((event) => event.type === type))) {
         failing = { left: left - 1, type };
         throw new Error('the disk is full');
       }
-      await inner.append(expected, facts, record);
+      await inner.append(expected, events, record);
       if (mine?.when === 'after') {
         mine.reach();
         await mine.released;

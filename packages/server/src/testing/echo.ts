@@ -1,12 +1,13 @@
 /** Sockets without a dialect, for tests of the transport: a server that echoes, with limits of the test's own. */
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
-import type { Connection, Log, Socket } from '../core/engine.ts';
+import type { Log } from '../core/api/index.ts';
 import type { Meter } from '../core/ports/meter.ts';
 import { NO_METER } from '../core/ports/meter.ts';
-import { ByteBudget } from '../transports/byte-budget.ts';
-import type { Opening } from '../transports/dialect-socket.ts';
-import { listen } from '../transports/http.ts';
-import { type SocketLimits, socketTransport } from '../transports/websocket.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import type { Connection, Socket } from '../http/connection.ts';
+import type { Opening } from '../http/dialect-socket.ts';
+import { listen } from '../http/listener.ts';
+import { type SocketLimits, socketTransport } from '../http/websocket.ts';
 import { TestClient } from './client.ts';
 
 /** What no test reaches by accident. */
@@ -51,8 +52,8 @@ export function serveEcho(
   let count = 0;
   const accept = (socket: Socket): Connection => ({
     receive: (frame) => socket.send({ type: 'echo', frame }),
-    garbled: (reason) => socket.send({ type: 'error', reason }),
-    limited: (fault) => socket.send({ type: 'limited', retryAfterMs: fault.retryAfterMs }),
+    onInvalidFrame: (reason) => socket.send({ type: 'error', reason }),
+    onRateLimited: (fault) => socket.send({ type: 'limited', retryAfterMs: fault.retryAfterMs }),
     closed: ignore,
     draining: () => socket.send({ type: 'draining' }),
     ...make(socket),

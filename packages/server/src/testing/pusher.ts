@@ -1,7 +1,7 @@
 /** A server of channels alone, with limits and a clock of the test's own, and raw clients of it. */
 import type { ConnectionId } from '@parlance/protocol';
 import { Hono } from 'hono';
-import type { Log } from '../core/engine.ts';
+import type { Log } from '../core/api/index.ts';
 import type { Application } from '../dialects/pusher/application.ts';
 import type { Clock } from '../dialects/pusher/clock.ts';
 import { knockOf, openPusher } from '../dialects/pusher/dialect.ts';
@@ -9,10 +9,10 @@ import type { Limits } from '../dialects/pusher/limits.ts';
 import { signedRoutes } from '../dialects/pusher/routes.ts';
 import { type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
 import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher/signature.ts';
-import { ByteBudget } from '../transports/byte-budget.ts';
-import { listen } from '../transports/http.ts';
-import { type BodyLimits, bodyReader } from '../transports/request-body.ts';
-import { socketTransport } from '../transports/websocket.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import { listen } from '../http/listener.ts';
+import { type BodyLimits, bodyReader } from '../http/request-body.ts';
+import { socketTransport } from '../http/websocket.ts';
 import { type AnyFrame, TestClient } from './client.ts';
 import { SOCKET_LIMITS } from './echo.ts';
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/config.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { TestClient } from './client.ts';
 

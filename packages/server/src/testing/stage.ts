@@ -1,11 +1,11 @@
 /** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
 import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/engine.ts';
-import type { EventStore } from '../core/ports/store.ts';
+import { defaultRoster } from '../compose/domains.ts';
+import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/api/index.ts';
+import type { EventStore } from '../core/ports/event-store.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { defaultRoster } from '../domains.ts';
-import { openMemoryStore } from '../stores/memory.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
 export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
@@ -39,7 +39,7 @@ export async function setStage(
   const engine = new Engine({
     store,
     provider,
-    roster: defaultRoster(),
+    catalog: defaultRoster(),
     tools: new Map([...TOOLS, ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
     instructions: 'Be brief.',
     root: '/work',

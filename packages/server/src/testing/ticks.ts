@@ -1,5 +1,5 @@
 /** Moments of a program that does nothing but wait for promises: one tick is one turn of the microtask queue. */
-import type { EventStore } from '../core/ports/store.ts';
+import type { EventStore } from '../core/ports/event-store.ts';
 
 export async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) await null;
@@ -16,8 +16,8 @@ export const delayed = (store: EventStore, appendTicks: number, readTicks: numbe
     await ticks(appendTicks);
   },
   async read(...given) {
-    const facts = await store.read(...given);
+    const events = await store.read(...given);
     await ticks(readTicks);
-    return facts;
+    return events;
   },
 });

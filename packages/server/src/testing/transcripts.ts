@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOCAL, type SessionEvent, type SessionId } from '@parlance/protocol';
-import type { Now } from '../core/engine.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { SessionSnapshot } from '../core/api/index.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
 
 const SOURCE = join(import.meta.dir, '..');
 
@@ -35,7 +35,7 @@ export const goldenNames = (dialect: string): string[] =>
     : [];
 
 /** A session in which nothing has happened yet. */
-export const UNBORN: Now = {
+export const UNBORN: SessionSnapshot = {
   ref: { owner: LOCAL.id, id: 'session-1' as SessionId },
   seq: 0,
   created: null,

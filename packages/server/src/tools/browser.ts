@@ -1,8 +1,8 @@
 /** Tools that a connected browser runs. Each is a row: what it takes, what it may touch, how long it may take. */
 import { isObject, type Json, type JsonObject, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import type { ClientDesk } from '../core/clients.ts';
 import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
+import type { ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { cutText, RESULT_LIMIT } from './cut.ts';
 
 type Row = {
@@ -93,17 +93,17 @@ const BROWSER_TOOLS = {
   },
 } satisfies Record<string, Row>;
 
-export const browserTools = (clients: ClientDesk): Tool[] =>
+export const browserTools = (clients: ClientToolBroker): Tool[] =>
   Object.entries<Row>(BROWSER_TOOLS).map(([name, row]) => browserTool(name, row, clients));
 
-function browserTool(name: string, row: Row, clients: ClientDesk): Tool {
+function browserTool(name: string, row: Row, clients: ClientToolBroker): Tool {
   const schema = z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
   return defineTool({
     name,
     description: row.description,
     input: row.input,
     available: (owner) => clients.offers(owner, name),
-    // Runs unasked, unless words of strangers have come into the turn: see `core/approvals.ts`.
+    // Runs unasked, unless untrusted content have come into the turn: see `core/approvals.ts`.
     approval(parameters) {
       const description = row.changes?.(parameters);
       if (!description) return null;

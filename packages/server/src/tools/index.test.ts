@@ -3,13 +3,13 @@ import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectionId, type Json, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
-import { ClientDesk, type ClientRequest } from '../core/clients.ts';
 import type { Tool } from '../core/ports/tool.ts';
+import { type ClientRequest, ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { builtInTools } from './index.ts';
 import { contextIn, faultOf, use, workshop } from './testing.ts';
 
 const OWNER = PrincipalId.parse('local');
-const clients = new ClientDesk();
+const clients = new ClientToolBroker();
 const tools = builtInTools({ clients, sandbox: null, agents: () => ['coder', 'tester'] });
 
 function named(name: string): Tool {

@@ -1,6 +1,7 @@
 /** The tools that come with the server. */
-import type { ClientDesk } from '../core/clients.ts';
+
 import type { Tool } from '../core/ports/tool.ts';
+import type { ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';
@@ -20,7 +21,7 @@ import { webSearch } from './web-search.ts';
 export { findSandbox, type Sandbox } from './shell/sandbox.ts';
 
 export type BuiltInOptions = {
-  readonly clients: ClientDesk;
+  readonly clients: ClientToolBroker;
   /** null: commands run as the server does, and ask unless they are known to be safe */
   readonly sandbox: Sandbox | null;
   /** the ids of the agents that a conversation can be handed to */

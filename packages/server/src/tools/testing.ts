@@ -37,7 +37,7 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   signal: new AbortController().signal,
   approved: false,
   unasked: false,
-  recent: [],
+  eventsSinceIdle: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
   ...changes,
 });

@@ -1,7 +1,7 @@
-/** One fact or one frame: a line that unfolds to the exact thing. */
-import type { Fact } from '@parlance/protocol';
+/** One event or one frame: a line that unfolds to the exact thing. */
+import type { DurableEvent } from '@parlance/protocol';
 import { memo } from 'react';
-import { factSummary } from './fact-summary.ts';
+import { eventSummary } from './event-summary.ts';
 import { summaryOfFrame } from './frame-summary.ts';
 import type { Note, NumberedFrame } from './rows.ts';
 import { Unfolded } from './unfolded.tsx';
@@ -34,17 +34,17 @@ function Time({ at }: { at: number }) {
   );
 }
 
-export const FactCell = memo(function FactCell({
+export const EventCell = memo(function EventCell({
   fact,
   id,
   open,
   current,
   indented,
   onToggle,
-}: CellProps & { readonly fact: Fact }) {
+}: CellProps & { readonly fact: DurableEvent }) {
   return (
     <article
-      className={`entry entry-fact entry-${toneOf(fact.type)}`}
+      className={`entry entry-event entry-${toneOf(fact.type)}`}
       aria-label={`Fact ${fact.seq}: ${fact.type}`}
     >
       <button
@@ -58,9 +58,9 @@ export const FactCell = memo(function FactCell({
         <span className="entry-number">{fact.seq}</span>
         <Time at={fact.at} />
         <span className="entry-type">{fact.type}</span>
-        <span className="entry-words">{factSummary(fact)}</span>
+        <span className="entry-words">{eventSummary(fact)}</span>
       </button>
-      {open && <Unfolded text={JSON.stringify(fact)} indented={indented} copyLabel="Copy fact" />}
+      {open && <Unfolded text={JSON.stringify(fact)} indented={indented} copyLabel="Copy event" />}
     </article>
   );
 });
@@ -129,7 +129,7 @@ export function NoteCell({ note }: { readonly note: Note }) {
 }
 
 /** What went wrong and what waits is seen when scrolling past. */
-function toneOf(type: Fact['type']): 'bad' | 'waiting' | 'turn' | 'plain' {
+function toneOf(type: DurableEvent['type']): 'bad' | 'waiting' | 'turn' | 'plain' {
   if (type === 'turn.failed' || type === 'step.restarted') return 'bad';
   if (type === 'approval.requested' || type === 'call.deferred') return 'waiting';
   return type === 'turn.started' || type === 'turn.ended' || type === 'turn.cancelled' ? 'turn' : 'plain';

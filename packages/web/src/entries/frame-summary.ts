@@ -1,6 +1,6 @@
 /** What a frame is, at a glance: its type, and what a person would want to read of it. */
-import { oneLine } from './fact-summary.ts';
-import { once } from './once.ts';
+import { oneLine } from './event-summary.ts';
+import { once } from './memoize.ts';
 
 export type FrameSummary = { readonly type: string; readonly words: string };
 

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, us
 import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
 import { toast } from '../components/toast.tsx';
-import { FactCell, FrameCell, NoteCell } from './cell.tsx';
+import { EventCell, FrameCell, NoteCell } from './cell.tsx';
 import { type Entry, entryId, moved, nearest } from './moves.ts';
 import type { NumberedFrame, Row } from './rows.ts';
 
@@ -157,7 +157,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
               >
                 {row.note && <NoteCell note={row.note} />}
                 {row.fact ? (
-                  <FactCell fact={row.fact} {...shared(entryId(row, 'fact'))} />
+                  <EventCell fact={row.fact} {...shared(entryId(row, 'fact'))} />
                 ) : (
                   columns === 2 && <div />
                 )}

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import type { Fact } from '@parlance/protocol';
+import type { DurableEvent } from '@parlance/protocol';
 import { alignedRows, exportLines, type NumberedFrame, type Row } from './rows.ts';
 
-const fact = (seq: number, at: number, type = 'text.ended'): Fact =>
-  ({ session: 's', id: `f${seq}`, seq, at, type, turn: 't', block: 'b', text: `fact ${seq}` }) as Fact;
+const fact = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
+  ({
+    session: 's',
+    id: `f${seq}`,
+    seq,
+    at,
+    type,
+    turn: 't',
+    block: 'b',
+    text: `event ${seq}`,
+  }) as DurableEvent;
 
 let number = 0;
 const frame = (at: number, direction: 'in' | 'out', over: Partial<NumberedFrame> = {}): NumberedFrame => ({
@@ -21,7 +30,7 @@ const drawn = (rows: readonly Row[]): string[] =>
   rows.map(({ fact, frame }) => `${fact?.at ?? '-'}|${frame ? `${frame.direction}${frame.at}` : '-'}`);
 
 describe('rows', () => {
-  test('set a fact and a frame that follow each other side by side, and nothing else', () => {
+  test('set an event and a frame that follow each other side by side, and nothing else', () => {
     const rows = alignedRows(
       [fact(1, 10), fact(2, 10), fact(3, 140)],
       [frame(5, 'in'), frame(12, 'out'), frame(13, 'out')],
@@ -29,7 +38,7 @@ describe('rows', () => {
     expect(drawn(rows)).toEqual(['10|in5', '10|out12', '-|out13', '140|-']);
   });
 
-  test('inside one millisecond what came in is first, then the fact, then what went out', () => {
+  test('inside one millisecond what came in is first, then the event, then what went out', () => {
     expect(drawn(alignedRows([fact(1, 10), fact(2, 10)], [frame(10, 'in'), frame(10, 'out')]))).toEqual([
       '10|in10',
       '10|out10',

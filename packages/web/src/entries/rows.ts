@@ -1,12 +1,12 @@
 /**
- * Facts and frames in one order of time, as rows of two cells. A fact and a frame that follow each other directly,
+ * Events and frames in one order of time, as rows of two cells. An event and a frame that follow each other directly,
  * and soon, share a row; everything else has a row of its own, so that reading down either column is reading forward in time.
  */
-import type { Fact } from '@parlance/protocol';
-import type { PassedFrame } from '@parlance/sdk';
+import type { DurableEvent } from '@parlance/protocol';
+import type { TappedFrame } from '@parlance/sdk';
 
 /** A frame and its place in what has passed since the page was opened. */
-export type NumberedFrame = Omit<PassedFrame, 'connection'> & {
+export type NumberedFrame = Omit<TappedFrame, 'connection'> & {
   readonly number: number;
   /** '' where the page itself is the client */
   readonly connection: string;
@@ -17,26 +17,26 @@ export type Note = { readonly at: number; readonly text: string };
 
 export type Row = {
   readonly key: string;
-  readonly fact?: Fact;
+  readonly fact?: DurableEvent;
   readonly frame?: NumberedFrame;
   readonly note?: Note;
 };
 
-const factKey = (fact: Fact): string => `fact-${fact.seq}`;
+const eventKey = (fact: DurableEvent): string => `event-${fact.seq}`;
 const frameKey = (frame: NumberedFrame): string => `frame-${frame.number}`;
 
 /** What came in is the cause, what goes out the effect: inside one millisecond that is the order. */
-const comesFirst = (frame: NumberedFrame, fact: Fact): boolean =>
+const comesFirst = (frame: NumberedFrame, fact: DurableEvent): boolean =>
   frame.at < fact.at || (frame.at === fact.at && frame.direction === 'in');
 
 /** What is further apart has nothing to do with each other. */
 const TOGETHER_MS = 100;
 
-export function alignedRows(facts: readonly Fact[], frames: readonly NumberedFrame[]): Row[] {
+export function alignedRows(facts: readonly DurableEvent[], frames: readonly NumberedFrame[]): Row[] {
   const rows: Row[] = [];
-  let [nextFact, nextFrame] = [0, 0];
+  let [nextEvent, nextFrame] = [0, 0];
   for (;;) {
-    const [fact, frame] = [facts[nextFact], frames[nextFrame]];
+    const [fact, frame] = [facts[nextEvent], frames[nextFrame]];
     if (frame && (!fact || comesFirst(frame, fact))) {
       nextFrame++;
       const last = rows.at(-1);
@@ -44,22 +44,22 @@ export function alignedRows(facts: readonly Fact[], frames: readonly NumberedFra
         rows[rows.length - 1] = { ...last, frame };
       else rows.push({ key: frameKey(frame), frame });
     } else if (fact) {
-      nextFact++;
+      nextEvent++;
       const last = rows.at(-1);
       if (last?.frame && !last.fact && fact.at - last.frame.at <= TOGETHER_MS)
         rows[rows.length - 1] = { ...last, fact };
-      else rows.push({ key: factKey(fact), fact });
+      else rows.push({ key: eventKey(fact), fact });
     } else return rows;
   }
 }
 
-export const factRows = (facts: readonly Fact[]): Row[] =>
-  facts.map((fact) => ({ key: factKey(fact), fact }));
+export const eventRows = (facts: readonly DurableEvent[]): Row[] =>
+  facts.map((fact) => ({ key: eventKey(fact), fact }));
 
 export const frameRows = (frames: readonly NumberedFrame[]): Row[] =>
   frames.map((frame) => ({ key: frameKey(frame), frame }));
 
-/** Lines of JSON in the order of the rows: `{"fact": …}` and `{"frame": …}`, each exactly as it was told. */
+/** Lines of JSON in the order of the rows: `{"event": …}` and `{"frame": …}`, each exactly as it was told. */
 export function exportLines(rows: readonly Row[]): string {
   const lines = rows.flatMap(({ fact, frame }) => {
     const both: { at: number; line: string }[] = [];

@@ -15,11 +15,11 @@ const STATES: Readonly<Record<Session['status'], string>> = {
   failed: 'Failed',
 };
 
-type Asking = 'rename' | 'erase' | null;
+type DecisionContext = 'rename' | 'erase' | null;
 type RowProps = { readonly session: Session; readonly chosen: boolean; readonly foreign: boolean };
 
 export const SessionRow = memo(function SessionRow({ session, chosen, foreign }: RowProps) {
-  const [asking, setAsking] = useState<Asking>(null);
+  const [asking, setAsking] = useState<DecisionContext>(null);
   const { id, status, attached } = session;
   const title = session.title || 'Untitled';
   const handle = parlance.session(id);

@@ -45,7 +45,7 @@ test('an input names a session that has no name, and brings it back from the arc
   expect(after({ ...session, title: 'Mine' }, 'input.accepted', { parts }).title).toBe('Mine');
 });
 
-test('a fact that is in the list already changes nothing', () => {
+test('an event that is in the list already changes nothing', () => {
   expect(listedAfter(session, { type: 'session.renamed', seq: 3, title: 'late' } as never)).toBe(session);
 });
 

@@ -3,7 +3,7 @@ import type { ActivityEvent, Session } from '@parlance/sdk';
 
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'session.erased' | 'session.attached' }>;
 
-/** As it is after the fact; the same object where a list shows nothing of it. */
+/** As it is after the event; the same object where a list shows nothing of it. */
 export function listedAfter(session: Session, fact: Happened): Session {
   if (fact.seq <= session.head) return session;
   const now = { ...session, head: fact.seq, updatedAt: new Date(fact.at).toISOString() };

@@ -1,6 +1,6 @@
 /** The server that the page came from: what it is, who we are to it, and the token that says so. */
 import { type About, connect, ParlanceError } from '@parlance/sdk';
-import { readKept, writeKept } from './kept.ts';
+import { readKept, writeKept } from './storage.ts';
 import { store, useStore } from './store.ts';
 
 const TOKEN = 'parlance.token';

@@ -69,7 +69,7 @@ function nameScore(element: PageElement, wanted: readonly string[]): number {
   return inAll > 0.5 && inName > 0 ? 0.45 * inAll : 0;
 }
 
-type Wording = { readonly name: string; own?: readonly string[]; around?: readonly string[] };
+type Wording = { readonly name: string; own?: readonly string[]; ctx?: readonly string[] };
 
 /** A page is searched many times for one request: its words are taken apart once, and only as far as they are needed. */
 const wordings = new WeakMap<PageElement, Wording>();
@@ -94,8 +94,8 @@ function ownWords(element: PageElement): readonly string[] {
 
 function wordsAround(element: PageElement): readonly string[] {
   const wording = wordingOf(element);
-  wording.around ??= [...ownWords(element), ...aroundOf(element)];
-  return wording.around;
+  wording.ctx ??= [...ownWords(element), ...aroundOf(element)];
+  return wording.ctx;
 }
 
 function share(wanted: readonly string[], words: readonly string[]): number {

@@ -68,7 +68,7 @@ export type ProviderEvent =
  * Words that are told in the moment they arrive, without a promise on their way. False where they have to wait for what
  * is being done: then they come as an event. Never throws.
  */
-export type TakeWords = (kind: 'text' | 'reasoning', text: string) => boolean;
+export type OnDelta = (kind: 'text' | 'reasoning', text: string) => boolean;
 
 export interface Provider {
   readonly name: string;
@@ -81,5 +81,5 @@ export interface Provider {
    * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may offer
    * words to `take`, but only while the next event is being waited for.
    */
-  stream(prompt: Prompt, signal: AbortSignal, take?: TakeWords): AsyncIterable<ProviderEvent>;
+  stream(prompt: Prompt, signal: AbortSignal, take?: OnDelta): AsyncIterable<ProviderEvent>;
 }

@@ -1,7 +1,16 @@
 /** Something an agent can do. */
-import type { Ask, CallId, Fact, Json, JsonObject, Part, PrincipalId, SessionId } from '@parlance/protocol';
+import type {
+  Ask,
+  CallId,
+  DurableEvent,
+  Json,
+  JsonObject,
+  Part,
+  PrincipalId,
+  SessionId,
+} from '@parlance/protocol';
 import type { z } from 'zod';
-import type { ClientRequest } from '../clients.ts';
+import type { ClientRequest } from '../runtime/client-tool-broker.ts';
 
 export type ToolContext = {
   readonly session: SessionId;
@@ -15,8 +24,8 @@ export type ToolContext = {
   readonly approved: boolean;
   /** it runs because `approval` returned null: the tool itself answers for it, whatever has changed since */
   readonly unasked: boolean;
-  /** the facts since the session was last at rest, the present one included */
-  readonly recent: readonly Fact[];
+  /** the events since the session was last at rest, the present one included */
+  readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call at a connected client; see `core/clients.ts` */
   readonly atClient: (request: ClientRequest) => Promise<Json>;
 };
@@ -29,7 +38,7 @@ export type ToolResult = {
   readonly failed?: boolean;
   /** the conversation goes on with another agent of the domain */
   readonly handoff?: { readonly agent: string; readonly reason: string };
-  /** the result carries words of strangers (a page, a search, a foreign server): data, never instructions */
+  /** the result carries untrusted content (a page, a search, a foreign server): data, never instructions */
   readonly untrusted?: true;
   /** nothing more is wanted of the model: the turn ends */
   readonly final?: true;

@@ -1,8 +1,8 @@
 /** What is told of turns, model calls and tool calls to whoever wants to see where the time goes. Never of their content. */
-import type { Fact, FaultCode, TurnId, Usage } from '@parlance/protocol';
-import type { SessionState } from '../session.ts';
+import type { DurableEvent, FaultCode, TurnId, Usage } from '@parlance/protocol';
+import type { SessionState } from '../domain/session-state.ts';
+import type { SessionRef } from './event-store.ts';
 import type { Prompt } from './provider.ts';
-import type { SessionRef } from './store.ts';
 
 export type ModelCalled = {
   readonly provider: string;
@@ -27,8 +27,8 @@ export type ModelTrace = {
 };
 
 export interface Tracer {
-  /** A fact is durable. `before` is the state before it and those that were written with it. */
-  happened(ref: SessionRef, fact: Fact, before: SessionState): void;
+  /** An event is durable. `before` is the state before it and those that were written with it. */
+  onCommitted(ref: SessionRef, event: DurableEvent, before: SessionState): void;
   modelCalled(call: ModelCalled): ModelTrace;
 }
 
@@ -36,4 +36,4 @@ const nothing = () => undefined;
 const NO_TRACE: ModelTrace = { retried: nothing, over: nothing };
 
 /** For servers that are not watched so closely, and tests. */
-export const NO_TRACER: Tracer = { happened: nothing, modelCalled: () => NO_TRACE };
+export const NO_TRACER: Tracer = { onCommitted: nothing, modelCalled: () => NO_TRACE };

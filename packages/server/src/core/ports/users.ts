@@ -9,7 +9,7 @@ export type User = {
 };
 
 /** `generation` is the store's own: every `put` begins another, and no two users of one name ever share one. */
-export type KeptUser = User & { readonly generation: string };
+export type KeptUser = User & { readonly tokenVersion: string };
 
 export interface UserStore {
   find(name: string): Promise<KeptUser | null>;

@@ -3,16 +3,31 @@
  * `?session=` or a `previousResponseId` names, or else a new one. The contract has no cancel and no ping; a second
  * input supersedes the turn that is running. Agents that change hands are told as system messages.
  */
-import { type Ask, type Fact, Fault, type FaultCode, isObject, type SessionEvent } from '@parlance/protocol';
-import type { Connection, Now, SessionRef, Socket } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
-import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../calls.ts';
-import { defineDialect, type Frame, NONE, reported, type Stepped, type Surroundings } from '../dialect.ts';
-import { HTTP_STATUS } from '../http-status.ts';
-import { nthId } from '../ids.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
-import { streamRestartWords } from '../restart-words.ts';
-import { retryField, retryWords } from '../retry.ts';
+import {
+  type Ask,
+  type DurableEvent,
+  Fault,
+  type FaultCode,
+  isObject,
+  type SessionEvent,
+} from '@parlance/protocol';
+import type { SessionRef, SessionSnapshot } from '../../core/api/index.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import {
+  type DialectContext,
+  defineDialect,
+  type Frame,
+  NONE,
+  reported,
+  type Stepped,
+} from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { nthId } from '../shared/ids.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
+import { streamRestartWords } from '../shared/restart-words.ts';
+import { retryField, retryWords } from '../shared/retry.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './frames.ts';
 import {
   answerId,
@@ -36,22 +51,22 @@ export const agentloop = defineDialect<State>({
 
 // In
 
-function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
-  const { engine } = around;
+function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { engine } = ctx;
   const { principal } = socket;
   const caller = principal && { principal, dialect: 'agentloop', via: socket.id };
   let session: SessionRef | null = null;
 
   const fail = (message: string, details: Details = null) =>
-    socket.send({ id: around.newId(), type: 'error', payload: { message, details } });
+    socket.send({ id: ctx.newId(), type: 'error', payload: { message, details } });
 
   /** The socket's conversation, which begins with the first input where no other was named. */
   async function conversation(previous?: string | null): Promise<SessionRef> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const continued = previous ? await engine.find(principal, sessionOfResponse(previous)) : null;
-    if (continued && session) audience.leave(socket);
-    session = continued ?? session ?? (await engine.resolve(principal, around.newId()));
-    await audience.join(session, socket);
+    if (continued && session) hub.leave(socket);
+    session = continued ?? session ?? (await engine.resolve(principal, ctx.newId()));
+    await hub.join(session, socket);
     return session;
   }
 
@@ -73,9 +88,9 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
         return;
       }
       case 'get_context_info': {
-        const ref = session ?? (await engine.resolve(caller.principal, around.newId()));
+        const ref = session ?? (await engine.resolve(caller.principal, ctx.newId()));
         const payload = contextInfo(session?.id, await engine.contextUse(ref));
-        socket.send({ id: around.newId(), type: 'context_info', payload });
+        socket.send({ id: ctx.newId(), type: 'context_info', payload });
         return;
       }
       case 'manual_compact':
@@ -89,7 +104,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       if (!principal) return socket.close(1008, 'A token is required.');
       if (socket.session === null) return;
       session = await engine.resolve(principal, socket.session);
-      await audience.join(session, socket);
+      await hub.join(session, socket);
     },
     async receive(raw) {
       if (!isObject(raw) || typeof raw.id !== 'string' || typeof raw.type !== 'string') {
@@ -107,13 +122,13 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       try {
         await perform(frame.data);
       } catch (thrown) {
-        const fault = reported(thrown, around, { connection: socket.id, session: session?.id });
+        const fault = reported(thrown, ctx, { connection: socket.id, session: session?.id });
         fail(...refusal(frame.data.type, fault));
       }
     },
-    garbled: (reason) => fail('Invalid message format', { error: reason, code: 400 }),
-    limited: (fault) => fail('Rate limit exceeded', detailsOf(fault)),
-    closed: () => audience.leave(socket),
+    onInvalidFrame: (reason) => fail('Invalid message format', { error: reason, code: 400 }),
+    onRateLimited: (fault) => fail('Rate limit exceeded', detailsOf(fault)),
+    closed: () => hub.leave(socket),
     draining: () => fail('The server is shutting down', null),
   };
 }
@@ -126,7 +141,7 @@ const ANSWERS = {
 } as const;
 
 /** A response id names its session, so that a client can go on from it on a new socket. */
-const responseId = ({ session, turn }: Fact<'turn.ended' | 'turn.cancelled'>): string =>
+const responseId = ({ session, turn }: DurableEvent<'turn.ended' | 'turn.cancelled'>): string =>
   `resp_${session}.${turn}`;
 const sessionOfResponse = (id: string): string => id.slice('resp_'.length, Math.max(0, id.lastIndexOf('.')));
 
@@ -298,7 +313,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
 }
 
 /** What the socket is sent of the turn's texts, joined by their ids, is the whole of them. */
-function attach({ texts }: State, { turn, open: block, approval }: Now): Body[] {
+function attach({ texts }: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
   if (!turn) return [];
   const bodies = [loading(turn, true)];
   bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, ended.text)));
@@ -338,7 +353,7 @@ function replacing(id: string, itemId: string, { replaces = [] }: Ask): Body[] {
   ]);
 }
 
-const finished = (event: Fact<'turn.ended' | 'turn.cancelled'>): Body[] => [
+const finished = (event: DurableEvent<'turn.ended' | 'turn.cancelled'>): Body[] => [
   loading(event.id, false),
   {
     id: nthId(event.id, 1),
@@ -350,7 +365,7 @@ const finished = (event: Fact<'turn.ended' | 'turn.cancelled'>): Body[] => [
 /** However the turn ended. Turns stored by earlier versions have it only if they ended well. */
 const use = (
   id: string,
-  { session, context }: Fact<'turn.ended' | 'turn.cancelled' | 'turn.failed'>,
+  { session, context }: DurableEvent<'turn.ended' | 'turn.cancelled' | 'turn.failed'>,
 ): Body[] => (context ? [{ id, type: 'context_info', payload: contextInfo(session, context) }] : []);
 
 // Faults

@@ -1,6 +1,6 @@
-/** What clients of the agentloop contract are sent: the payloads, made from facts. */
-import { type ContextUse, type Fact, type JsonObject, type Part, textOf } from '@parlance/protocol';
-import type { TrackedCall } from '../calls.ts';
+/** What clients of the agentloop contract are sent: the payloads, made from events. */
+import { type ContextUse, type DurableEvent, type JsonObject, type Part, textOf } from '@parlance/protocol';
+import type { TrackedCall } from '../shared/calls.ts';
 
 type Content = { type: 'input_text' | 'output_text'; text: string }[];
 
@@ -40,7 +40,7 @@ export const systemItem = (id: string, text: string): Item => ({
   content: [{ type: 'input_text', text }],
 });
 
-export const reasoningItem = ({ block, text, durationMs }: Fact<'reasoning.ended'>): Item => ({
+export const reasoningItem = ({ block, text, durationMs }: DurableEvent<'reasoning.ended'>): Item => ({
   id: block,
   type: 'reasoning',
   content: [{ type: 'input_text', text }],
@@ -53,9 +53,9 @@ export function callItem(id: string, { tool, input }: TrackedCall): Item | null 
   return { id, type: 'function_call', call_id: id, name: tool, arguments: JSON.stringify(input) };
 }
 
-export function outputItems(fact: Fact<'tool.ended'>, call: TrackedCall | undefined): Item[] {
-  const { call: id } = fact;
-  const output = outputText(fact);
+export function outputItems(event: DurableEvent<'tool.ended'>, call: TrackedCall | undefined): Item[] {
+  const { call: id } = event;
+  const output = outputText(event);
   if (call?.tool !== 'local_shell') {
     return [{ id: `output_${id}`, type: 'function_call_output', call_id: id, output }];
   }
@@ -66,7 +66,7 @@ export function outputItems(fact: Fact<'tool.ended'>, call: TrackedCall | undefi
 }
 
 /** The JSON string that clients parse: {output, metadata{exit_code, duration_seconds}}. */
-function outputText({ parts, data, outcome, durationMs }: Fact<'tool.ended'>): string {
+function outputText({ parts, data, outcome, durationMs }: DurableEvent<'tool.ended'>): string {
   const output = typeof data?.output === 'string' ? data.output : textOf(parts);
   const exit_code = typeof data?.exit_code === 'number' ? data.exit_code : outcome === 'ok' ? 0 : 1;
   const duration_seconds = Math.round(durationMs / 100) / 10;
@@ -84,12 +84,12 @@ export const contextInfo = (sessionId: string | undefined, use: ContextUse) => (
   sessionId,
 });
 
-export const contextCompacted = (fact: Fact<'context.compacted'>) => ({
-  oldTokenCount: fact.oldTokens,
-  newTokenCount: fact.newTokens,
-  reductionPercent: percent(fact.oldTokens - fact.newTokens, fact.oldTokens),
-  strategy: STRATEGIES[fact.strategy],
-  sessionId: fact.session,
+export const contextCompacted = (event: DurableEvent<'context.compacted'>) => ({
+  oldTokenCount: event.oldTokens,
+  newTokenCount: event.newTokens,
+  reductionPercent: percent(event.oldTokens - event.newTokens, event.oldTokens),
+  strategy: STRATEGIES[event.strategy],
+  sessionId: event.session,
 });
 
 const percent = (part: number, whole: number): number => Math.round((part / whole) * 1000) / 10;

@@ -6,25 +6,27 @@
  */
 import { Fault, type FaultCode, isObject, type SessionEvent, textOf } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { type Connection, type Now, principalOf, type Socket } from '../../core/engine.ts';
-import { questionWords, waitingWords } from '../approval-words.ts';
-import type { Audience } from '../audience.ts';
-import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../calls.ts';
-import { sendChat } from '../chat-input.ts';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
+import { sendChat } from '../shared/chat-input.ts';
 import {
+  type DialectContext,
   defineDialect,
   type Frame,
   NONE,
   reported,
   requestIds,
   type Stepped,
-  type Surroundings,
   socketIds,
-} from '../dialect.ts';
-import { HTTP_STATUS } from '../http-status.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../inputs.ts';
-import { restartWords } from '../restart-words.ts';
-import { retryField, retryWords } from '../retry.ts';
+} from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
+import { restartWords } from '../shared/restart-words.ts';
+import { retryField, retryWords } from '../shared/retry.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 
 export const broadcast = defineDialect<State>({
   name: 'broadcast',
@@ -38,11 +40,11 @@ export const broadcast = defineDialect<State>({
 /** Everything that a client may say. */
 export const KNOWN_TYPES = ['chat'] as const;
 
-function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
-  const { engine } = around;
+function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { engine } = ctx;
   const { principal } = socket;
   /** the session of chats that name none: it lasts as long as the socket */
-  const anonymous = around.newId();
+  const anonymous = ctx.newId();
 
   async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
@@ -50,10 +52,10 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     if (message === '') throw new Fault('empty', 'Empty message received');
     const name = trimmed(frame, 'session_id');
     const ref = await engine.resolve(principal, name || anonymous);
-    if (ref.owner !== principal.id) await audience.join(ref, socket);
+    if (ref.owner !== principal.id) await hub.join(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
     const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
-    if (queued) await audience.show(ref, socket);
+    if (queued) await hub.show(ref, socket);
     // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
     await engine.rested(ref);
   }
@@ -61,9 +63,9 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   return {
     async opened() {
       if (!principal) return socket.close(1008, 'A token is required.');
-      audience.hear(principal.id, socket);
+      hub.subscribeOwner(principal.id, socket);
       const ref = socket.session === null ? null : await engine.find(principal, socket.session);
-      if (ref) await (ref.owner === principal.id ? audience.show(ref, socket) : audience.join(ref, socket));
+      if (ref) await (ref.owner === principal.id ? hub.show(ref, socket) : hub.join(ref, socket));
     },
     async receive(frame, arrivedAt) {
       try {
@@ -72,12 +74,12 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
           return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
         await chat(frame, arrivedAt);
       } catch (thrown) {
-        socket.send(faultFrame(reported(thrown, around, socketIds(socket))));
+        socket.send(faultFrame(reported(thrown, ctx, socketIds(socket))));
       }
     },
-    garbled: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
-    limited: (fault) => socket.send(faultFrame(fault)),
-    closed: () => audience.leave(socket),
+    onInvalidFrame: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
+    onRateLimited: (fault) => socket.send(faultFrame(fault)),
+    closed: () => hub.leave(socket),
     draining: () => socket.send(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
   };
 }
@@ -94,14 +96,14 @@ function typeWord(type: unknown): string {
   return typeof type === 'object' ? 'object' : String(type).slice(0, 100);
 }
 
-function routes(app: Hono, around: Surroundings): void {
-  const { engine, gate } = around;
+function routes(app: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
   app.get('/api/health', (c) => c.json({ status: 'ok' }));
   app.get('/api/config', async (c) => {
     try {
-      await principalOf(gate, c.req.raw);
+      await principalOf(authenticator, c.req.raw);
     } catch (thrown) {
-      const { code, message } = reported(thrown, around, requestIds(c.req.raw));
+      const { code, message } = reported(thrown, ctx, requestIds(c.req.raw));
       return c.json({ error: message, detail: message }, HTTP_STATUS[code]);
     }
     return c.json({ max_iterations: engine.maxSteps, working_dir: engine.root });
@@ -136,7 +138,7 @@ type State = {
   readonly result: string;
 };
 
-function start(now: Now): State {
+function start(now: SessionSnapshot): State {
   return { ...REST, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
 }
 
@@ -215,7 +217,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   }
 }
 
-function attach(state: State, now: Now): Body[] {
+function attach(state: State, now: SessionSnapshot): Body[] {
   if (!now.approval) return [];
   const { session_id } = state;
   return [

@@ -1,6 +1,6 @@
 /** What the server says in this dialect: one shape per message of the contract, unions of the field included. */
 import { type AgentRef, type JsonObject, visibleJson } from '@parlance/protocol';
-import type { PendingApproval } from '../../core/engine.ts';
+import type { PendingApproval } from '../../core/api/index.ts';
 
 export type ErrorCode =
   | 'bad_request'

@@ -13,10 +13,11 @@ import {
   type Principal,
   textPart,
 } from '@parlance/protocol';
-import { type Connection, requirePermission, type SessionRef, type Socket } from '../../core/engine.ts';
-import { type Audience, NOTHING } from '../audience.ts';
-import { defineDialect, reported, type Surroundings } from '../dialect.ts';
-import { retryField, retryWords } from '../retry.ts';
+import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { type DialectContext, defineDialect, reported } from '../shared/dialect.ts';
+import { retryField, retryWords } from '../shared/retry.ts';
+import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
 import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
@@ -36,23 +37,23 @@ export const conversations = defineDialect<State>({
   name: 'conversations',
   projection,
   open,
-  resume: (around, audience) => Inheritance.of(audience, around).resume(),
+  resume: (ctx, hub) => Inheritance.of(hub, ctx).resume(),
   routes,
 });
 
 // In
 
-function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
+function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
   const { principal } = socket;
   // `local` is whoever came without a token; this contract has no such callers.
   if (!principal || principal.id === LOCAL.id) return refused(socket);
-  return spoken(socket, principal, around, audience);
+  return spoken(socket, principal, ctx, hub);
 }
 
 const refused = (socket: Socket): Connection => ({
   opened: () => socket.close(1008, 'A token is required.'),
   receive: () => undefined,
-  garbled: () => undefined,
+  onInvalidFrame: () => undefined,
   closed: () => undefined,
   draining: () => undefined,
 });
@@ -60,17 +61,17 @@ const refused = (socket: Socket): Connection => ({
 function spoken(
   socket: Socket,
   principal: Principal,
-  around: Surroundings,
-  audience: Audience<State>,
+  ctx: DialectContext,
+  hub: SubscriptionHub<State>,
 ): Connection {
-  const { engine } = around;
-  const inheritance = Inheritance.of(audience, around);
+  const { engine } = ctx;
+  const inheritance = Inheritance.of(hub, ctx);
   /** the session that a message is on its way to */
   let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };
   const say = (body: Body) => socket.send(body);
   const complain = (thrown: unknown, conversationId?: string) => {
-    const fault = reported(thrown, around, { connection: socket.id, session: conversationId });
+    const fault = reported(thrown, ctx, { connection: socket.id, session: conversationId });
     say(errorBody(FAULTS[fault.code], retryWords(fault), conversationId, retryField('retryAfter', fault)));
   };
 
@@ -95,10 +96,10 @@ function spoken(
   async function startConversation(frame: Record<string, unknown>): Promise<void> {
     const { payload } = read(StartConversation, frame, 'domainId is required');
     const domain = payload.domainId;
-    const ref = await engine.resolve(principal, around.newId());
+    const ref = await engine.resolve(principal, ctx.newId());
     await engine.send(ref, { type: 'session.create', domain }, caller);
-    await audience.join(ref, socket, NOTHING);
-    const { defaultAgent } = engine.roster.domain(domain);
+    await hub.join(ref, socket, NOTHING);
+    const { defaultAgent } = engine.catalog.domain(domain);
     say({
       type: 'conversation_started',
       payload: { conversationId: ref.id, domainId: domain, activeAgent: defaultAgent },
@@ -124,13 +125,13 @@ function spoken(
    * command that was refused leaves the socket where it was.
    */
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
-    const before = audience.has(ref, socket);
+    const before = hub.has(ref, socket);
     writing = ref;
     try {
       await attend(ref);
       await engine.send(ref, command, caller);
     } catch (thrown) {
-      if (!before) audience.part(ref, socket);
+      if (!before) hub.part(ref, socket);
       throw thrown;
     } finally {
       writing = null;
@@ -138,7 +139,7 @@ function spoken(
   }
 
   async function attend(ref: SessionRef): Promise<void> {
-    await audience.join(ref, socket, NOTHING);
+    await hub.join(ref, socket, NOTHING);
     if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
   }
 
@@ -178,7 +179,7 @@ function spoken(
       try {
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
         await inheritance.take({ socket, principal }, named);
-        if (named) await audience.join(named, socket);
+        if (named) await hub.join(named, socket);
       } catch (thrown) {
         complain(thrown);
       }
@@ -192,8 +193,8 @@ function spoken(
         complain(thrown, typeof id === 'string' ? id : undefined);
       }
     },
-    garbled: (reason) => complain(new Fault('invalid', `Invalid message: ${reason}`)),
-    limited: (fault) => complain(fault),
+    onInvalidFrame: (reason) => complain(new Fault('invalid', `Invalid message: ${reason}`)),
+    onRateLimited: (fault) => complain(fault),
     closed: (unsent) => inheritance.orphans.left({ socket, principal }, unsent as Body[], writing),
     // The contract has no words for it. An `error` would end a stream that goes on after the reconnect.
     draining: () => undefined,

@@ -1,11 +1,11 @@
-/** What REST shows of a conversation, read from its facts from the end: a long history costs no more than a short one. */
-import type { Fact } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../core/engine.ts';
+/** What REST shows of a conversation, read from its events from the end: a long history costs no more than a short one. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { Engine, SessionRecord } from '../../core/api/index.ts';
 
 const PAGE = 500;
 
-/** What a list is made of: `whole` says that the facts reach back to the beginning. */
-export type ItemsOf<Item> = (facts: readonly Fact[], whole: boolean) => Item[];
+/** What a list is made of: `whole` says that the events reach back to the beginning. */
+export type ItemsOf<Item> = (events: readonly DurableEvent[], whole: boolean) => Item[];
 
 /** The latest `limit` items since the conversation was last cleared, oldest first. */
 export async function latest<Item>(
@@ -13,15 +13,15 @@ export async function latest<Item>(
   { ref, head }: SessionRecord,
   { limit, itemsOf }: { readonly limit: number; readonly itemsOf: ItemsOf<Item> },
 ): Promise<Item[]> {
-  let facts: Fact[] = [];
+  let events: DurableEvent[] = [];
   let items: Item[] = [];
   for (let after = head; after > 0 && items.length < limit; ) {
     const end = after;
     after = Math.max(0, end - PAGE);
-    facts = [...(await engine.facts(ref, after, end - after)), ...facts];
-    const cleared = facts.findLastIndex((fact) => fact.type === 'session.cleared');
-    if (cleared >= 0) return itemsOf(facts.slice(cleared + 1), true).slice(-limit);
-    items = itemsOf(facts, after === 0);
+    events = [...(await engine.events(ref, after, end - after)), ...events];
+    const cleared = events.findLastIndex((event) => event.type === 'session.cleared');
+    if (cleared >= 0) return itemsOf(events.slice(cleared + 1), true).slice(-limit);
+    items = itemsOf(events, after === 0);
   }
   return items.slice(-limit);
 }

@@ -1,8 +1,8 @@
 /** What a new socket is sent without having named it: what earlier sockets of its user left, also before a restart. */
 import type { Principal, PrincipalId } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
-import { reported, type Surroundings } from '../dialect.ts';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
+import { type DialectContext, reported } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { Body } from './bodies.ts';
 import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
 import type { State } from './projection.ts';
@@ -16,19 +16,19 @@ export class Inheritance {
   readonly #returned = new Set<PrincipalId>();
 
   private constructor(
-    private readonly audience: Audience<State>,
-    private readonly around: Surroundings,
+    private readonly hub: SubscriptionHub<State>,
+    private readonly ctx: DialectContext,
   ) {
-    this.orphans = new Orphans(audience, around.newId);
-    this.#started = around.now();
+    this.orphans = new Orphans(hub, ctx.newId);
+    this.#started = ctx.now();
   }
 
-  static readonly #all = new WeakMap<Audience<State>, Inheritance>();
+  static readonly #all = new WeakMap<SubscriptionHub<State>, Inheritance>();
 
   /** One for all sockets of a server. */
-  static of(audience: Audience<State>, around: Surroundings): Inheritance {
-    const known = Inheritance.#all.get(audience) ?? new Inheritance(audience, around);
-    Inheritance.#all.set(audience, known);
+  static of(hub: SubscriptionHub<State>, ctx: DialectContext): Inheritance {
+    const known = Inheritance.#all.get(hub) ?? new Inheritance(hub, ctx);
+    Inheritance.#all.set(hub, known);
     return known;
   }
 
@@ -38,11 +38,11 @@ export class Inheritance {
    */
   async resume(): Promise<void> {
     try {
-      const unfinished = await this.around.engine.unfinished();
+      const unfinished = await this.ctx.engine.unfinished();
       const own = unfinished.filter(({ dialect }) => dialect === 'conversations');
       for (const { ref } of own) await this.#keep(ref);
     } catch (thrown) {
-      reported(thrown, this.around, {});
+      reported(thrown, this.ctx, {});
     }
   }
 
@@ -50,20 +50,20 @@ export class Inheritance {
     try {
       await this.orphans.keep(ref, ref.owner);
     } catch (thrown) {
-      reported(thrown, this.around, { session: ref.id });
+      reported(thrown, this.ctx, { session: ref.id });
     }
   }
 
   async take({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
     await this.orphans.inherit({ socket, principal }, named);
     if (this.#isFirst(principal.id))
-      for (const ref of await ownWaiting(this.around.engine, principal))
-        if (ref.id !== named?.id) await this.audience.join(ref, socket, isApproval);
+      for (const ref of await ownWaiting(this.ctx.engine, principal))
+        if (ref.id !== named?.id) await this.hub.join(ref, socket, isApproval);
   }
 
   /** Within a minute of the start. */
   #isFirst(user: PrincipalId): boolean {
-    if (this.around.now() - this.#started > KEPT_MS || this.#returned.has(user)) return false;
+    if (this.ctx.now() - this.#started > KEPT_MS || this.#returned.has(user)) return false;
     this.#returned.add(user);
     return true;
   }

@@ -1,10 +1,11 @@
 /** Keeps the frames of one conversation while none of its sockets is there to read them. */
 import type { ConnectionId } from '@parlance/protocol';
-import { GrowingText, type Pieces } from '../../core/engine.ts';
-import type { Member } from '../audience.ts';
+import { TextBuffer } from '../../core/api/index.ts';
+import type { Pieces } from '../../http/connection.ts';
+import type { Member } from '../shared/subscription-hub.ts';
 import type { Body } from './bodies.ts';
 
-type Kept = { readonly body: Body; readonly key: string | null; readonly more: GrowingText };
+type Kept = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
 
 /** Room for the largest answer, as chunks and as a whole. A fuller mailbox is given up: the history has the answer. */
 const MOST_CHARACTERS = 16_000_000;
@@ -39,7 +40,7 @@ export class Mailbox implements Member {
       last.more.add(piece);
       this.#size += piece.length;
     } else {
-      this.#kept.push({ body, key, more: new GrowingText() });
+      this.#kept.push({ body, key, more: new TextBuffer() });
       this.#size += text.length;
     }
   }

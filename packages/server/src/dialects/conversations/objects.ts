@@ -1,7 +1,7 @@
 /** The objects of the REST side. */
 import { type Principal, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
-import type { Agent, Domain, Engine, SessionRecord } from '../../core/engine.ts';
-import type { Surroundings } from '../dialect.ts';
+import type { Agent, Domain, Engine, SessionRecord } from '../../core/api/index.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import type { Message } from './messages.ts';
 
 export const domainObject = ({ id, name, description, defaultAgent, agents }: Domain) => ({
@@ -15,7 +15,7 @@ export const domainObject = ({ id, name, description, defaultAgent, agents }: Do
 /** `domain` is the one that was asked for. An agent is as old as the server, and ready as soon as it is configured. */
 export function agentObject(agent: Agent, { engine, about }: Catalog, domain?: string) {
   const { id, name, description, tools } = agent;
-  const domains = engine.roster.listed.domains
+  const domains = engine.catalog.listed.domains
     .filter(({ agents }) => agents.includes(id))
     .map((one) => one.id);
   const offered = engine.toolSpecs().map((tool) => tool.name);
@@ -31,7 +31,7 @@ export function agentObject(agent: Agent, { engine, about }: Catalog, domain?: s
   };
 }
 
-type Catalog = Pick<Surroundings, 'engine' | 'about'>;
+type Catalog = Pick<DialectContext, 'engine' | 'about'>;
 type ListedTool = ReturnType<Engine['toolSpecs']>[number];
 
 export const toolObject = ({ name, description, parameters, requiresApproval }: ListedTool) => ({
@@ -63,7 +63,11 @@ export const conversationObject = (
 });
 
 /** `uptime_seconds` is that of the process. */
-export async function healthObject({ about, now, problem }: Pick<Surroundings, 'about' | 'now' | 'problem'>) {
+export async function healthObject({
+  about,
+  now,
+  problem,
+}: Pick<DialectContext, 'about' | 'now' | 'problem'>) {
   const unready = await problem();
   return {
     status: unready === null ? 'ok' : 'unavailable',

@@ -6,10 +6,11 @@ import {
   type PrincipalId,
   type SessionId,
 } from '@parlance/protocol';
-import type { Engine, SessionRef, Socket } from '../../core/engine.ts';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Socket } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
-import { Audience } from '../audience.ts';
+import { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Orphans } from './orphans.ts';
 import { projection, type State } from './projection.ts';
 
@@ -47,8 +48,8 @@ async function stage(keptMs?: number) {
       };
       begin?.({ ...began, stop });
     });
-  const audience = new Audience<State>({ watch } as Engine, projection as never, quietLog);
-  const orphans = new Orphans(audience, countingIds(), keptMs);
+  const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, quietLog);
+  const orphans = new Orphans(hub, countingIds(), keptMs);
   return { engine, orphans, watching: () => watching };
 }
 

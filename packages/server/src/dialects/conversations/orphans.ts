@@ -3,8 +3,9 @@
  * opens within a minute, from the frame after the last one that the old socket was sent.
  */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
-import { maySee, type Now, type SessionRef, type Socket, sessionKey } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
+import { maySee, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
+import type { Socket } from '../../http/connection.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
 import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
@@ -29,28 +30,28 @@ export class Orphans {
   readonly #orphans = new Map<PrincipalId, Orphan[]>();
 
   constructor(
-    private readonly audience: Audience<State>,
+    private readonly hub: SubscriptionHub<State>,
     private readonly newId: () => string,
     private readonly keptMs = KEPT_MS,
   ) {}
 
   /** The socket closed. `writing` is the session that it was sending a message to. */
   left({ socket, principal }: Peer, unsent: readonly Body[], writing: SessionRef | null): void {
-    for (const now of this.audience.joined(socket)) {
+    for (const now of this.hub.joined(socket)) {
       const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
       const expected = isUnderWay(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
       if (!expected && missed.length === 0) continue;
       const { mailbox } = this.#add(principal.id, now.ref);
       for (const body of missed) mailbox.send(body);
-      this.audience.keep(now.ref, socket, mailbox);
+      this.hub.keep(now.ref, socket, mailbox);
     }
-    this.audience.leave(socket);
+    this.hub.leave(socket);
   }
 
   /** What happens in the session from now on is kept for the user. */
   async keep(ref: SessionRef, user: PrincipalId): Promise<void> {
     const orphan = this.#add(user, ref);
-    orphan.placed = this.audience.hold(ref, orphan.mailbox);
+    orphan.placed = this.hub.hold(ref, orphan.mailbox);
     await orphan.placed;
   }
 
@@ -60,7 +61,7 @@ export class Orphans {
    */
   async inherit({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
     await Promise.allSettled(this.#of(principal.id).map(({ placed }) => placed));
-    const taken = new Set(this.audience.joined(socket).map(({ ref }) => sessionKey(ref)));
+    const taken = new Set(this.hub.joined(socket).map(({ ref }) => sessionKey(ref)));
     for (const orphan of this.#of(principal.id)) {
       const key = sessionKey(orphan.ref);
       if (taken.has(key)) continue;
@@ -74,11 +75,11 @@ export class Orphans {
   }
 
   #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
-    const [now] = this.audience.joined(mailbox);
+    const [now] = this.hub.joined(mailbox);
     if (!now || (isNamed && isUnderWay(now))) return;
     const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
     const asked = new Set(kept.map(requestOf));
-    const underWay = this.audience.succeed(ref, mailbox, socket) as Body[];
+    const underWay = this.hub.succeed(ref, mailbox, socket) as Body[];
     const unasked = underWay.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
     const rest = [...kept, ...unasked];
     for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
@@ -105,7 +106,7 @@ export class Orphans {
   #drop(orphan: Orphan): void {
     clearTimeout(orphan.expiry);
     orphan.mailbox.close();
-    this.audience.leave(orphan.mailbox);
+    this.hub.leave(orphan.mailbox);
     const others = this.#of(orphan.user).filter((other) => other !== orphan);
     if (others.length > 0) this.#orphans.set(orphan.user, others);
     else this.#orphans.delete(orphan.user);
@@ -116,7 +117,7 @@ export class Orphans {
   }
 }
 
-const isUnderWay = ({ turn, queued }: Now): boolean => turn !== null || queued > 0;
+const isUnderWay = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
 
 /** The request that an approval is asked for. */
 const requestOf = (body: Body): string | null =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Fact, SessionEvent } from '@parlance/protocol';
-import type { Now } from '../../core/engine.ts';
+import type { DurableEvent, SessionEvent } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
 import { conversations } from './dialect.ts';
 import { latestMessages, messagesOf } from './messages.ts';
 import { joinedChunks, of, typesOf } from './test-chat.ts';
@@ -19,9 +19,9 @@ const over = () => event('turn.ended', { usage: { inputTokens: 1, outputTokens: 
 
 /** What a socket is told that joins with `now`, when `past` has happened, and hears `events`. */
 function hear(past: SessionEvent[], now: object, events: SessionEvent[]) {
-  let state = projection.start({ ...IDLE, ...now } as unknown as Now);
-  for (const fact of past) [state] = projection.step(state, fact);
-  const bodies: object[] = [...projection.attach(state, { ...IDLE, ...now } as unknown as Now)];
+  let state = projection.start({ ...IDLE, ...now } as unknown as SessionSnapshot);
+  for (const event of past) [state] = projection.step(state, event);
+  const bodies: object[] = [...projection.attach(state, { ...IDLE, ...now } as unknown as SessionSnapshot)];
   for (const heard of events) {
     const [next, frames] = projection.step(state, heard);
     state = next;
@@ -79,7 +79,7 @@ describe('the chunks joined are the content', () => {
 });
 
 test('a delta inside a block hands the same state back', () => {
-  let state = projection.start(IDLE as unknown as Now);
+  let state = projection.start(IDLE as unknown as SessionSnapshot);
   [state] = projection.step(state, begun());
   [state] = projection.step(state, delta('a', 'x'));
   const [after, frames] = projection.step(state, delta('a', 'y'));
@@ -126,17 +126,20 @@ test('an approved call of which the outcome is unknown is tool_execute_failed', 
 describe('messages', () => {
   const input = (id: string) =>
     event('input.accepted', { input: id, parts: [{ type: 'text', text: id }], dialect: 'd' });
-  const read = (facts: SessionEvent[], limit: number) => {
+  const read = (events: SessionEvent[], limit: number) => {
     const engine = {
-      facts: async (_: unknown, after: number, count: number) => facts.slice(after, after + count),
+      events: async (_: unknown, after: number, count: number) => events.slice(after, after + count),
     };
-    const record = { ref: IDLE.ref, head: facts.length };
+    const record = { ref: IDLE.ref, head: events.length };
     return latestMessages(engine as never, record as never, limit);
   };
 
   test('text that an interruption left is kept, and marked', () => {
-    const facts = [input('hi'), begun(), event('text.ended', { block: 'a', text: 'x', interrupted: true })];
-    expect(messagesOf(facts as Fact[])[1]).toMatchObject({ content: 'x', metadata: { interrupted: true } });
+    const events = [input('hi'), begun(), event('text.ended', { block: 'a', text: 'x', interrupted: true })];
+    expect(messagesOf(events as DurableEvent[])[1]).toMatchObject({
+      content: 'x',
+      metadata: { interrupted: true },
+    });
   });
 
   test('the latest are found from the end, whole and with their agent, however long the history', async () => {
@@ -148,19 +151,19 @@ describe('messages', () => {
     ]).flat();
     for (const limit of [1, 2, 3, 249, 250, 251, 800, 1000]) {
       const found = await read(turns, limit);
-      const all = messagesOf(turns as Fact[]);
+      const all = messagesOf(turns as DurableEvent[]);
       expect(found).toEqual(all.slice(-limit));
     }
   });
 
   test('what was said before the conversation was cleared is gone', async () => {
-    const facts = [
+    const events = [
       input('before'),
       begun(),
       ended('a', 'x'),
       event('session.cleared', { by: 'uma' }),
       input('after'),
     ];
-    expect((await read(facts, 10)).map((message) => message.content)).toEqual(['after']);
+    expect((await read(events, 10)).map((message) => message.content)).toEqual(['after']);
   });
 });

@@ -1,9 +1,16 @@
 /** Out: what happens in a session as the frames of the contract. See `dialect.ts` for what is not told. */
-import { type AgentRef, type Fact, type InputId, type SessionEvent, textOf } from '@parlance/protocol';
-import type { Now, Pieces } from '../../core/engine.ts';
-import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../dialect.ts';
-import { restartWords } from '../restart-words.ts';
+import {
+  type AgentRef,
+  type DurableEvent,
+  type InputId,
+  type SessionEvent,
+  textOf,
+} from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Pieces } from '../../http/connection.ts';
+import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/dialect.ts';
+import { restartWords } from '../shared/restart-words.ts';
 import {
   agentSelected,
   approvalRequired,
@@ -58,7 +65,7 @@ export type State = {
   readonly denial: string;
 };
 
-export function start({ ref, agent, open: block }: Pick<Now, 'ref' | 'agent' | 'open'>): State {
+export function start({ ref, agent, open: block }: Pick<SessionSnapshot, 'ref' | 'agent' | 'open'>): State {
   return {
     ...REST,
     conversationId: ref.id,
@@ -140,7 +147,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
 }
 
 /** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */
-function attach(state: State, { turn, open: block, approval }: Now): Body[] {
+function attach(state: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
   const bodies: Body[] = [];
   const texts = block?.kind === 'text' ? [...state.texts, block.text] : state.texts;
   if (turn && texts.length > 0) bodies.push(chunk(state, state.message, texts.join(BETWEEN_BLOCKS)));
@@ -168,7 +175,10 @@ const measured = ({ since, tokens }: Meter, at: number): Measures => ({
   durationMs: at - since,
 });
 
-function turnStarted(before: State, { turn, input, agent, at }: Fact<'turn.started'>): Stepped<State, Body> {
+function turnStarted(
+  before: State,
+  { turn, input, agent, at }: DurableEvent<'turn.started'>,
+): Stepped<State, Body> {
   const direct = before.directInputs.includes(input);
   const directInputs = direct ? before.directInputs.filter((known) => known !== input) : before.directInputs;
   const meter = { since: at, tokens: 0 };
@@ -186,7 +196,7 @@ function turnStarted(before: State, { turn, input, agent, at }: Fact<'turn.start
 }
 
 /** What was shown of the step is void: the answer goes on under a new id, and what stands is told again under it. */
-function restarted(before: State, event: Fact<'step.restarted'>): Stepped<State, Body> {
+function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
   const { id, fault } = event;
   const words = restartWords(event);
   const retrying = words === null ? [] : [thought(before, words)];
@@ -197,7 +207,10 @@ function restarted(before: State, event: Fact<'step.restarted'>): Stepped<State,
   return [state, told(discarded, ...retrying, ...again)];
 }
 
-function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.changed'>): Stepped<State, Body> {
+function agentChanged(
+  before: State,
+  { from, to, reason, at }: DurableEvent<'agent.changed'>,
+): Stepped<State, Body> {
   const state = { ...before, agent: to, agentMeter: { since: at, tokens: 0 } };
   const changed = told(handoff(state, from, reason), agentSelected(state));
   if (before.direct) return [state, changed];
@@ -205,7 +218,7 @@ function agentChanged(before: State, { from, to, reason, at }: Fact<'agent.chang
 }
 
 /** The answer of a turn that was one call is the outcome of the call. A turn that a denial ended may have no answer. */
-function answered(state: State, { type, at }: Fact<'turn.ended' | 'turn.cancelled'>): Frame<Body>[] {
+function answered(state: State, { type, at }: DurableEvent<'turn.ended' | 'turn.cancelled'>): Frame<Body>[] {
   const ended = state.direct ? [] : told(stepEnd(state, at));
   if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
   const content = state.texts.join(BETWEEN_BLOCKS);
@@ -217,7 +230,7 @@ const stepEnd = (state: State, at: number): Body => stepComplete(state, measured
 const firstChunk = (state: State, text: string): Body =>
   chunk(state, state.message, state.texts.length === 0 ? text : BETWEEN_BLOCKS + text);
 
-function toolEnded(state: State, event: Fact<'tool.ended'>): Frame<Body>[] {
+function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Frame<Body>[] {
   const { call, outcome } = event;
   const { tool = 'unknown', approval = null } = state.calls[call] ?? {};
   const output = textOf(event.parts);

@@ -3,12 +3,13 @@ import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
-import { principalOf, requirePermission, type SessionRecord, tokenOf } from '../../core/engine.ts';
-import { reported, requestIds, type Surroundings } from '../dialect.ts';
-import { HTTP_STATUS } from '../http-status.ts';
-import { parseBody } from '../json-body.ts';
-import { requestLimit } from '../request-limit.ts';
-import { retryWords, sayRetryAfter } from '../retry.ts';
+import { requirePermission, type SessionRecord } from '../../core/api/index.ts';
+import { principalOf, tokenOf } from '../../http/request-identity.ts';
+import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import { latestMessages } from './messages.ts';
 import { agentObject, conversationObject, domainObject, healthObject, toolObject } from './objects.ts';
 import {
@@ -24,14 +25,14 @@ import {
 import { findRun, latestRuns } from './tool-runs.ts';
 import { latestWorkflow } from './workflow-logs.ts';
 
-export function routes(app: Hono, around: Surroundings): void {
-  const { engine, gate, readBody } = around;
+export function routes(app: Hono, ctx: DialectContext): void {
+  const { engine, authenticator, readBody } = ctx;
   const api = new Hono();
-  for (const path of LIMITED) api.use(path, requestLimit(around));
-  const caller = (c: Context) => principalOf(gate, c.req.raw);
+  for (const path of LIMITED) api.use(path, requestLimit(ctx));
+  const caller = (c: Context) => principalOf(authenticator, c.req.raw);
 
   api.onError((thrown, c) => {
-    const fault = reported(thrown, around, requestIds(c.req.raw));
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
     sayRetryAfter(c, fault);
     return c.json({ detail: retryWords(fault) }, STATUSES[fault.code]);
@@ -39,13 +40,13 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.post('/auth/login', async (c) => {
     const { username, password } = await body(readBody(c.req.raw, 'anonymous'), Credentials);
-    const { token, principal } = await gate.login(username, password, around.addressOf(c.req.raw));
+    const { token, principal } = await authenticator.login(username, password, ctx.addressOf(c.req.raw));
     return c.json({ access_token: token, token_type: 'bearer', role: principal.role });
   });
 
   /** The token is good for nothing from now on; whatever is connected with it is let go. */
   api.post('/auth/logout', async (c) => {
-    await gate.revoke(shownToken(c));
+    await authenticator.revoke(shownToken(c));
     return c.body(null, 204);
   });
 
@@ -57,12 +58,12 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.get('/domains', async (c) => {
     await caller(c);
-    return c.json(engine.roster.listed.domains.map(domainObject));
+    return c.json(engine.catalog.listed.domains.map(domainObject));
   });
 
   api.get('/domains/:domain', async (c) => {
     await caller(c);
-    const found = engine.roster.listed.domains.find(({ id }) => id === c.req.param('domain'));
+    const found = engine.catalog.listed.domains.find(({ id }) => id === c.req.param('domain'));
     if (!found) throw new Fault('not_found', 'Unknown domain');
     return c.json(domainObject(found));
   });
@@ -70,17 +71,17 @@ export function routes(app: Hono, around: Surroundings): void {
   api.get('/agents', async (c) => {
     await caller(c);
     const { domain_id: domain } = fitting(AgentsQuery, c.req.query());
-    const { domains, agents } = engine.roster.listed;
+    const { domains, agents } = engine.catalog.listed;
     const members = domains.find(({ id }) => id === domain)?.agents ?? [];
     const wanted = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));
-    return c.json(wanted.map((agent) => agentObject(agent, around, domain)));
+    return c.json(wanted.map((agent) => agentObject(agent, ctx, domain)));
   });
 
   api.get('/agents/:agent', async (c) => {
     await caller(c);
-    const found = engine.roster.listed.agents.find(({ id }) => id === c.req.param('agent'));
+    const found = engine.catalog.listed.agents.find(({ id }) => id === c.req.param('agent'));
     if (!found) throw new Fault('not_found', 'Unknown agent');
-    return c.json(agentObject(found, around));
+    return c.json(agentObject(found, ctx));
   });
 
   api.get('/tools', async (c) => {
@@ -102,7 +103,7 @@ export function routes(app: Hono, around: Surroundings): void {
       readBody(c.req.raw, 'identified'),
       NewConversation,
     );
-    const ref = await engine.resolve(principal, around.newId());
+    const ref = await engine.resolve(principal, ctx.newId());
     const command = { type: 'session.create', domain, agent: agent ?? undefined } as const;
     await engine.send(ref, command, { principal, dialect: 'conversations' });
     return c.json(conversationObject(await record(principal, ref.id), principal, []), 201);
@@ -146,18 +147,18 @@ export function routes(app: Hono, around: Surroundings): void {
 
   api.get('/health', async (c) => {
     await caller(c);
-    const { status, timestamp } = await healthObject(around);
+    const { status, timestamp } = await healthObject(ctx);
     return c.json({ status, timestamp });
   });
 
   api.get('/health/details', async (c) => {
     requirePermission(await caller(c), 'health:read');
-    return c.json(await healthObject(around));
+    return c.json(await healthObject(ctx));
   });
 
   api.get('/metrics', async (c) => {
     requirePermission(await caller(c), 'metrics:read');
-    return c.json(await around.figures());
+    return c.json(await ctx.figures());
   });
 
   /** What is not the principal's is answered as what is not there. */

@@ -1,14 +1,14 @@
 /** The outcome of a call, in the same words on the socket and over REST. */
-import { type Fact, type JsonObject, textOf } from '@parlance/protocol';
+import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
 
 export const REJECTED = 'Tool rejected';
 
 /** The tool's data, or its text as `output`. */
-export const resultOf = ({ data, parts }: Fact<'tool.ended'>): JsonObject =>
+export const resultOf = ({ data, parts }: DurableEvent<'tool.ended'>): JsonObject =>
   data ?? { output: textOf(parts) };
 
 /** The outcome as the content of a message. `denial` is the reason that was given for a denied call. */
-export function outcomeText(ended: Fact<'tool.ended'>, denial: string): string {
+export function outcomeText(ended: DurableEvent<'tool.ended'>, denial: string): string {
   if (ended.outcome === 'denied') return denial;
   return textOf(ended.parts) || JSON.stringify(resultOf(ended));
 }

@@ -1,6 +1,6 @@
-/** The calls of tools, over all conversations that the caller may see, read from their facts. */
-import type { ApprovalId, Fact, JsonObject, Principal, TurnId } from '@parlance/protocol';
-import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/engine.ts';
+/** The calls of tools, over all conversations that the caller may see, read from their events. */
+import type { ApprovalId, DurableEvent, JsonObject, Principal, TurnId } from '@parlance/protocol';
+import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
 import type { RUN_STATUSES } from './schemas.ts';
 import { resultOf } from './tool-outcome.ts';
 
@@ -19,7 +19,7 @@ export type ToolRun = {
 
 /** How much a list reads: the ends of the conversations that changed last. */
 const MOST_CONVERSATIONS = 50;
-const MOST_FACTS = 500;
+const MOST_EVENTS = 500;
 /** How much of its conversation is read for a single run, from the end. */
 const MOST_PAGES = 100;
 
@@ -31,7 +31,7 @@ export async function latestRuns(engine: Engine, principal: Principal, limit: nu
     const last = runs[limit - 1];
     // Conversations come by their last change: nothing in this one or those after it is newer.
     if (last && record.updatedAt < Date.parse(last.created_at)) break;
-    runs = [...runs, ...runsOf(record.ref, await factsBefore(engine, record, record.head)).values()];
+    runs = [...runs, ...runsOf(record.ref, await eventsBefore(engine, record, record.head)).values()];
     runs = runs
       .sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
       .slice(0, limit);
@@ -48,19 +48,19 @@ export async function findRun(engine: Engine, principal: Principal, id: string):
   const ref = await engine.lookup(principal, key);
   const record = ref && (await engine.record(ref));
   if (!record) return null;
-  let facts: Fact[] = [];
-  for (let page = 0, end = record.head; page < MOST_PAGES && end > 0; page++, end -= MOST_FACTS) {
-    facts = [...(await factsBefore(engine, record, end)).filter(isOfCall), ...facts];
-    const runs = runsOf(record.ref, facts);
+  let events: DurableEvent[] = [];
+  for (let page = 0, end = record.head; page < MOST_PAGES && end > 0; page++, end -= MOST_EVENTS) {
+    events = [...(await eventsBefore(engine, record, end)).filter(isOfCall), ...events];
+    const runs = runsOf(record.ref, events);
     const found = runs.get(id) ?? [...runs.values()].find((run) => run.id === id);
     if (found) return found;
   }
   return null;
 }
 
-const factsBefore = (engine: Engine, { ref }: SessionRecord, end: number): Promise<Fact[]> => {
-  const after = Math.max(0, end - MOST_FACTS);
-  return engine.facts(ref, after, end - after);
+const eventsBefore = (engine: Engine, { ref }: SessionRecord, end: number): Promise<DurableEvent[]> => {
+  const after = Math.max(0, end - MOST_EVENTS);
+  return engine.events(ref, after, end - after);
 };
 
 const OF_CALLS = [
@@ -71,46 +71,46 @@ const OF_CALLS = [
   'call.deferred',
   'tool.ended',
 ] as const;
-type CallFact = Fact<(typeof OF_CALLS)[number]>;
+type CallEvent = DurableEvent<(typeof OF_CALLS)[number]>;
 
-const isOfCall = (fact: Fact): fact is CallFact => OF_CALLS.some((type) => type === fact.type);
+const isOfCall = (event: DurableEvent): event is CallEvent => OF_CALLS.some((type) => type === event.type);
 
-/** The runs whose beginning is among the facts, in order, by turn and call. */
-function runsOf({ owner }: SessionRef, facts: readonly Fact[]): Map<string, ToolRun> {
+/** The runs whose beginning is among the events, in order, by turn and call. */
+function runsOf({ owner }: SessionRef, events: readonly DurableEvent[]): Map<string, ToolRun> {
   const runs = new Map<string, ToolRun>();
-  for (const fact of facts.filter(isOfCall)) {
-    const key = `${fact.turn}.${fact.call}`;
-    if (fact.type === 'call.requested') runs.set(key, requested(fact, owner));
+  for (const event of events.filter(isOfCall)) {
+    const key = `${event.turn}.${event.call}`;
+    if (event.type === 'call.requested') runs.set(key, requested(event, owner));
     const run = runs.get(key);
-    if (run) Object.assign(run, changed(fact));
+    if (run) Object.assign(run, changed(event));
   }
   return runs;
 }
 
-const requested = (fact: Fact<'call.requested'>, owner: string): ToolRun => ({
-  id: fact.call === directCallId(fact.turn) ? fact.call : `${fact.turn}.${fact.call}`,
-  tool_id: fact.tool,
+const requested = (event: DurableEvent<'call.requested'>, owner: string): ToolRun => ({
+  id: event.call === directCallId(event.turn) ? event.call : `${event.turn}.${event.call}`,
+  tool_id: event.tool,
   status: 'pending',
   requested_by: owner,
-  parameters: fact.input,
+  parameters: event.input,
   result: null,
-  created_at: new Date(fact.at).toISOString(),
-  conversation_id: fact.session,
+  created_at: new Date(event.at).toISOString(),
+  conversation_id: event.session,
 });
 
-function changed(fact: CallFact): Partial<ToolRun> {
-  switch (fact.type) {
+function changed(event: CallEvent): Partial<ToolRun> {
+  switch (event.type) {
     case 'call.requested':
       return {};
     case 'approval.requested':
-      return { id: fact.approval, status: 'pending_approval' };
+      return { id: event.approval, status: 'pending_approval' };
     case 'approval.answered':
-      return { status: fact.answer === 'deny' ? 'rejected' : 'approved' };
+      return { status: event.answer === 'deny' ? 'rejected' : 'approved' };
     case 'tool.started':
     case 'call.deferred':
       return { status: 'running' };
     case 'tool.ended':
-      return { status: ENDED[fact.outcome], result: resultOf(fact) };
+      return { status: ENDED[event.outcome], result: resultOf(event) };
   }
 }
 
@@ -120,7 +120,7 @@ const ENDED = {
   denied: 'rejected',
   aborted: 'cancelled',
   unknown: 'unknown',
-} satisfies Record<Fact<'tool.ended'>['outcome'], ToolRun['status']>;
+} satisfies Record<DurableEvent<'tool.ended'>['outcome'], ToolRun['status']>;
 
 /** The turn that the id of a run names; null if it is the id of an approval. */
 function turnIn(id: string): TurnId | null {

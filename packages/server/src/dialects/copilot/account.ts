@@ -1,21 +1,25 @@
 /** The account side of `copilot`: login, preferences, and what is known of a site. */
 import { asFault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
-import type { Surroundings } from '../dialect.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import { checked, checkedBody, errorAnswer, errorBody, principalOf, shownToken } from './envelope.ts';
 import { addressOf, rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
-export function accountRoutes(app: Hono, around: Surroundings): void {
-  const { gate, preferences, readBody } = around;
+export function accountRoutes(app: Hono, ctx: DialectContext): void {
+  const { authenticator, preferences, readBody } = ctx;
   const api = new Hono();
-  api.onError(errorAnswer(around));
-  const caller = (c: Context) => principalOf(gate, c.req.raw);
+  api.onError(errorAnswer(ctx));
+  const caller = (c: Context) => principalOf(authenticator, c.req.raw);
 
   api.post('/v1/auth/login', async (c) => {
     const { email, password } = await checkedBody(LoginBody, readBody(c.req.raw, 'anonymous'));
     try {
-      const { token, expiresAt, principal } = await gate.login(email, password, around.addressOf(c.req.raw));
+      const { token, expiresAt, principal } = await authenticator.login(
+        email,
+        password,
+        ctx.addressOf(c.req.raw),
+      );
       return c.json({
         accessToken: token,
         expiresAt: new Date(expiresAt).toISOString(),
@@ -32,7 +36,7 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
 
   /** The token is good for nothing from now on; whatever is connected with it is let go. */
   api.post('/v1/auth/logout', async (c) => {
-    await gate.revoke(shownToken(c.req.raw));
+    await authenticator.revoke(shownToken(c.req.raw));
     return c.body(null, 204);
   });
 
@@ -46,7 +50,7 @@ export function accountRoutes(app: Hono, around: Surroundings): void {
   api.post('/v1/user/preferences', async (c) => {
     const { id } = await caller(c);
     const chosen = await checkedBody(Preferences, readBody(c.req.raw, 'identified'));
-    const syncedAt = new Date(around.now()).toISOString();
+    const syncedAt = new Date(ctx.now()).toISOString();
     await preferences.put(id, { ...chosen, syncedAt });
     return c.json({ success: true, preferences: chosen, syncedAt });
   });

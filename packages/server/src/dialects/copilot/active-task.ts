@@ -1,6 +1,6 @@
 /** The task that is under way in a session, for clients that have forgotten its id. */
-import { type Fact, type TurnId, textOf } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/engine.ts';
+import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
 import { type TaskStatus, taskOf } from './task.ts';
 
 export type ActiveTask = {
@@ -20,31 +20,31 @@ const BEFORE = 20;
 
 /** Null where nothing is under way. */
 export async function activeTask(engine: Engine, ref: SessionRef): Promise<ActiveTask | null> {
-  const { turn, began, seq, approval } = await engine.now(ref);
+  const { turn, began, seq, approval } = await engine.snapshot(ref);
   if (turn === null || began === null) return null;
-  const facts: Fact[] = [];
-  for (let after = Math.max(0, began - 1 - BEFORE); after < seq; after = facts.at(-1)?.seq ?? seq) {
-    facts.push(...(await engine.facts(ref, after, Math.min(PAGE, seq - after))));
+  const events: DurableEvent[] = [];
+  for (let after = Math.max(0, began - 1 - BEFORE); after < seq; after = events.at(-1)?.seq ?? seq) {
+    events.push(...(await engine.events(ref, after, Math.min(PAGE, seq - after))));
   }
-  const task = taskOf(facts, turn);
-  const started = facts.find((fact) => fact.type === 'turn.started' && fact.turn === turn);
+  const task = taskOf(events, turn);
+  const started = events.find((event) => event.type === 'turn.started' && event.turn === turn);
   return {
     taskId: turn,
     sessionId: ref.id,
-    query: queryOf(facts, started),
+    query: queryOf(events, started),
     status: approval ? 'needs_user_input' : task.status,
     currentStepIndex: task.plan?.currentStepIndex ?? 0,
     createdAt: timeOf(started),
-    updatedAt: timeOf(facts.at(-1)),
+    updatedAt: timeOf(events.at(-1)),
   };
 }
 
-const timeOf = (fact: Fact | undefined): string => new Date(fact?.at ?? 0).toISOString();
+const timeOf = (event: DurableEvent | undefined): string => new Date(event?.at ?? 0).toISOString();
 
-function queryOf(facts: readonly Fact[], started: Fact | undefined): string {
+function queryOf(events: readonly DurableEvent[], started: DurableEvent | undefined): string {
   const wanted = started?.type === 'turn.started' ? started.input : null;
-  for (const fact of facts) {
-    if (fact.type === 'input.accepted' && fact.input === wanted) return textOf(fact.parts.slice(0, 1));
+  for (const event of events) {
+    if (event.type === 'input.accepted' && event.input === wanted) return textOf(event.parts.slice(0, 1));
   }
   return '';
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, type SessionId } from '@parlance/protocol';
-import type { Engine, SessionRef, Socket } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Socket } from '../../http/connection.ts';
 import type { Push } from '../pusher/push.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { watchChannels } from './channel-watch.ts';
 
 const REF: SessionRef = { owner: LOCAL.id, id: 'talk' as SessionId };
@@ -14,17 +15,17 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 function watched() {
   const joining: (PromiseWithResolvers<void> & { readonly socket: Socket })[] = [];
   const left: Socket[] = [];
-  const audience = {
+  const hub = {
     join(_: SessionRef, socket: Socket) {
       const pending = { ...Promise.withResolvers<void>(), socket };
       joining.push(pending);
       return pending.promise;
     },
     leave: (socket: Socket) => left.push(socket),
-  } as unknown as Audience<unknown>;
+  } as unknown as SubscriptionHub<unknown>;
   const engine = { firstHolder: async () => REF } as unknown as Engine;
   const push = { watch: () => ignore, publish: ignore } as unknown as Push;
-  return { watch: watchChannels({ engine, push, log }, audience), joining, left };
+  return { watch: watchChannels({ engine, push, log }, hub), joining, left };
 }
 
 test('whoever follows a session is told that it is followed when it is, and not when another has asked for it', async () => {

@@ -1,8 +1,9 @@
 /** Sessions on channels: what is said in a session is published on `private-session-<id>`. */
 import type { ConnectionId } from '@parlance/protocol';
-import { type Engine, type Log, type SessionRef, type Socket, sessionKey } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
+import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/api/index.ts';
+import type { Socket } from '../../http/connection.ts';
 import type { Push } from '../pusher/push.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 
 const PREFIX = 'private-session-';
 /** Sessions that are followed though nobody is known to listen; the one followed longest ago is let go. */
@@ -21,7 +22,7 @@ type Followed = { readonly socket: ChannelSocket; readonly joined: Promise<unkno
 
 export function watchChannels<State>(
   { engine, push, log }: { engine: Engine; push: Push; log: Log },
-  audience: Audience<State>,
+  hub: SubscriptionHub<State>,
 ): ChannelWatch {
   const followed = new Map<string, Followed>();
 
@@ -35,8 +36,8 @@ export function watchChannels<State>(
 
   function begin(ref: SessionRef, key: string): Followed {
     const socket = new ChannelSocket(sessionChannel(ref.id), push);
-    const joined = audience.join(ref, socket).catch((thrown) => {
-      letGo(key);
+    const joined = hub.join(ref, socket).catch((thrown) => {
+      disconnect(key);
       throw thrown;
     });
     const begun = { socket, joined };
@@ -44,17 +45,17 @@ export function watchChannels<State>(
     for (const [oldest, { socket }] of followed) {
       if (followed.size <= MOST_FOLLOWED) break;
       log.debug({ channel: socket.channel }, 'a channel is no longer followed');
-      letGo(oldest);
+      disconnect(oldest);
     }
     return begun;
   }
 
-  function letGo(key: string): void {
+  function disconnect(key: string): void {
     const socket = followed.get(key)?.socket;
     if (!socket) return;
     followed.delete(key);
     socket.open = false;
-    audience.leave(socket);
+    hub.leave(socket);
   }
 
   async function occupied(channel: string): Promise<void> {
@@ -70,7 +71,7 @@ export function watchChannels<State>(
       );
     },
     vacated(channel) {
-      for (const [key, { socket }] of followed) if (socket.channel === channel) letGo(key);
+      for (const [key, { socket }] of followed) if (socket.channel === channel) disconnect(key);
     },
   });
 
@@ -78,7 +79,7 @@ export function watchChannels<State>(
     follow,
     stop() {
       unwatch();
-      for (const key of [...followed.keys()]) letGo(key);
+      for (const key of [...followed.keys()]) disconnect(key);
     },
   };
 }

@@ -3,10 +3,10 @@
  * step of a task, and a task is a turn; the browser carries out the action that a call is answered with, and says what came of it
  * with the next. The contract has no streaming: messages go out whole, to the channel `private-session-<id>`.
  */
-import { type Fact, isFact, type SessionEvent } from '@parlance/protocol';
+import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import { Hono } from 'hono';
-import type { Now } from '../../core/engine.ts';
-import { defineDialect, type Frame, NONE, type Stepped, type Surroundings } from '../dialect.ts';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { type DialectContext, defineDialect, type Frame, NONE, type Stepped } from '../shared/dialect.ts';
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
 import { checkedBody, type ErrorCode, errorAnswer, errorBody, principalOf } from './envelope.ts';
@@ -31,31 +31,31 @@ const LIMITED = ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/
 /** The paths of the contract: it names those that permit channels, too. */
 const OWNED = [...LIMITED, '/api/pusher/*'].map((pattern) => pattern.slice(0, -'/*'.length));
 
-function routes(app: Hono, around: Surroundings): void {
-  const limited = rateLimit(around);
-  const schema = interactRequest(around.maxDom);
+function routes(app: Hono, ctx: DialectContext): void {
+  const limited = rateLimit(ctx);
+  const schema = interactRequest(ctx.maxDom);
   for (const path of LIMITED) app.use(path, limited);
   const api = new Hono();
-  const interact = interactions(around);
+  const interact = interactions(ctx);
   api.post('/api/agent/interact', async (c) => {
-    const began = around.now();
-    const principal = await principalOf(around.gate, c.req.raw);
-    const request = await checkedBody(schema, around.readBody(c.req.raw, 'identified'));
+    const began = ctx.now();
+    const principal = await principalOf(ctx.authenticator, c.req.raw);
+    const request = await checkedBody(schema, ctx.readBody(c.req.raw, 'identified'));
     const interaction = await interact(request, principal);
     await publish(interaction);
-    return c.json(interactBody(interaction, around.now() - began));
+    return c.json(interactBody(interaction, ctx.now() - began));
   });
   /** The channel is named by the id alone: a session that has the id in common with an older one has no channel. */
   async function publish(interaction: Interaction): Promise<void> {
     const { sessionId, ref } = interaction;
-    if ((await around.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
+    if ((await ctx.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
     const push = interactPush(interaction);
-    around.push.publish(sessionChannel(sessionId), push.type, push);
+    ctx.push.publish(sessionChannel(sessionId), push.type, push);
   }
-  api.onError(errorAnswer(around));
+  api.onError(errorAnswer(ctx));
   app.route('/', api);
-  sessionRoutes(app, around);
-  accountRoutes(app, around);
+  sessionRoutes(app, ctx);
+  accountRoutes(app, ctx);
 }
 
 function refusal(path: string, status: number, reason: string): object | undefined {
@@ -88,12 +88,12 @@ type State = {
   readonly failed: boolean;
 };
 
-function start(now: Now): State {
+function start(now: SessionSnapshot): State {
   return { messages: startMessages(now.saidAtRest), failed: false };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
-  if (!isFact(event)) return [before, NONE];
+  if (!isDurable(event)) return [before, NONE];
   const [messages, told] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);
   const state = messages === before.messages && failed === before.failed ? before : { messages, failed };
@@ -101,26 +101,28 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
 }
 
-function failedAfter(failed: boolean, fact: Fact): boolean {
-  if (fact.type === 'turn.started') return false;
-  return fact.type === 'tool.ended' && fact.final ? fact.outcome !== 'ok' : failed;
+function failedAfter(failed: boolean, event: DurableEvent): boolean {
+  if (event.type === 'turn.started') return false;
+  return event.type === 'tool.ended' && event.final ? event.outcome !== 'ok' : failed;
 }
 
 /** For other devices of the same user: the plan and how the task stands. */
-function progress(fact: Fact, failed: boolean): Body[] {
-  const sessionId = fact.session;
-  switch (fact.type) {
+function progress(event: DurableEvent, failed: boolean): Body[] {
+  const sessionId = event.session;
+  switch (event.type) {
     case 'call.requested':
-      if (fact.tool !== 'browser_plan') return [];
-      return [{ type: 'plan_update', sessionId, taskId: fact.turn, steps: fact.input.steps }];
+      if (event.tool !== 'browser_plan') return [];
+      return [{ type: 'plan_update', sessionId, taskId: event.turn, steps: event.input.steps }];
     case 'turn.started':
-      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'running' }];
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'running' }];
     case 'turn.ended':
-      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: failed ? 'failed' : 'completed' }];
+      return [
+        { type: 'task_status', sessionId, taskId: event.turn, status: failed ? 'failed' : 'completed' },
+      ];
     case 'turn.failed':
-      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'failed' }];
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'failed' }];
     case 'turn.cancelled':
-      return [{ type: 'task_status', sessionId, taskId: fact.turn, status: 'interrupted' }];
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
     case 'session.created':
     case 'session.cleared':
     case 'session.renamed':

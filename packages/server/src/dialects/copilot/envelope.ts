@@ -3,10 +3,11 @@ import { Fault, type FaultCode, type JsonObject, type Principal } from '@parlanc
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { type Gate, principalOf as principalOrLocal, tokenOf } from '../../core/engine.ts';
-import { reported, requestIds, type Surroundings } from '../dialect.ts';
-import { parseBody } from '../json-body.ts';
-import { retryField, retryWords, sayRetryAfter } from '../retry.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import { principalOf as principalOrLocal, tokenOf } from '../../http/request-identity.ts';
+import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { retryField, retryWords, sayRetryAfter } from '../shared/retry.ts';
 
 export type ErrorCode =
   | 'UNAUTHORIZED'
@@ -57,9 +58,9 @@ export function shownToken(request: Request): string {
 }
 
 /** Who calls. Throws `unauthenticated` without a token, or for a bad one. */
-export async function principalOf(gate: Gate, request: Request): Promise<Principal> {
+export async function principalOf(authenticator: Authenticator, request: Request): Promise<Principal> {
   shownToken(request);
-  return principalOrLocal(gate, request);
+  return principalOrLocal(authenticator, request);
 }
 
 /** Throws `invalid`, with the fields that do not fit. */
@@ -94,9 +95,9 @@ const fieldsOf = ({ issues }: z.ZodError) =>
 
 /** For `onError` of an app with endpoints of this contract. */
 export const errorAnswer =
-  (around: Surroundings) =>
+  (ctx: DialectContext) =>
   (thrown: unknown, c: Context): Response => {
-    const fault = reported(thrown, around, requestIds(c.req.raw));
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
     const { status, code } = FAULTS[fault.code];
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
     sayRetryAfter(c, fault);

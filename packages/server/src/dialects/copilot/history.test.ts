@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { type Fact, textPart } from '@parlance/protocol';
+import { type DurableEvent, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import type { Engine, Now } from '../../core/engine.ts';
+import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
@@ -39,7 +39,7 @@ async function longSession(): Promise<Engine> {
     await say(engine, `Question ${turn}`);
     for (let action = 0; action < count; action++) {
       await engine.rested(SESSION);
-      const { deferred } = await engine.now(SESSION);
+      const { deferred } = await engine.snapshot(SESSION);
       if (!deferred) throw new Error('no call is out');
       const { call } = deferred;
       await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('ok')] }, CALLER);
@@ -51,18 +51,18 @@ async function longSession(): Promise<Engine> {
 
 describe('the latest messages are the end of all messages, however much is read', () => {
   let engine: Engine;
-  let now: Now;
-  let facts: Fact[];
+  let now: SessionSnapshot;
+  let events: DurableEvent[];
   let all: CopilotMessage[];
   beforeAll(async () => {
     engine = await longSession();
-    now = await engine.now(SESSION);
-    facts = await engine.facts(SESSION, 0, 100_000);
-    all = messagesOf(facts);
+    now = await engine.snapshot(SESSION);
+    events = await engine.events(SESSION, 0, 100_000);
+    all = messagesOf(events);
   });
 
   test('there are as many as the session has said', () => {
-    expect(facts.length).toBeGreaterThan(500);
+    expect(events.length).toBeGreaterThan(500);
     expect(all.length).toBe(now.said);
     expect(all.length).toBe(TURNS * 3 + 29);
   });

@@ -1,9 +1,9 @@
-/** The messages of a session, read from its facts. */
-import type { Fact } from '@parlance/protocol';
-import type { Engine, Now } from '../../core/engine.ts';
+/** The messages of a session, read from its events. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { type CopilotMessage, messagesOf } from './messages.ts';
 
-/** Facts of this wire carry whole pages. */
+/** Events of this wire carry whole pages. */
 const PAGE = 100;
 
 export type Wanted = {
@@ -15,20 +15,20 @@ export type Wanted = {
 /** The latest `limit` messages, oldest first. Reads backwards, so a long history costs no more than a short one. */
 export async function latestMessages(
   engine: Engine,
-  { ref, seq, said }: Now,
+  { ref, seq, said }: SessionSnapshot,
   { limit, since = 0 }: Wanted,
 ): Promise<CopilotMessage[]> {
-  let facts: Fact[] = [];
+  let events: DurableEvent[] = [];
   let messages: CopilotMessage[] = [];
   for (let after = seq; after > 0 && messages.length < limit; ) {
     const end = after;
     after = Math.max(0, end - PAGE);
-    facts = [...(await engine.facts(ref, after, end - after)), ...facts];
+    events = [...(await engine.events(ref, after, end - after)), ...events];
     // A call is understood only where its request has been read, and that is in the same turn.
-    const whole = after === 0 ? 0 : facts.findIndex((fact) => fact.type === 'turn.started');
+    const whole = after === 0 ? 0 : events.findIndex((event) => event.type === 'turn.started');
     if (whole < 0) continue;
-    messages = messagesOf(facts.slice(whole));
-    if ((facts[whole]?.at ?? 0) < since) break;
+    messages = messagesOf(events.slice(whole));
+    if ((events[whole]?.at ?? 0) < since) break;
   }
   const first = said - messages.length;
   return messages

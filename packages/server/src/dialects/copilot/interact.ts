@@ -6,7 +6,7 @@ import {
   type ApprovalId,
   asFault,
   type CallId,
-  type Fact,
+  type DurableEvent,
   Fault,
   type FaultCode,
   type Principal,
@@ -15,9 +15,9 @@ import {
 } from '@parlance/protocol';
 import { lastPage } from '../../copilot/last-page.ts';
 import type { Page } from '../../copilot/page/page.ts';
-import { type Now, type SessionRef, sessionKey, spokenAnswer } from '../../core/engine.ts';
-import { waitingWords } from '../approval-words.ts';
-import type { Surroundings } from '../dialect.ts';
+import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
+import { waitingWords } from '../shared/approval-words.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import { type Reported, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
 import { KeyedQueue } from './keyed-queue.ts';
@@ -43,7 +43,7 @@ type Call = {
   readonly caller: { readonly principal: Principal; readonly dialect: 'copilot' };
 };
 
-/** A turn and the number of the fact with which it began. */
+/** A turn and the number of the event with which it began. */
 type Begun = { readonly taskId: TurnId; readonly began: number };
 
 /** What a task waits for the user with. */
@@ -54,21 +54,21 @@ type Question =
 /** A reply whose call has no response yet. */
 type PendingReply = { readonly session: string; readonly question: Question };
 
-export function interactions(around: Surroundings) {
-  const { engine } = around;
+export function interactions(ctx: DialectContext) {
+  const { engine } = ctx;
   const replies = new KeyedQueue();
   const unanswered = new Set<PendingReply>();
 
   return async function interact(request: InteractRequest, principal: Principal): Promise<Interaction> {
     const earlier = [...unanswered];
     const known = (request.taskId ?? null) as TurnId | null;
-    const { ref, began } = await placeOf(request, principal, known);
+    const { ref, began } = await routeOf(request, principal, known);
     // The user can only have seen a question that waits now: one that is asked while this call waits is not answered by it.
-    const arrival = await engine.now(ref);
-    await around.follow(ref);
+    const arrival = await engine.snapshot(ref);
+    await ctx.follow(ref);
     // A reply that was a moment earlier is answered before its task can be superseded.
     if (!known) await replies.settled(sessionKey(ref));
-    const now = known ? arrival : await engine.now(ref);
+    const now = known ? arrival : await engine.snapshot(ref);
     if (known && now.turn !== known) {
       const over = now.finished.find(({ turn }) => turn === known) ?? (began ? { ok: true } : null);
       return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
@@ -87,12 +87,12 @@ export function interactions(around: Surroundings) {
    * A task is found by its id alone, but only by its owner; `began` tells whether it was. Throws `forbidden` for someone
    * else's session.
    */
-  async function placeOf(
+  async function routeOf(
     request: InteractRequest,
     principal: Principal,
     known: TurnId | null,
   ): Promise<{ ref: SessionRef; began: boolean }> {
-    const sessionId = request.sessionId ?? around.newId();
+    const sessionId = request.sessionId ?? ctx.newId();
     if (await engine.foreign(principal, sessionId))
       throw new Fault('forbidden', 'The session belongs to someone else.');
     const place = known && (await engine.lookup(principal, { kind: 'turn', id: known }));
@@ -101,9 +101,9 @@ export function interactions(around: Surroundings) {
   }
 
   /** Begins a task; it takes the place of the one that is under way. */
-  async function begin({ ref, request, page, caller }: Call, now: Now): Promise<Begun> {
+  async function begin({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<Begun> {
     await name({ ref, request, page, caller }, now);
-    const { facts } = await engine.send(
+    const { events } = await engine.send(
       ref,
       {
         type: 'input.submit',
@@ -114,13 +114,13 @@ export function interactions(around: Surroundings) {
       },
       caller,
     );
-    const started = facts.findLast((fact) => fact.type === 'turn.started');
+    const started = events.findLast((event) => event.type === 'turn.started');
     if (!started) throw new Fault('busy', 'The session is busy with something else.');
     return { taskId: started.turn, began: started.seq };
   }
 
   /** A session is called after the site and its first query, unless somebody chose a name. */
-  async function name({ ref, request, caller }: Call, now: Now): Promise<void> {
+  async function name({ ref, request, caller }: Call, now: SessionSnapshot): Promise<void> {
     const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
     const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
     const labels = request.url ? { url: request.url.slice(0, 2_000), domain } : undefined;
@@ -143,7 +143,7 @@ export function interactions(around: Surroundings) {
     unanswered.add(pending);
     try {
       return await replies.run(session, async () => {
-        const now = await engine.now(call.ref);
+        const now = await engine.snapshot(call.ref);
         if (!isSame(question, questionOf(now)) || !now.turn || now.began === null) return null;
         const taken = await unless(['not_found', 'no_approval'], () => sendReply(call, question));
         return taken ? await answered(call, { taskId: now.turn, began: now.began }) : null;
@@ -173,17 +173,17 @@ export function interactions(around: Surroundings) {
   }
 
   /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
-  async function bringsPage({ ref, request, page }: Call, { deferred }: Now): Promise<boolean> {
+  async function bringsPage({ ref, request, page }: Call, { deferred }: SessionSnapshot): Promise<boolean> {
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
     return (await activeTask(engine, ref))?.query === request.query;
   }
 
   /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
-  async function goOn({ ref, request, page, caller }: Call, now: Now): Promise<Begun> {
+  async function goOn({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<Begun> {
     const { turn, began, deferred } = now;
     if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
     if (deferred) {
-      const before = lastPage(await engine.facts(ref, Math.max(0, began - 2), PAGE));
+      const before = lastPage(await engine.events(ref, Math.max(0, began - 2), PAGE));
       const report =
         deferred.tool === 'browser_read'
           ? broughtPage(page)
@@ -198,17 +198,17 @@ export function interactions(around: Surroundings) {
 
   async function answered({ ref, page }: Call, { taskId, began }: Begun): Promise<Interaction> {
     await engine.rested(ref);
-    const task = taskOf(await factsFrom(ref, began), taskId);
-    return { sessionId: ref.id, ref, page, task: withApproval(task, await engine.now(ref)) };
+    const task = taskOf(await eventsFrom(ref, began), taskId);
+    return { sessionId: ref.id, ref, page, task: withApproval(task, await engine.snapshot(ref)) };
   }
 
-  async function factsFrom(ref: SessionRef, began: number): Promise<Fact[]> {
-    const facts: Fact[] = [];
+  async function eventsFrom(ref: SessionRef, began: number): Promise<DurableEvent[]> {
+    const events: DurableEvent[] = [];
     for (let after = began - 1; ; ) {
-      const page = await engine.facts(ref, after, PAGE);
-      facts.push(...page);
+      const page = await engine.events(ref, after, PAGE);
+      events.push(...page);
       const last = page.at(-1);
-      if (!last || page.length < PAGE) return facts;
+      if (!last || page.length < PAGE) return events;
       after = last.seq;
     }
   }
@@ -223,7 +223,7 @@ function broughtPage(page: Page | null): Reported {
   return { failed: true, parts, data: pageData(still) };
 }
 
-function questionOf({ approval, deferred }: Now): Question | null {
+function questionOf({ approval, deferred }: SessionSnapshot): Question | null {
   if (approval) return { kind: 'approval', approval: approval.approval };
   return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
 }
@@ -247,7 +247,7 @@ async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>)
 }
 
 /** A call that waits for a person is a question to the user. */
-function withApproval(task: Task, { approval, turn }: Now): Task {
+function withApproval(task: Task, { approval, turn }: SessionSnapshot): Task {
   if (!approval || turn !== task.taskId) return task;
   const userQuestion = waitingWords(approval.ask);
   const question = { userQuestion, missingInformation: ['approval'], reasoning: approval.ask.description };

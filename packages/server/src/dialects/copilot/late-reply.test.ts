@@ -25,13 +25,17 @@ const activeTask = async (sessionId: string): Promise<Json> =>
 async function waiting(name: string) {
   const sessionId = crypto.randomUUID();
   const chat = await api.server.connect(`/broadcast?token=${token}`);
-  const gate = `${name}-gate`;
-  const first = `until test -e ${gate}; do sleep 0.02; done; touch ${name}-1.txt`;
+  const authenticator = `${name}-gate`;
+  const first = `until test -e ${authenticator}; do sleep 0.02; done; touch ${name}-1.txt`;
   const message = `run \`${first}\` and then run touch ${name}-2.txt`;
   chat.send({ type: 'chat', message, session_id: sessionId });
   let task: Json = {};
   while (task.status !== 'needs_user_input') task = await activeTask(sessionId);
-  return { sessionId, taskId: task.taskId, release: () => writeFileSync(join(api.server.root, gate), '') };
+  return {
+    sessionId,
+    taskId: task.taskId,
+    release: () => writeFileSync(join(api.server.root, authenticator), ''),
+  };
 }
 
 describe('of two replies to one approval', () => {

@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Fact, type FactBody, isFact, type SessionId, textPart } from '@parlance/protocol';
-import { evolve, initialState } from '../../core/session.ts';
+import {
+  type DurableEvent,
+  type DurableEventBody,
+  isDurable,
+  type SessionId,
+  textPart,
+} from '@parlance/protocol';
+import { evolve, initialState } from '../../core/domain/session-state.ts';
 import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
 import { messagesOf, startMessages, stepMessages } from './messages.ts';
 
 const START = Date.UTC(2026, 0, 30, 10);
 
-const factsOf = (...bodies: unknown[]): Fact[] =>
-  (bodies as FactBody[]).map((body, index) => ({
+const durableOf = (...bodies: unknown[]): DurableEvent[] =>
+  (bodies as DurableEventBody[]).map((body, index) => ({
     ...body,
     session: 'session-1' as SessionId,
-    id: `fact-${index}`,
+    id: `event-${index}`,
     at: START + index,
     seq: index + 1,
   }));
@@ -48,9 +54,9 @@ const NAMES = readdirSync(dirname(transcriptPath('any'))).map((file) => file.rep
 
 describe('what is counted as said is what is a message', () => {
   test.each(NAMES)('%s', (name) => {
-    const facts = readTranscript(name).filter(isFact);
-    const { messageCount: said } = facts.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
-    const messages = messagesOf(facts);
+    const events = readTranscript(name).filter(isDurable);
+    const { messageCount: said } = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
+    const messages = messagesOf(events);
     expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
       Array.from({ length: said }, (_, index) => index),
     );
@@ -59,9 +65,9 @@ describe('what is counted as said is what is a message', () => {
 });
 
 test('an input is a message of the user: its first part, without the page that came with it', () => {
-  expect(messagesOf(factsOf(input('Go to Google', '<html>')))).toEqual([
+  expect(messagesOf(durableOf(input('Go to Google', '<html>')))).toEqual([
     {
-      messageId: 'fact-0',
+      messageId: 'event-0',
       role: 'user',
       content: 'Go to Google',
       sequenceNumber: 0,
@@ -73,7 +79,7 @@ test('an input is a message of the user: its first part, without the page that c
 
 test('an action is its thought, and has the outcome that the client reported later', () => {
   const message = {
-    messageId: 'fact-1',
+    messageId: 'event-1',
     role: 'assistant',
     content: 'I click it.',
     actionString: 'click(42)',
@@ -82,7 +88,7 @@ test('an action is its thought, and has the outcome that the client reported lat
     timestamp: '2026-01-30T10:00:00.001Z',
     metadata: { taskId: turn },
   };
-  const told = (...facts: object[]): unknown => messagesOf(factsOf(act, deferred, ...facts));
+  const told = (...events: object[]): unknown => messagesOf(durableOf(act, deferred, ...events));
   expect(told()).toEqual([{ ...message, status: 'pending' }]);
   expect(told(ended('ok', 'Clicked.'))).toEqual([{ ...message, status: 'success' }]);
   expect(told(ended('failed', 'No such element.'))).toEqual([
@@ -96,9 +102,9 @@ test('an action is its thought, and has the outcome that the client reported lat
 
 test('an action that is no action has no payload; a question has no outcome', () => {
   const odd = requested('browser_act', { thought: 'Hm.', action: 'dance()' });
-  expect(messagesOf(factsOf(odd, deferred))[0]).not.toHaveProperty('actionPayload');
+  expect(messagesOf(durableOf(odd, deferred))[0]).not.toHaveProperty('actionPayload');
   const question = requested('browser_ask', { question: 'Which colour?' });
-  const [asked] = messagesOf(factsOf(question, deferred, ended('ok', 'Blue')));
+  const [asked] = messagesOf(durableOf(question, deferred, ended('ok', 'Blue')));
   expect(asked).toMatchObject({ role: 'assistant', content: 'Which colour?' });
   expect(asked).not.toHaveProperty('status');
 });
@@ -106,31 +112,31 @@ test('an action that is no action has no payload; a question has no outcome', ()
 test('a call that ends the task says what came of it', () => {
   const finish = requested('browser_finish', { outcome: 'completed', message: 'Done.' });
   const last = { final: true, parts: [textPart('Done.')] };
-  expect(messagesOf(factsOf(finish, ended('ok', '', last)))).toMatchObject([
+  expect(messagesOf(durableOf(finish, ended('ok', '', last)))).toMatchObject([
     { content: 'Done.', status: 'success', actionString: 'finish()' },
   ]);
-  expect(messagesOf(factsOf(finish, ended('failed', '', last)))).toMatchObject([
+  expect(messagesOf(durableOf(finish, ended('failed', '', last)))).toMatchObject([
     { content: 'Done.', status: 'failure', actionString: 'fail()' },
   ]);
-  expect(messagesOf(factsOf(finish, ended('ok', 'not the end')))).toEqual([]);
+  expect(messagesOf(durableOf(finish, ended('ok', 'not the end')))).toEqual([]);
 });
 
 test('text that was broken off says so, and empty text is nothing', () => {
-  const messages: unknown = messagesOf(factsOf(said('Half', { interrupted: true }), said('')));
+  const messages: unknown = messagesOf(durableOf(said('Half', { interrupted: true }), said('')));
   expect(messages).toMatchObject([{ content: 'Half', metadata: { taskId: turn, interrupted: true } }]);
 });
 
 test('step by step gives the same messages, but for outcomes that are not known yet', () => {
-  const facts = factsOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
+  const events = durableOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
   let state = startMessages(7);
-  const stepped = facts.flatMap((fact) => {
-    const [next, messages] = stepMessages(state, fact);
+  const stepped = events.flatMap((event) => {
+    const [next, messages] = stepMessages(state, event);
     state = next;
     return messages;
   });
   expect(state).toEqual({ next: 10, calls: new Map(), plan: null });
   expect(stepped.map(({ sequenceNumber }) => sequenceNumber)).toEqual([7, 8, 9]);
-  const whole = messagesOf(facts, 7);
+  const whole = messagesOf(events, 7);
   expect(stepped).toEqual(
     whole.map((message) => (message.status ? { ...message, status: 'pending' } : message)),
   );

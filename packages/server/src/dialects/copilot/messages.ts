@@ -2,17 +2,24 @@
  * A conversation as the messages that copilot clients show. What counts as a message is what `said` of a session
  * counts, whatever dialect it was said in: so the number of a message is known without reading what came before it.
  */
-import { type CallId, type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import {
+  type CallId,
+  type DurableEvent,
+  isObject,
+  type JsonObject,
+  type TurnId,
+  textOf,
+} from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
 import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
-import { waitingWords } from '../approval-words.ts';
-import { nthId } from '../ids.ts';
+import { waitingWords } from '../shared/approval-words.ts';
+import { nthId } from '../shared/ids.ts';
 import { type Plan, planOf } from './task.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
 export type CopilotMessage = {
-  /** the id of the fact that it is made from */
+  /** the id of the event that it is made from */
   readonly messageId: string;
   readonly role: 'user' | 'assistant' | 'system';
   readonly content: string;
@@ -46,99 +53,107 @@ export type MessageState = {
   readonly plan: PlanProgress | null;
 };
 
-/** `said`: how many messages there are before the facts that are to come. */
+/** `said`: how many messages there are before the events that are to come. */
 export const startMessages = (said: number): MessageState => ({
   next: said,
   calls: new Map(),
   plan: null,
 });
 
-/** The messages that this fact is. A call is understood only where its request was stepped over, too. */
-export function stepMessages(state: MessageState, fact: Fact): readonly [MessageState, CopilotMessage[]] {
-  const about = fact.type === 'call.deferred' || fact.type === 'tool.ended' ? fact.call : null;
-  const plan = about ? progressAfter(state.plan, fact, state.calls.get(about)) : state.plan;
-  const notice = noticeOf(fact, state, plan);
-  const own = messageOf(fact, notice ? { ...state, next: state.next + 1 } : state);
+/** The messages that this event is. A call is understood only where its request was stepped over, too. */
+export function stepMessages(
+  state: MessageState,
+  event: DurableEvent,
+): readonly [MessageState, CopilotMessage[]] {
+  const about = event.type === 'call.deferred' || event.type === 'tool.ended' ? event.call : null;
+  const plan = about ? progressAfter(state.plan, event, state.calls.get(about)) : state.plan;
+  const notice = noticeOf(event, state, plan);
+  const own = messageOf(event, notice ? { ...state, next: state.next + 1 } : state);
   const messages = [
-    ...(notice ? [own ? { ...notice, messageId: nthId(fact.id, 1) } : notice] : []),
+    ...(notice ? [own ? { ...notice, messageId: nthId(event.id, 1) } : notice] : []),
     ...(own ? [own] : []),
   ];
-  const calls = callsAfter(state.calls, fact);
+  const calls = callsAfter(state.calls, event);
   if (messages.length === 0 && calls === state.calls && plan === state.plan) return [state, messages];
   return [{ next: state.next + messages.length, calls, plan }, messages];
 }
 
-/** All messages of these facts; an action has the outcome that came later. `said` is as in `startMessages`. */
-export function messagesOf(facts: readonly Fact[], said = 0): CopilotMessage[] {
+/** All messages of these events; an action has the outcome that came later. `said` is as in `startMessages`. */
+export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
   const messages: CopilotMessage[] = [];
   const actions = new Map<CallId, number>();
   let state = startMessages(said);
-  for (const fact of facts) {
-    const [next, told] = stepMessages(state, fact);
+  for (const event of events) {
+    const [next, told] = stepMessages(state, event);
     state = next;
     messages.push(...told);
-    if (fact.type === 'call.deferred' && told.at(-1)?.status) actions.set(fact.call, messages.length - 1);
-    if (fact.type !== 'tool.ended') continue;
-    const index = actions.get(fact.call) ?? -1;
+    if (event.type === 'call.deferred' && told.at(-1)?.status) actions.set(event.call, messages.length - 1);
+    if (event.type !== 'tool.ended') continue;
+    const index = actions.get(event.call) ?? -1;
     const action = messages[index];
-    if (action) messages[index] = withOutcome(action, fact);
+    if (action) messages[index] = withOutcome(action, event);
   }
   return messages;
 }
 
-/** The message that this fact is where `next` is its number; null where it is none. */
-function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMessage | null {
+/** The message that this event is where `next` is its number; null where it is none. */
+function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotMessage | null {
   const base = {
-    messageId: fact.id,
+    messageId: event.id,
     sequenceNumber: next,
-    timestamp: new Date(fact.at).toISOString(),
+    timestamp: new Date(event.at).toISOString(),
   };
-  switch (fact.type) {
+  switch (event.type) {
     case 'input.accepted':
       // What follows the first part is material, such as the page.
       return {
         ...base,
         role: 'user',
-        content: textOf(fact.parts.slice(0, 1)),
-        metadata: { dialect: fact.dialect },
+        content: textOf(event.parts.slice(0, 1)),
+        metadata: { dialect: event.dialect },
       };
     case 'text.ended': {
-      if (fact.text === '') return null;
-      const metadata = { taskId: fact.turn, ...(fact.interrupted && { interrupted: true as const }) };
-      return { ...base, role: 'assistant', content: fact.text, metadata };
+      if (event.text === '') return null;
+      const metadata = { taskId: event.turn, ...(event.interrupted && { interrupted: true as const }) };
+      return { ...base, role: 'assistant', content: event.text, metadata };
     }
     case 'call.deferred':
-      return { ...base, role: 'assistant', ...spoken(calls.get(fact.call)), metadata: { taskId: fact.turn } };
+      return {
+        ...base,
+        role: 'assistant',
+        ...spoken(calls.get(event.call)),
+        metadata: { taskId: event.turn },
+      };
     case 'approval.requested':
       return {
         ...base,
         role: 'assistant',
-        content: waitingWords(fact.ask),
-        metadata: { taskId: fact.turn },
+        content: waitingWords(event.ask),
+        metadata: { taskId: event.turn },
       };
     case 'approval.answered':
-      if (fact.said === undefined) return null;
+      if (event.said === undefined) return null;
       return {
         ...base,
         role: 'user',
-        content: fact.said,
-        metadata: { dialect: fact.dialect, taskId: fact.turn },
+        content: event.said,
+        metadata: { dialect: event.dialect, taskId: event.turn },
       };
     case 'tool.ended': {
-      if (fact.said !== undefined) {
-        return { ...base, role: 'user', content: fact.said, metadata: { taskId: fact.turn } };
+      if (event.said !== undefined) {
+        return { ...base, role: 'user', content: event.said, metadata: { taskId: event.turn } };
       }
-      if (!fact.final) return null;
-      const status = fact.outcome === 'ok' ? 'success' : 'failure';
+      if (!event.final) return null;
+      const status = event.outcome === 'ok' ? 'success' : 'failure';
       return {
         ...base,
         role: 'assistant',
-        content: textOf(fact.parts),
+        content: textOf(event.parts),
         status,
-        ...(calls.get(fact.call)?.tool === 'browser_finish' && {
+        ...(calls.get(event.call)?.tool === 'browser_finish' && {
           actionString: status === 'success' ? 'finish()' : 'fail()',
         }),
-        metadata: { taskId: fact.turn },
+        metadata: { taskId: event.turn },
       };
     }
     case 'session.created':
@@ -167,18 +182,22 @@ function messageOf(fact: Fact, { next, calls }: MessageState): CopilotMessage | 
 }
 
 /** What the user is told besides: the plan of the task, when it is set, when another step begins and when the task ends. */
-function noticeOf(fact: Fact, state: MessageState, progress: PlanProgress | null): CopilotMessage | null {
-  if ((fact.type !== 'tool.ended' && fact.type !== 'call.deferred') || !fact.notice) return null;
+function noticeOf(
+  event: DurableEvent,
+  state: MessageState,
+  progress: PlanProgress | null,
+): CopilotMessage | null {
+  if ((event.type !== 'tool.ended' && event.type !== 'call.deferred') || !event.notice) return null;
   const base = {
-    messageId: fact.id,
+    messageId: event.id,
     role: 'system',
     sequenceNumber: state.next,
-    timestamp: new Date(fact.at).toISOString(),
+    timestamp: new Date(event.at).toISOString(),
   } as const;
-  const taskId = fact.turn;
+  const taskId = event.turn;
   if (progress?.turn !== taskId) return { ...base, content: '', metadata: { taskId } };
   const ended =
-    fact.type === 'tool.ended' && fact.final ? (fact.outcome === 'ok' ? 'completed' : 'failed') : null;
+    event.type === 'tool.ended' && event.final ? (event.outcome === 'ok' ? 'completed' : 'failed') : null;
   const plan = planOf(progress, ended);
   const messageType = state.plan?.turn === taskId ? 'plan_update' : 'plan_preview';
   return { ...base, content: planWords(plan), metadata: { taskId, messageType, plan } };
@@ -223,19 +242,20 @@ const wordsAt = (input: JsonObject, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-function withOutcome(action: CopilotMessage, fact: Fact<'tool.ended'>): CopilotMessage {
-  if (fact.outcome === 'ok') return { ...action, status: 'success' };
-  const message = textOf(fact.parts.slice(0, 1)) || 'The action did not succeed.';
-  const code = isObject(fact.data) && typeof fact.data.code === 'string' ? fact.data.code : 'ACTION_FAILED';
+function withOutcome(action: CopilotMessage, event: DurableEvent<'tool.ended'>): CopilotMessage {
+  if (event.outcome === 'ok') return { ...action, status: 'success' };
+  const message = textOf(event.parts.slice(0, 1)) || 'The action did not succeed.';
+  const code =
+    isObject(event.data) && typeof event.data.code === 'string' ? event.data.code : 'ACTION_FAILED';
   return { ...action, status: 'failure', error: { message, code, action: action.actionString } };
 }
 
-function callsAfter(calls: MessageState['calls'], fact: Fact): MessageState['calls'] {
-  if (fact.type === 'call.requested') {
-    return new Map(calls).set(fact.call, { tool: fact.tool, input: fact.input });
+function callsAfter(calls: MessageState['calls'], event: DurableEvent): MessageState['calls'] {
+  if (event.type === 'call.requested') {
+    return new Map(calls).set(event.call, { tool: event.tool, input: event.input });
   }
-  if (fact.type !== 'tool.ended' || !calls.has(fact.call)) return calls;
+  if (event.type !== 'tool.ended' || !calls.has(event.call)) return calls;
   const left = new Map(calls);
-  left.delete(fact.call);
+  left.delete(event.call);
   return left;
 }

@@ -2,14 +2,14 @@
 import type { MiddlewareHandler } from 'hono';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
-import { tokenOf } from '../../core/engine.ts';
-import type { Surroundings } from '../dialect.ts';
+import { tokenOf } from '../../http/request-identity.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import { errorBody } from './envelope.ts';
 
 const WINDOW_SECONDS = 60;
 
 /** Callers are told apart by their tokens; those without one share a place. */
-export function rateLimit({ requestsPerMinute, now, refused }: Surroundings): MiddlewareHandler {
+export function rateLimit({ requestsPerMinute, now, refused }: DialectContext): MiddlewareHandler {
   const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: WINDOW_SECONDS });
 
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Record<string, string> => ({

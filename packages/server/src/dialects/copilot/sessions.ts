@@ -6,8 +6,8 @@ import {
   type SessionFilter,
   type SessionRecord,
   type SessionRef,
-} from '../../core/engine.ts';
-import type { Surroundings } from '../dialect.ts';
+} from '../../core/api/index.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import { activeTask } from './active-task.ts';
 import { checked, checkedBody, errorAnswer, principalOf } from './envelope.ts';
 import { latestMessages } from './history.ts';
@@ -26,10 +26,10 @@ import {
   Uuid,
 } from './schemas.ts';
 
-export function sessionRoutes(app: Hono, around: Surroundings): void {
-  const { engine, gate } = around;
+export function sessionRoutes(app: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
   const api = new Hono();
-  api.onError(errorAnswer(around));
+  api.onError(errorAnswer(ctx));
 
   api.get('/latest', async (c) => {
     const principal = await caller(c);
@@ -51,7 +51,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
 
   api.post('/', async (c) => {
     const principal = await caller(c);
-    const { sessionId } = await checkedBody(ArchiveBody, around.readBody(c.req.raw, 'identified'));
+    const { sessionId } = await checkedBody(ArchiveBody, ctx.readBody(c.req.raw, 'identified'));
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
     const message = 'The session is archived.';
@@ -60,15 +60,15 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
 
   api.post('/init', async (c) => {
     const principal = await caller(c);
-    const { sessionId, url, title } = await checkedBody(InitBody, around.readBody(c.req.raw, 'identified'));
+    const { sessionId, url, title } = await checkedBody(InitBody, ctx.readBody(c.req.raw, 'identified'));
     await own(principal, sessionId);
     const ref = await engine.resolve(principal, sessionId);
     const by = { principal, dialect: 'copilot' };
-    const { facts } = await engine.send(ref, { type: 'session.create' }, by);
-    const created = facts.length > 0;
+    const { events } = await engine.send(ref, { type: 'session.create' }, by);
+    const created = events.length > 0;
     // Until there is a query: then it is called after that.
     if (created && title) await engine.send(ref, { type: 'session.rename', title, automatic: true }, by);
-    const { labels } = await engine.now(ref);
+    const { labels } = await engine.snapshot(ref);
     const site = url ? siteLabels(url) : null;
     if (site && site.url !== labels.url) await engine.send(ref, { type: 'session.label', labels: site }, by);
     return c.json({ success: true, data: { sessionId, created } });
@@ -92,7 +92,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
   api.patch('/:sessionId', async (c) => {
     const principal = await caller(c);
     const { sessionId } = checked(SessionPath, c.req.param());
-    const { title } = await checkedBody(RenameBody, around.readBody(c.req.raw, 'identified'));
+    const { title } = await checkedBody(RenameBody, ctx.readBody(c.req.raw, 'identified'));
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
     const record = await recordOf(ref);
@@ -108,7 +108,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
     const ref = await found(principal, sessionId);
     // Not a 404: clients would ask again and again.
     if (!ref) return c.json({ sessionId, messages: [], total: 0, sessionExists: false });
-    const now = await engine.now(ref);
+    const now = await engine.snapshot(ref);
     const messages = await latestMessages(engine, now, wanted);
     return c.json({ sessionId, messages, total: now.said, sessionExists: true });
   });
@@ -122,7 +122,7 @@ export function sessionRoutes(app: Hono, around: Surroundings): void {
   });
 
   async function caller(c: Context): Promise<Principal> {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     requirePermission(principal, 'chat:read');
     return principal;
   }

@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test';
-import type { Fact, FactBody, TurnId } from '@parlance/protocol';
+import type { DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
 import { taskOf } from './task.ts';
 
 const TURN = 'turn-1' as TurnId;
 const USAGE = { inputTokens: 10, outputTokens: 5 };
-const facts = (...bodies: object[]): Fact[] =>
+const events = (...bodies: object[]): DurableEvent[] =>
   bodies.map(
     (body, index) =>
       ({ session: 's', id: `id-${index}`, at: 0, seq: index + 1, turn: TURN, ...body }) as never,
   );
 const call = (id: string, tool: string, input: object) => ({ type: 'call.requested', call: id, tool, input });
-const ended = (id: string, more: Partial<FactBody<'tool.ended'>> = {}) => ({
+const ended = (id: string, more: Partial<DurableEventBody<'tool.ended'>> = {}) => ({
   type: 'tool.ended',
   call: id,
   outcome: 'ok',
@@ -31,7 +31,7 @@ const act = (id: string, action: string, step?: number) => [
 ];
 
 test('the plan, the step and the action agree', () => {
-  const task = taskOf(facts(...plan, ...act('a', 'setValue(1, "tea")', 0)), TURN);
+  const task = taskOf(events(...plan, ...act('a', 'setValue(1, "tea")', 0)), TURN);
   expect(task).toMatchObject({
     status: 'executing',
     action: 'setValue(1, "tea")',
@@ -45,7 +45,7 @@ test('the plan, the step and the action agree', () => {
 test('an action that worked completes its step; one that did not is being corrected', () => {
   const worked = ended('a', { data: { verification: { success: true, confidence: 1, reason: 'ok' } } });
   const next = taskOf(
-    facts(...plan, ...act('a', 'setValue(1, "tea")', 0), worked, ...act('b', 'click(2)', 1)),
+    events(...plan, ...act('a', 'setValue(1, "tea")', 0), worked, ...act('b', 'click(2)', 1)),
     TURN,
   );
   expect(next.plan?.steps.map((step) => step.status)).toEqual(['completed', 'active']);
@@ -53,7 +53,7 @@ test('an action that worked completes its step; one that did not is being correc
     outcome: 'failed',
     data: { verification: { success: false, confidence: 1, reason: 'no' } },
   });
-  const again = taskOf(facts(...plan, ...act('a', 'click(9)', 0), broke, ...act('b', 'click(2)', 0)), TURN);
+  const again = taskOf(events(...plan, ...act('a', 'click(9)', 0), broke, ...act('b', 'click(2)', 0)), TURN);
   expect(again.status).toBe('correcting');
   expect(again.plan?.currentStepIndex).toBe(0);
 });
@@ -63,7 +63,7 @@ test('a question is asked of the user', () => {
     call('q', 'browser_ask', { question: 'Which one?', missing: ['colour'] }),
     { type: 'call.deferred', call: 'q' },
   ];
-  const task = taskOf(facts(...asks), TURN);
+  const task = taskOf(events(...asks), TURN);
   expect(task.status).toBe('needs_user_input');
   expect(task.question).toEqual({
     userQuestion: 'Which one?',
@@ -77,22 +77,22 @@ test('a task ends as the model, the turn or a fault says', () => {
     ended('f', { outcome, final: true, parts: [{ type: 'text', text: 'It costs 5.' }] });
   const over = { type: 'turn.ended', usage: USAGE, durationMs: 1, context: {} };
   const call_ = call('f', 'browser_finish', {});
-  expect(taskOf(facts(...plan, call_, finish('ok'), over), TURN)).toMatchObject({
+  expect(taskOf(events(...plan, call_, finish('ok'), over), TURN)).toMatchObject({
     status: 'completed',
     action: 'finish()',
     thought: 'It costs 5.',
   });
-  const failed = taskOf(facts(...plan, call_, finish('failed'), over), TURN);
+  const failed = taskOf(events(...plan, call_, finish('failed'), over), TURN);
   expect(failed).toMatchObject({ status: 'failed', action: 'fail()' });
   expect(failed.plan?.steps.map((step) => step.status)).toEqual(['failed', 'pending']);
   const answer = { type: 'text.ended', block: 'b', text: 'Paris.' };
-  expect(taskOf(facts(answer, over), TURN)).toMatchObject({
+  expect(taskOf(events(answer, over), TURN)).toMatchObject({
     status: 'completed',
     thought: 'Paris.',
     action: 'finish()',
   });
   const fault = { type: 'turn.failed', fault: { code: 'internal', message: 'Broken.' }, durationMs: 0 };
-  expect(taskOf(facts(fault), TURN)).toMatchObject({
+  expect(taskOf(events(fault), TURN)).toMatchObject({
     status: 'failed',
     action: 'fail()',
     thought: 'Broken.',

@@ -1,6 +1,6 @@
-/** A task as clients of the copilot contract see it: read from the facts of its turn, and from nothing else. */
+/** A task as clients of the copilot contract see it: read from the events of its turn, and from nothing else. */
 
-import { type Fact, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
 import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 
@@ -67,8 +67,8 @@ type Reading = {
   webSearches: string[];
 };
 
-/** `facts` are those of the turn, from its beginning. */
-export function taskOf(facts: readonly Fact[], taskId: TurnId): Task {
+/** `events` are those of the turn, from its beginning. */
+export function taskOf(events: readonly DurableEvent[], taskId: TurnId): Task {
   const reading: Reading = {
     taskId,
     calls: new Map(),
@@ -83,42 +83,42 @@ export function taskOf(facts: readonly Fact[], taskId: TurnId): Task {
     actionCount: 0,
     webSearches: [],
   };
-  for (const fact of facts) if ('turn' in fact && fact.turn === taskId) read(reading, fact);
+  for (const event of events) if ('turn' in event && event.turn === taskId) read(reading, event);
   return told(reading);
 }
 
-function read(task: Reading, fact: Fact): void {
-  if (fact.type === 'call.deferred' || fact.type === 'tool.ended')
-    task.progress = progressAfter(task.progress, fact, task.calls.get(fact.call));
-  switch (fact.type) {
+function read(task: Reading, event: DurableEvent): void {
+  if (event.type === 'call.deferred' || event.type === 'tool.ended')
+    task.progress = progressAfter(task.progress, event, task.calls.get(event.call));
+  switch (event.type) {
     case 'text.ended':
-      task.text = fact.text;
+      task.text = event.text;
       break;
     case 'step.ended':
-      task.usage.promptTokens += fact.usage.inputTokens;
-      task.usage.completionTokens += fact.usage.outputTokens;
+      task.usage.promptTokens += event.usage.inputTokens;
+      task.usage.completionTokens += event.usage.outputTokens;
       break;
     case 'call.requested':
-      task.calls.set(fact.call, { tool: fact.tool, input: fact.input });
+      task.calls.set(event.call, { tool: event.tool, input: event.input });
       break;
     case 'call.deferred':
-      task.waiting = task.calls.get(fact.call) ?? null;
+      task.waiting = task.calls.get(event.call) ?? null;
       if (task.waiting?.tool === 'browser_act') task.actionCount++;
       break;
     case 'tool.ended':
-      toolEnded(task, fact);
+      toolEnded(task, event);
       break;
     case 'turn.ended':
       task.ended ??= 'completed';
       break;
     case 'turn.failed':
       task.ended = 'failed';
-      task.why = fact.fault.message;
+      task.why = event.fault.message;
       break;
     case 'turn.cancelled':
       task.ended = 'failed';
       task.why =
-        fact.reason === 'superseded'
+        event.reason === 'superseded'
           ? 'Another request took the place of this task.'
           : 'The task was stopped.';
       break;
@@ -127,21 +127,21 @@ function read(task: Reading, fact: Fact): void {
   }
 }
 
-function toolEnded(task: Reading, fact: Fact<'tool.ended'>): void {
-  const call = task.calls.get(fact.call);
+function toolEnded(task: Reading, event: DurableEvent<'tool.ended'>): void {
+  const call = task.calls.get(event.call);
   task.waiting = null;
-  const { data } = fact;
+  const { data } = event;
   if (call?.tool === 'browser_act' && data) {
     task.verification = isObject(data.verification) ? (data.verification as JsonObject) : null;
     task.correction = isObject(data.correction) ? (data.correction as JsonObject) : null;
   }
-  if (fact.outcome === 'ok') {
+  if (event.outcome === 'ok') {
     if (call?.tool === 'browser_verify') task.verification = data ?? null;
-    if (call?.tool === 'web_search') task.webSearches.push(textOf(fact.parts));
+    if (call?.tool === 'web_search') task.webSearches.push(textOf(event.parts));
   }
-  if (fact.final) {
-    task.ended = fact.outcome === 'ok' ? 'completed' : 'failed';
-    task.why = textOf(fact.parts);
+  if (event.final) {
+    task.ended = event.outcome === 'ok' ? 'completed' : 'failed';
+    task.why = textOf(event.parts);
   }
 }
 

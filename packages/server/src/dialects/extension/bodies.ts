@@ -1,7 +1,7 @@
 /** The messages that clients are sent. */
 import { LOCAL, type Principal } from '@parlance/protocol';
-import type { ClientProgress, ClientRequest } from '../../core/engine.ts';
-import { stampedId } from '../ids.ts';
+import type { ClientProgress, ClientRequest } from '../../core/api/index.ts';
+import { stampedId } from '../shared/ids.ts';
 
 export type Status = 'thinking' | 'searching' | 'analyzing' | 'using_tool' | 'complete' | 'error';
 export type ErrorCode = 'INVALID_JSON' | 'INVALID_MESSAGE' | 'UNKNOWN_MESSAGE_TYPE' | 'HANDLER_ERROR';

@@ -9,30 +9,31 @@ import {
   type Ask,
   Fault,
   type FaultCode,
-  isFact,
+  isDurable,
   isObject,
   type Principal,
   type SessionEvent,
   SessionId,
   textOf,
 } from '@parlance/protocol';
-import type { Connection, Now, Socket } from '../../core/engine.ts';
-import { questionWords, waitingWords } from '../approval-words.ts';
-import { type Audience, NOTHING } from '../audience.ts';
-import { type Calls, NO_CALLS, trackCalls } from '../calls.ts';
-import { sendChat } from '../chat-input.ts';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { sendChat } from '../shared/chat-input.ts';
 import {
+  type DialectContext,
   defineDialect,
   type Frame,
   NONE,
   reported,
   type Stepped,
-  type Surroundings,
   socketIds,
-} from '../dialect.ts';
-import { nthId, stampedId } from '../ids.ts';
-import { restartWords } from '../restart-words.ts';
-import { retryWords } from '../retry.ts';
+} from '../shared/dialect.ts';
+import { nthId, stampedId } from '../shared/ids.ts';
+import { restartWords } from '../shared/restart-words.ts';
+import { retryWords } from '../shared/retry.ts';
+import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import {
   type Body,
   type Content,
@@ -67,9 +68,9 @@ export const extension = defineDialect<State>({
 
 // In
 
-function open(socket: Socket, around: Surroundings, audience: Audience<State>): Connection {
-  const { engine, gate, log } = around;
-  const clientId = stampedId('socket', around.now(), socket.id);
+function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { engine, authenticator, log } = ctx;
+  const clientId = stampedId('socket', ctx.now(), socket.id);
   let { principal } = socket;
   let registered = false;
   /** over the token of the registration */
@@ -79,7 +80,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   /** the session of messages that name none */
   let latest = SessionId.safeParse(socket.session).data;
 
-  const message = (content: Content): Body => stamped(content, around.now(), around.newId());
+  const message = (content: Content): Body => stamped(content, ctx.now(), ctx.newId());
   const reply = (content: Content): void => socket.send(message(content));
 
   const opened = async () =>
@@ -88,7 +89,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
   /** Nothing is sent on connect: what is under way is shown after registration. */
   async function watchOpened(): Promise<void> {
     const ref = await opened();
-    if (ref) await audience.join(ref, socket, NOTHING);
+    if (ref) await hub.join(ref, socket, NOTHING);
   }
 
   /** Once: popups show a question as often as it is sent. */
@@ -96,14 +97,14 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const ref = shown ? null : await opened();
     if (!ref) return;
     shown = true;
-    if (audience.has(ref, socket)) await audience.show(ref, socket);
-    else await audience.join(ref, socket);
+    if (hub.has(ref, socket)) await hub.show(ref, socket);
+    else await hub.join(ref, socket);
   }
 
   /** Nothing of what another principal was shown or was leased is carried over. */
   function become(claimed: Principal): void {
     if (principal?.id !== claimed.id) {
-      audience.leave(socket);
+      hub.leave(socket);
       shown = false;
       engine.clients.unregister(socket.id);
       latest = SessionId.safeParse(socket.session).data;
@@ -113,7 +114,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
 
   async function register(frame: object): Promise<void> {
     const { capabilities, sessionToken } = read(ClientRegistration, frame);
-    const claimed = sessionToken ? await gate.verify(sessionToken) : principal;
+    const claimed = sessionToken ? await authenticator.verify(sessionToken) : principal;
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
     become(claimed);
     registered = true;
@@ -121,13 +122,13 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     if (!socket.open) return;
     if (sessionToken) {
       endGuard();
-      endGuard = gate.guard(sessionToken, dismiss);
+      endGuard = authenticator.onTokenRevoked(sessionToken, dismiss);
     }
     engine.clients.register({
       connection: socket.id,
       owner: claimed.id,
       capabilities,
-      request: (execution, request) => reply(requestContent(execution, request, around.toolOrigins)),
+      request: (execution, request) => reply(requestContent(execution, request, ctx.toolOrigins)),
     });
     reply(confirmation(clientId, claimed));
     await showOpened();
@@ -157,12 +158,12 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     const as = caller();
     const { content, sessionId } = read(ChatMessage, frame);
     if (content.trim() === '') throw new Fault('empty', 'content: must not be empty');
-    const name = sessionId ?? latest ?? stampedId('session', around.now(), around.newId());
+    const name = sessionId ?? latest ?? stampedId('session', ctx.now(), ctx.newId());
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
     // The message may be the answer to the question. If it is not, it queues, and the question is shown then.
-    await audience.join(ref, socket, isThinking);
-    if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await audience.show(ref, socket);
+    await hub.join(ref, socket, isThinking);
+    if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await hub.show(ref, socket);
   }
 
   async function clear(frame: object): Promise<void> {
@@ -171,7 +172,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
     if (sessionId === undefined) throw new Fault('invalid', 'sessionId: is required');
     const ref = await engine.find(as.principal, sessionId);
     if (!ref) return reply({ type: 'conversation_cleared', sessionId, success: true });
-    await audience.join(ref, socket);
+    await hub.join(ref, socket);
     await engine.send(ref, { type: 'session.clear' }, as);
   }
 
@@ -220,22 +221,22 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
       try {
         await perform(typed(frame), arrivedAt);
       } catch (thrown) {
-        reply(refusal(frame, reported(thrown, around, socketIds(socket))));
+        reply(refusal(frame, reported(thrown, ctx, socketIds(socket))));
       }
     },
-    garbled: (reason) =>
+    onInvalidFrame: (reason) =>
       reply({
         type: 'error',
         message: `The message could not be read: ${reason}`,
         code: 'INVALID_JSON',
         details: reason,
       }),
-    limited: (fault) => reply(refusal(undefined, fault)),
+    onRateLimited: (fault) => reply(refusal(undefined, fault)),
     identified: () => principal,
     closed() {
       endGuard();
       engine.clients.unregister(socket.id);
-      audience.leave(socket);
+      hub.leave(socket);
     },
     draining: () => reply({ type: 'server_shutdown', message: 'The server is shutting down.' }),
   };
@@ -244,7 +245,7 @@ function open(socket: Socket, around: Surroundings, audience: Audience<State>): 
 // Out
 
 type State = {
-  /** when the last fact was */
+  /** when the last event was */
   readonly at: number;
   readonly calls: Calls;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
@@ -257,13 +258,15 @@ type State = {
 
 const REST = { calls: NO_CALLS, text: null, reasoning: [], toolsUsed: [], result: '' };
 
-function start(now: Now): State {
+function start(now: SessionSnapshot): State {
   return { ...REST, at: now.created?.at ?? 0 };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (event.type === 'text.delta' || event.type === 'reasoning.delta') return [before, NONE];
-  const state = isFact(event) ? { ...before, at: event.at, calls: trackCalls(before.calls, event) } : before;
+  const state = isDurable(event)
+    ? { ...before, at: event.at, calls: trackCalls(before.calls, event) }
+    : before;
   const sessionId = event.session;
   const say = (...contents: Content[]): Frame<Body>[] =>
     contents.map((content, n) => ({ body: stamped(content, event.at, nthId(event.id, n)) }));
@@ -352,7 +355,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   }
 }
 
-function attach({ at }: State, { approval, turn, ref, seq }: Now): Body[] {
+function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): Body[] {
   if (!turn) return [];
   const shown = approval
     ? question(ref.id, approval.ask, approval.tool)

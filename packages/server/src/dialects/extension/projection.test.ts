@@ -1,19 +1,32 @@
 import { describe, expect, test } from 'bun:test';
-import type { ConnectionId, FactBody, LiveBody, Principal, SessionEvent } from '@parlance/protocol';
+import type {
+  ConnectionId,
+  DurableEventBody,
+  EphemeralEventBody,
+  Principal,
+  SessionEvent,
+} from '@parlance/protocol';
 import { LOCAL } from '@parlance/protocol';
-import type { Now, Socket } from '../../core/engine.ts';
-import type { Audience } from '../audience.ts';
-import type { Surroundings } from '../dialect.ts';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Socket } from '../../http/connection.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { extension } from './dialect.ts';
 import { registration } from './testing.ts';
 
 const { projection } = extension;
-const NOW = { created: null, turn: null, approval: null, ref: { id: 's' }, seq: 0 } as unknown as Now;
+const NOW = {
+  created: null,
+  turn: null,
+  approval: null,
+  ref: { id: 's' },
+  seq: 0,
+} as unknown as SessionSnapshot;
 const agent = { id: 'coder', name: 'Coder' };
 const usage = { inputTokens: 1, outputTokens: 1 };
 const context = { tokens: 1, limit: 10, items: 1, strategy: 'none' };
 
-type Loose = { type: (FactBody | LiveBody)['type'] } & Record<string, unknown>;
+type Loose = { type: (DurableEventBody | EphemeralEventBody)['type'] } & Record<string, unknown>;
 
 const event = (body: Loose, n: number): SessionEvent =>
   ({
@@ -226,15 +239,15 @@ test('a client that left while its token was checked is not asked for tools', as
     sendText: () => undefined,
     close: () => undefined,
   };
-  const around = {
+  const ctx = {
     engine: { clients },
-    gate: { open: true, verify: () => verified.promise },
+    authenticator: { open: true, verify: () => verified.promise },
     now: () => 1,
     newId: () => crypto.randomUUID(),
     toolOrigins: [],
-  } as unknown as Surroundings;
-  const audience = { leave: () => undefined } as unknown as Audience<unknown>;
-  const connection = extension.open?.(socket, around, audience);
+  } as unknown as DialectContext;
+  const hub = { leave: () => undefined } as unknown as SubscriptionHub<unknown>;
+  const connection = extension.open?.(socket, ctx, hub);
   const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }), 0);
   open = false;
   connection?.closed([]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Fault, LOCAL } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import type { Surroundings } from '../dialect.ts';
+import type { DialectContext } from '../shared/dialect.ts';
 import { routes } from './routes.ts';
 
 let server: TestServer;
@@ -66,8 +66,8 @@ describe('POST /api/summarize', () => {
 
   test('a model that fails is a 500 with the cause', async () => {
     const app = new Hono();
-    const around = {
-      gate: { open: true, verify: async () => LOCAL },
+    const ctx = {
+      authenticator: { open: true, verify: async () => LOCAL },
       now: () => 0,
       asked: () => undefined,
       readBody: async (request: Request) => new Uint8Array(await request.arrayBuffer()),
@@ -77,8 +77,8 @@ describe('POST /api/summarize', () => {
           throw new Fault('provider_unavailable', 'The model cannot be reached.');
         },
       },
-    } as unknown as Surroundings;
-    routes(app, around);
+    } as unknown as DialectContext;
+    routes(app, ctx);
     const answer = await app.request('/api/summarize', { method: 'POST', body: '{"content":"a"}' });
     expect(answer.status).toBe(500);
     expect(await answer.json()).toEqual({

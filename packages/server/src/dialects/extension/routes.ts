@@ -1,23 +1,23 @@
 /** The HTTP endpoints of the contract. */
 import { asFault, type FaultCode, isObject } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
-import { principalOf } from '../../core/engine.ts';
-import { reported, requestIds, type Surroundings } from '../dialect.ts';
-import { HTTP_STATUS } from '../http-status.ts';
-import { parseBody } from '../json-body.ts';
-import { retryWords, sayRetryAfter } from '../retry.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 
-export function routes(app: Hono, around: Surroundings): void {
-  app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(around) }));
-  app.post('/api/summarize', (c) => summarize(c, around));
+export function routes(app: Hono, ctx: DialectContext): void {
+  app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(ctx) }));
+  app.post('/api/summarize', (c) => summarize(c, ctx));
 }
 
-async function summarize(c: Context, around: Surroundings): Promise<Response> {
+async function summarize(c: Context, ctx: DialectContext): Promise<Response> {
   let bytes: Uint8Array;
   try {
-    around.asked(c.req.raw);
-    await principalOf(around.gate, c.req.raw);
-    bytes = await around.readBody(c.req.raw, 'identified');
+    ctx.asked(c.req.raw);
+    await principalOf(ctx.authenticator, c.req.raw);
+    bytes = await ctx.readBody(c.req.raw, 'identified');
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!REFUSALS.has(fault.code)) throw thrown;
@@ -32,10 +32,10 @@ async function summarize(c: Context, around: Surroundings): Promise<Response> {
   if (typeof (title ?? '') !== 'string') return c.json({ error: 'Title must be a string' }, 400);
   const named = String(title ?? '').trim() || 'Untitled';
   try {
-    const summary = await around.engine.summarise(named, content, c.req.raw.signal);
-    return c.json({ summary, title: named, timestamp: timeOf(around) });
+    const summary = await ctx.engine.summarise(named, content, c.req.raw.signal);
+    return c.json({ summary, title: named, timestamp: timeOf(ctx) });
   } catch (thrown) {
-    const { message } = reported(thrown, around, requestIds(c.req.raw));
+    const { message } = reported(thrown, ctx, requestIds(c.req.raw));
     return c.json({ error: 'Failed to generate summary', details: message }, 500);
   }
 }
@@ -52,4 +52,4 @@ const REFUSALS: ReadonlySet<FaultCode> = new Set([
   'overloaded',
 ]);
 
-const timeOf = ({ now }: Surroundings): string => new Date(now()).toISOString();
+const timeOf = ({ now }: DialectContext): string => new Date(now()).toISOString();

@@ -1,8 +1,8 @@
 /** Tools on this wire: what a client is asked, what it answers, and what everyone is told of it. */
-import type { Fact, Json, Live, Outcome } from '@parlance/protocol';
+import type { DurableEvent, EphemeralEvent, Json, Outcome } from '@parlance/protocol';
 import { textOf } from '@parlance/protocol';
-import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/engine.ts';
-import type { TrackedCall } from '../calls.ts';
+import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';
+import type { TrackedCall } from '../shared/calls.ts';
 import type { Content, ToolUse } from './bodies.ts';
 import type { ToolExecutionResponse } from './frames.ts';
 
@@ -39,7 +39,7 @@ const PROGRESS: Record<ClientProgress['status'], { progress: number; statusMessa
   timeout: { progress: 0, statusMessage: 'No answer in time' },
 };
 
-export function progressContent(event: Live<'call.progress'>): Content {
+export function progressContent(event: EphemeralEvent<'call.progress'>): Content {
   const { execution: executionId, status, session: sessionId } = event;
   const progress = event.progress ?? PROGRESS[status].progress;
   const statusMessage = event.message ?? PROGRESS[status].statusMessage;
@@ -56,7 +56,7 @@ export const OUTCOMES = {
 } satisfies Record<Outcome, (tool: string) => string | undefined>;
 
 /** Null where the tool was not used after all. */
-export function toolUse(call: TrackedCall | undefined, event: Fact<'tool.ended'>): ToolUse | null {
+export function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool.ended'>): ToolUse | null {
   if (!call || event.outcome === 'denied' || event.outcome === 'aborted') return null;
   return {
     tool: call.tool,

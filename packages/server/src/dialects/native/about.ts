@@ -1,6 +1,6 @@
 /** What the server is and how it was set up, as far as those who use it need to know. */
 import type { ApprovalMode, Principal } from '@parlance/protocol';
-import type { Engine } from '../../core/engine.ts';
+import type { Engine } from '../../core/api/index.ts';
 
 export type About = {
   readonly version: string;
@@ -19,8 +19,8 @@ export type About = {
   readonly providerOf: (model: string) => string | null;
 };
 
-export function aboutView(about: About, { roster }: Engine, principal: Principal) {
-  const { domains, agents } = roster.listed;
+export function aboutView(about: About, { catalog }: Engine, principal: Principal) {
+  const { domains, agents } = catalog.listed;
   const named = agents.flatMap(({ model }) => (model === undefined ? [] : [model]));
   return {
     version: about.version,
@@ -36,7 +36,7 @@ export function aboutView(about: About, { roster }: Engine, principal: Principal
     sandbox: about.sandbox,
     doors: about.doors(),
     channels: about.channels,
-    defaultDomain: roster.defaultDomain,
+    defaultDomain: catalog.defaultDomain,
     domains: domains.map(({ id, name, description, defaultAgent, agents }) => ({
       id,
       name,

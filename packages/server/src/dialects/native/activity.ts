@@ -1,10 +1,11 @@
 /**
- * What happens in all sessions of the caller, as server-sent events: facts alone, no words as they are streamed; and
+ * What happens in all sessions of the caller, as server-sent events: events alone, no words as they are streamed; and
  * who comes to them and leaves.
  */
-import { isFact, type Principal, type SessionEvent } from '@parlance/protocol';
-import { type Engine, type Reader, sessionKey } from '../../core/engine.ts';
-import type { Attachments, Place } from '../attachments.ts';
+import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
+import { type Engine, sessionKey } from '../../core/api/index.ts';
+import type { Reader } from '../../http/connection.ts';
+import type { ConnectionRegistry, Place } from '../shared/connection-registry.ts';
 
 const encode = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const told = (event: SessionEvent, owner: string): string => encode(event.type, { ...event, owner });
@@ -13,13 +14,14 @@ const told = (event: SessionEvent, owner: string): string => encode(event.type, 
 export async function passActivity(
   reader: Reader,
   engine: Engine,
-  attachments: Attachments,
+  connections: ConnectionRegistry,
   principal: Principal,
 ): Promise<void> {
   const unwatch = engine.watchAll(principal, (event, session) => {
-    if (isFact(event) || event.type === 'session.erased') reader.send(told(event, session.now().ref.owner));
+    if (isDurable(event) || event.type === 'session.erased')
+      reader.send(told(event, session.snapshot().ref.owner));
   });
-  const stop = passAttached(reader, attachments, principal);
+  const stop = passAttached(reader, connections, principal);
   reader.send('event: ready\ndata: {}\n\n');
   try {
     while (await reader.lost()) {
@@ -38,7 +40,7 @@ const GATHER_MS = 100;
 const MOST_AT_ONCE = 50;
 
 /** `session` is null where somebody came to, or left, all sessions of an owner. Returns what ends it. */
-function passAttached(reader: Reader, attachments: Attachments, principal: Principal): () => void {
+function passAttached(reader: Reader, connections: ConnectionRegistry, principal: Principal): () => void {
   const places = new Map<string, Place>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
@@ -48,11 +50,11 @@ function passAttached(reader: Reader, attachments: Attachments, principal: Princ
     const many = changed.length > MOST_AT_ONCE;
     for (const place of many ? changed.slice(0, 1) : changed) {
       const [session, owner] = typeof place === 'string' ? [null, place] : [place.id, place.owner];
-      const attached = typeof place === 'string' || many ? {} : attachments.of(place);
+      const attached = typeof place === 'string' || many ? {} : connections.of(place);
       reader.send(encode('session.attached', { session: many ? null : session, owner, attached }));
     }
   };
-  const unwatch = attachments.watch(principal, (place) => {
+  const unwatch = connections.watch(principal, (place) => {
     places.set(typeof place === 'string' ? place : sessionKey(place), place);
     timer ??= setTimeout(flush, GATHER_MS);
   });

@@ -1,9 +1,11 @@
 /** Looking after the server: its users, its doors, its MCP servers, and what “always” has allowed. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { type Account, type Accounts, principalOf, requirePermission } from '../../core/engine.ts';
-import type { Surroundings } from '../dialect.ts';
-import { requestLimit } from '../request-limit.ts';
+import { requirePermission } from '../../core/api/index.ts';
+import type { Account, Accounts } from '../../http/accounts.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { requestLimit } from '../shared/request-limit.ts';
 import { body, checked } from './requests.ts';
 import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
 
@@ -32,13 +34,13 @@ export type Administration = {
   readonly mcpServers: () => readonly McpServerView[];
 };
 
-export function adminRoutes(api: Hono, around: Surroundings): void {
-  const { engine, gate } = around;
-  for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(around));
+export function adminRoutes(api: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
+  for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(ctx));
 
   async function accounts(request: Request): Promise<Accounts> {
-    requireAdmin(await principalOf(gate, request));
-    return around.administration.accounts;
+    requireAdmin(await principalOf(authenticator, request));
+    return ctx.administration.accounts;
   }
 
   api.get('/v1/admin/users', async (c) => {
@@ -48,12 +50,12 @@ export function adminRoutes(api: Hono, around: Surroundings): void {
 
   api.post('/v1/admin/users', async (c) => {
     const users = await accounts(c.req.raw);
-    return c.json(userView(await users.add(checked(NewUser, await body(around, c.req.raw)))), 201);
+    return c.json(userView(await users.add(checked(NewUser, await body(ctx, c.req.raw)))), 201);
   });
 
   api.patch('/v1/admin/users/:name', async (c) => {
     const users = await accounts(c.req.raw);
-    const change = checked(UserChange, await body(around, c.req.raw));
+    const change = checked(UserChange, await body(ctx, c.req.raw));
     return c.json(userView(await users.change(c.req.param('name'), change)));
   });
 
@@ -70,25 +72,25 @@ export function adminRoutes(api: Hono, around: Surroundings): void {
 
   // Counted with the other requests about logins: those of `/v1/auth` all are.
   api.post('/v1/auth/password', async (c) => {
-    const { id } = await principalOf(gate, c.req.raw);
-    const { old, new: password } = checked(NewPassword, await body(around, c.req.raw));
-    const address = around.addressOf(c.req.raw);
-    const login = await around.administration.accounts.changePassword(id, old, password, address);
+    const { id } = await principalOf(authenticator, c.req.raw);
+    const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));
+    const address = ctx.addressOf(c.req.raw);
+    const login = await ctx.administration.accounts.changePassword(id, old, password, address);
     return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });
   });
 
   api.get('/v1/admin/doors', async (c) => {
-    requirePermission(await principalOf(gate, c.req.raw), 'metrics:read');
-    return c.json({ doors: around.administration.doors() });
+    requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
+    return c.json({ doors: ctx.administration.doors() });
   });
 
   api.get('/v1/admin/mcp', async (c) => {
-    requirePermission(await principalOf(gate, c.req.raw), 'metrics:read');
-    return c.json({ servers: around.administration.mcpServers().map(mcpView) });
+    requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
+    return c.json({ servers: ctx.administration.mcpServers().map(mcpView) });
   });
 
   api.get('/v1/grants', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     const query = checked(PageQuery, c.req.query());
     const { standing, next } = await engine.grants(principal, { ...query, archived: 'included' });
     const grants = standing.flatMap(({ record: { ref, title }, grants }) =>

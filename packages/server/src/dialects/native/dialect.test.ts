@@ -61,11 +61,11 @@ async function follow(path: string, headers: Record<string, string> = {}) {
 const seqs = (events: { id?: string }[]) => events.flatMap((event) => (event.id ? [Number(event.id)] : []));
 
 describe('commands', () => {
-  test('an input is accepted durably, and its facts are told', async () => {
+  test('an input is accepted durably, and its events are told', async () => {
     const { status, body } = await command('n-input', submit('Hello'));
     expect(status).toBe(200);
     expect(body).toMatchObject({ session: 'n-input', seq: 3 });
-    expect((body.facts as { type: string }[]).map((fact) => fact.type)).toEqual([
+    expect((body.facts as { type: string }[]).map((durable) => durable.type)).toEqual([
       'session.created',
       'input.accepted',
       'turn.started',
@@ -90,9 +90,9 @@ describe('commands', () => {
       expect(body.detail).toContain('idempotency-key: ');
     }
     expect((await call('/v1/sessions/n-long-key')).status).toBe(404);
-    const facts = async () => (await command('n-long-key', submit('Hello'), key(longest))).body.facts;
-    expect(await facts()).toHaveLength(3);
-    expect(await facts()).toEqual([]);
+    const events = async () => (await command('n-long-key', submit('Hello'), key(longest))).body.facts;
+    expect(await events()).toHaveLength(3);
+    expect(await events()).toEqual([]);
   });
 
   describe('labels', () => {

@@ -14,18 +14,18 @@ import {
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import {
-  type Now,
-  principalOf,
-  type Reader,
   requirePermission,
   type SessionRecord,
   type SessionRef,
-} from '../../core/engine.ts';
-import type { Attachments } from '../attachments.ts';
-import { defineDialect, reported, requestIds, type Stepped, type Surroundings } from '../dialect.ts';
-import { HTTP_STATUS } from '../http-status.ts';
-import { requestLimit } from '../request-limit.ts';
-import { retryWords, sayRetryAfter } from '../retry.ts';
+  type SessionSnapshot,
+} from '../../core/api/index.ts';
+import type { Reader } from '../../http/connection.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import type { ConnectionRegistry } from '../shared/connection-registry.ts';
+import { type DialectContext, defineDialect, reported, requestIds, type Stepped } from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import { aboutView } from './about.ts';
 import { passActivity } from './activity.ts';
 import { adminRoutes } from './admin.ts';
@@ -39,15 +39,14 @@ export const native = defineDialect<null>({ name: 'native', projection: { start,
 
 // In
 
-function routes(app: Hono, around: Surroundings): void {
-  const { engine, gate } = around;
+function routes(app: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
   const api = new Hono();
   // A path with a star is also the path without it.
-  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity'])
-    api.use(path, requestLimit(around));
+  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity']) api.use(path, requestLimit(ctx));
 
   async function found(request: Request, id: string): Promise<{ principal: Principal; ref: SessionRef }> {
-    const principal = await principalOf(gate, request);
+    const principal = await principalOf(authenticator, request);
     requirePermission(principal, 'chat:read');
     const ref = await engine.find(principal, id);
     if (!ref) throw new Fault('not_found', 'There is no such session.');
@@ -55,17 +54,17 @@ function routes(app: Hono, around: Surroundings): void {
   }
 
   api.get('/v1/sessions', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     const { q: title, status, ...query } = checked(SessionsQuery, c.req.query());
     const page = await engine.list(principal, { ...query, title, status: status && [status] });
-    return c.json({ sessions: page.sessions.map(sessionView(around.attachments)), next: page.next });
+    return c.json({ sessions: page.sessions.map(sessionView(ctx.connections)), next: page.next });
   });
 
   api.get('/v1/sessions/:id', async (c) => {
     const { ref } = await found(c.req.raw, c.req.param('id'));
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
-    return c.json({ ...sessionView(around.attachments)(record), now: nowView(await engine.now(ref)) });
+    return c.json({ ...sessionView(ctx.connections)(record), now: nowView(await engine.snapshot(ref)) });
   });
 
   api.delete('/v1/sessions/:id', async (c) => {
@@ -87,53 +86,53 @@ function routes(app: Hono, around: Surroundings): void {
       ...c.req.query(),
       ...(c.req.header('last-event-id') ? { after: c.req.header('last-event-id') } : {}),
     });
-    const { seq: head } = await engine.now(ref);
+    const { seq: head } = await engine.snapshot(ref);
     const reset = after > head; // a position that is not ours: another database, or a restored one
     const from = reset ? 0 : after;
     if (c.req.header('accept')?.includes('text/event-stream')) {
-      return around.stream(c.req.raw, {
+      return ctx.stream(c.req.raw, {
         dialect: 'native',
         encode: encodeEvent,
-        tell: eventsOf(ref, around, from, reset),
+        tell: eventsOf(ref, ctx, from, reset),
       });
     }
-    const events = await engine.facts(ref, from, limit);
+    const events = await engine.events(ref, from, limit);
     const last = events.at(-1)?.seq ?? from;
     return c.json({ events, head, next: last < head ? last : null, reset });
   });
 
   api.get('/v1/sessions/:id/frames', async (c) => {
     const { principal, ref } = await found(c.req.raw, c.req.param('id'));
-    const tell = framesOf(ref, around, principal);
-    return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
+    const tell = framesOf(ref, ctx, principal);
+    return ctx.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 
   api.get('/v1/server', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
-    return c.json(aboutView(around.about, engine, principal));
+    const principal = await principalOf(authenticator, c.req.raw);
+    return c.json(aboutView(ctx.about, engine, principal));
   });
 
   api.get('/v1/activity', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     requirePermission(principal, 'chat:read');
-    const tell = activityOf(principal, around);
-    return around.stream(c.req.raw, { dialect: 'native', encode: String, tell });
+    const tell = activityOf(principal, ctx);
+    return ctx.stream(c.req.raw, { dialect: 'native', encode: String, tell });
   });
 
   api.post('/v1/sessions/:id/commands', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     const { 'idempotency-key': key } = checked(CommandHeaders, c.req.header());
-    const command = checked(Command, await body(around, c.req.raw));
+    const command = checked(Command, await body(ctx, c.req.raw));
     const ref = await engine.resolve(principal, c.req.param('id'));
     const creates = command.type === 'session.create' || command.type === 'input.submit';
     if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
-    const { seq, facts } = await engine.send(ref, command, { principal, dialect: 'native', key });
-    return c.json({ session: ref.id, seq, facts });
+    const { seq, events } = await engine.send(ref, command, { principal, dialect: 'native', key });
+    return c.json({ session: ref.id, seq, facts: events });
   });
 
   api.get('/v1/sessions/:id/grants', async (c) => {
     const { ref } = await found(c.req.raw, c.req.param('id'));
-    return c.json({ grants: (await engine.now(ref)).grants });
+    return c.json({ grants: (await engine.snapshot(ref)).grants });
   });
 
   api.delete('/v1/sessions/:id/grants/:grant', async (c) => {
@@ -144,24 +143,24 @@ function routes(app: Hono, around: Surroundings): void {
   });
 
   api.get('/v1/approvals', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
+    const principal = await principalOf(authenticator, c.req.raw);
     const { waiting, next } = await engine.approvals(principal, checked(PageQuery, c.req.query()));
     const approvals = waiting.flatMap((now) => (now.approval ? [approvalView(now, now.approval)] : []));
     return c.json({ approvals, next });
   });
 
   api.post('/v1/approvals/:id', async (c) => {
-    const principal = await principalOf(gate, c.req.raw);
-    const answer = checked(Answer, await body(around, c.req.raw));
+    const principal = await principalOf(authenticator, c.req.raw);
+    const answer = checked(Answer, await body(ctx, c.req.raw));
     const approval = c.req.param('id') as ApprovalId;
     const { seq } = await engine.answer(approval, answer, { principal, dialect: 'native' });
     return c.json({ approval, answer: answer.answer, seq });
   });
 
-  adminRoutes(api, around);
+  adminRoutes(api, ctx);
 
   api.onError((thrown, c) => {
-    const fault = reported(thrown, around, requestIds(c.req.raw));
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
     sayRetryAfter(c, fault);
     return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
   });
@@ -178,23 +177,23 @@ function routes(app: Hono, around: Surroundings): void {
 const encodeEvent = (event: object): string => encode(event as SessionEvent);
 
 const eventsOf =
-  (ref: SessionRef, { engine, attachments, newId }: Surroundings, after: number, reset: boolean) =>
+  (ref: SessionRef, { engine, connections, newId }: DialectContext, after: number, reset: boolean) =>
   async (reader: Reader): Promise<void> => {
-    const leave = attachments.attachReader(ref, 'native', newId());
+    const leave = connections.attachReader(ref, 'native', newId());
     await follow(reader, engine, ref, after, reset).finally(leave);
   };
 
 const framesOf =
-  (ref: SessionRef, { attachments }: Surroundings, principal: Principal) =>
+  (ref: SessionRef, { connections }: DialectContext, principal: Principal) =>
   (reader: Reader): Promise<void> =>
-    passFrames(reader, attachments, ref, principal);
+    passFrames(reader, connections, ref, principal);
 
 const activityOf =
-  (principal: Principal, { engine, attachments }: Surroundings) =>
+  (principal: Principal, { engine, connections }: DialectContext) =>
   (reader: Reader): Promise<void> =>
-    passActivity(reader, engine, attachments, principal);
+    passActivity(reader, engine, connections, principal);
 
-function start(_now: Now): null {
+function start(_now: SessionSnapshot): null {
   return null;
 }
 
@@ -207,7 +206,7 @@ function attach(): never[] {
 }
 
 const sessionView =
-  (attachments: Attachments) =>
+  (connections: ConnectionRegistry) =>
   ({
     ref,
     dialect,
@@ -233,11 +232,11 @@ const sessionView =
     head,
     archived,
     said: messageCount,
-    attached: attachments.of(ref),
+    attached: connections.of(ref),
     metadata: { dialect },
   });
 
-const nowView = ({ seq, turn, queued, approval, open, agent, model, approvalMode }: Now) => ({
+const nowView = ({ seq, turn, queued, approval, open, agent, model, approvalMode }: SessionSnapshot) => ({
   seq,
   turn,
   queued,
@@ -248,7 +247,7 @@ const nowView = ({ seq, turn, queued, approval, open, agent, model, approvalMode
   approvalMode,
 });
 
-const approvalView = ({ ref }: Now, pending: NonNullable<Now['approval']>) => ({
+const approvalView = ({ ref }: SessionSnapshot, pending: NonNullable<SessionSnapshot['approval']>) => ({
   id: pending.approval,
   session: ref.id,
   owner: ref.owner,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Fact, parseFact, SessionHeader } from '@parlance/protocol';
+import { type DurableEvent, parseDurableEvent, SessionHeader } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
 import { exportAnswer } from './export.ts';
@@ -24,27 +24,30 @@ async function command(name: string, session: string, body: object): Promise<voi
   expect(response.status).toBe(200);
 }
 
-async function exported(name: string, session: string): Promise<[SessionHeader, Fact[]]> {
+async function exported(name: string, session: string): Promise<[SessionHeader, DurableEvent[]]> {
   const response = await get(name, `/v1/sessions/${encodeURIComponent(session)}/export`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/x-ndjson');
   const text = await response.text();
   expect(text).toEndWith('\n');
-  const [header, ...facts] = text.trimEnd().split('\n');
-  return [SessionHeader.parse(JSON.parse(header ?? '')), facts.map((line) => parseFact(JSON.parse(line)))];
+  const [header, ...events] = text.trimEnd().split('\n');
+  return [
+    SessionHeader.parse(JSON.parse(header ?? '')),
+    events.map((line) => parseDurableEvent(JSON.parse(line))),
+  ];
 }
 
-test('a session of many pages is exported whole: a header that counts the facts, then each of them', async () => {
+test('a session of many pages is exported whole: a header that counts the events, then each of them', async () => {
   await command('dev', 'long', { type: 'session.create' });
   await Promise.all(
     Array.from({ length: 450 }, (_, index) =>
       command('dev', 'long', { type: 'session.rename', title: `title ${index}` }),
     ),
   );
-  const [header, facts] = await exported('dev', 'long');
+  const [header, events] = await exported('dev', 'long');
   expect(header.session).toEqual({ owner: 'dev', id: 'long' } as SessionHeader['session']);
   expect(header.events).toBe(451);
-  expect(facts.map(({ seq }) => seq)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1));
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1));
 });
 
 test('the file is named after the session, whatever is in its name', async () => {

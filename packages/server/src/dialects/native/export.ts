@@ -1,6 +1,6 @@
 /** A session as a file: lines of JSON, read from the store a page at a time, as fast as the client takes them. */
-import type { Engine, SessionRecord } from '../../core/engine.ts';
-import { exportedLines } from '../../core/engine.ts';
+import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { exportedLines } from '../../core/api/index.ts';
 
 /**
  * Resolves when the first page is read, so that what is gone by then is refused in words. A client that was cut off sees
@@ -9,7 +9,7 @@ import { exportedLines } from '../../core/engine.ts';
 export async function exportAnswer(engine: Engine, record: SessionRecord): Promise<Response> {
   const { ref } = record;
   const encoder = new TextEncoder();
-  const pages = exportedLines(record, (after, limit) => engine.facts(ref, after, limit));
+  const pages = exportedLines(record, (after, limit) => engine.events(ref, after, limit));
   let page = await pages.next();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,11 +1,11 @@
 /** What came in, checked. */
 import { Fault } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { Surroundings } from '../dialect.ts';
-import { parseBody } from '../json-body.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { parseBody } from '../shared/json-body.ts';
 
 /** Call it for a caller who is known: large bodies are read. */
-export async function body({ readBody }: Surroundings, request: Request): Promise<unknown> {
+export async function body({ readBody }: DialectContext, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
   if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
   return parsed.value;

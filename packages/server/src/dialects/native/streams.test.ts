@@ -95,7 +95,7 @@ test('a session says which dialects are attached to it', async () => {
   await client.closed;
 });
 
-test('activity has the facts of all sessions of the caller, and of nobody else; an admin has everyone’s', async () => {
+test('activity has the events of all sessions of the caller, and of nobody else; an admin has everyone’s', async () => {
   const [dev, admin] = [await server.login('dev', 'dev-password'), await server.login('ada', 'ada-password')];
   const [mine, all] = [await listen('/v1/activity'), await listen('/v1/activity', admin)];
   for (const stream of [mine, all]) await stream.until(({ event }) => event === 'ready');

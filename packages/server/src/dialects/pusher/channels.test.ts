@@ -17,7 +17,7 @@ function setUp(limits: Partial<Limits> = {}, log = QUIET) {
 /** Keeps what it hears. */
 function listener(id: string) {
   const texts: string[] = [];
-  const subscriber: Subscriber = { id, hear: (text) => texts.push(text) };
+  const subscriber: Subscriber = { id, send: (text) => texts.push(text) };
   const events = () => texts.map((text) => JSON.parse(text).event);
   return { ...subscriber, texts, events, last: () => JSON.parse(texts.at(-1) ?? 'null') };
 }

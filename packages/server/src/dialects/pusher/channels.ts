@@ -1,5 +1,5 @@
 /** Who is subscribed to what. Knows nothing of sockets: a subscriber is whoever hears encoded frames. */
-import type { Log } from '../../core/engine.ts';
+import type { Log } from '../../core/api/index.ts';
 import type { Clock } from './clock.ts';
 import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
@@ -10,15 +10,15 @@ import type { OccupancyWatcher, Push } from './push.ts';
 export interface Subscriber {
   /** the socket_id */
   readonly id: string;
-  hear(text: string): void;
+  send(text: string): void;
 }
 
 /** Who a subscriber of a presence channel is. */
 export type Member = { readonly user_id: string; readonly user_info?: unknown };
 
-type Seat = { readonly subscriber: Subscriber; readonly member: Member | null };
+type Subscription = { readonly subscriber: Subscriber; readonly member: Member | null };
 type Channel = {
-  readonly seats: Map<string, Seat>;
+  readonly subscriptions: Map<string, Subscription>;
   /** one entry per user, however many sockets: what is shown of it, and how many they are */
   readonly members: Map<string, { readonly member: Member; sockets: number }>;
 };
@@ -44,17 +44,17 @@ export class Channels implements Push {
    */
   join(name: string, subscriber: Subscriber, member: Member | null): 'joined' | 'already' | 'full' {
     const existing = this.#channels.get(name);
-    if (existing?.seats.has(subscriber.id)) return 'already';
-    const channel: Channel = existing ?? { seats: new Map(), members: new Map() };
+    if (existing?.subscriptions.has(subscriber.id)) return 'already';
+    const channel: Channel = existing ?? { subscriptions: new Map(), members: new Map() };
     const known = member ? channel.members.get(member.user_id) : undefined;
     if (member && !known && channel.members.size >= this.limits.membersPerChannel) return 'full';
     this.#channels.set(name, channel);
-    channel.seats.set(subscriber.id, { subscriber, member });
+    channel.subscriptions.set(subscriber.id, { subscriber, member });
     if (known) known.sockets++;
     else if (member) channel.members.set(member.user_id, { member, sockets: 1 });
-    subscriber.hear(encoded('pusher_internal:subscription_succeeded', name, welcome(name, channel)));
+    subscriber.send(encoded('pusher_internal:subscription_succeeded', name, welcome(name, channel)));
     if (isCache(name))
-      subscriber.hear(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
+      subscriber.send(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
     if (member && !known)
       this.#tell(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
     if (!existing) this.#notify('occupied', name);
@@ -64,16 +64,16 @@ export class Channels implements Push {
   /** Unsubscribes, and tells the others of a member that is gone. Who is not subscribed is left alone. */
   leave(name: string, id: string): void {
     const channel = this.#channels.get(name);
-    const seat = channel?.seats.get(id);
-    if (!channel || !seat) return;
-    channel.seats.delete(id);
-    const user = seat.member?.user_id;
+    const subscription = channel?.subscriptions.get(id);
+    if (!channel || !subscription) return;
+    channel.subscriptions.delete(id);
+    const user = subscription.member?.user_id;
     const entry = user === undefined ? undefined : channel.members.get(user);
     if (user !== undefined && entry && --entry.sockets === 0) {
       channel.members.delete(user);
       this.#tell(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
     }
-    if (channel.seats.size > 0) return;
+    if (channel.subscriptions.size > 0) return;
     this.#channels.delete(name);
     this.#notify('vacated', name);
   }
@@ -91,8 +91,9 @@ export class Channels implements Push {
   /** A client event: to everyone but its sender, who must be subscribed. */
   relay(name: string, event: string, data: unknown, sender: string): void {
     const channel = this.#channels.get(name);
-    const seat = channel?.seats.get(sender);
-    if (channel && seat) this.#tell(channel, relayed(event, name, data, seat.member?.user_id), sender);
+    const subscription = channel?.subscriptions.get(sender);
+    if (channel && subscription)
+      this.#tell(channel, relayed(event, name, data, subscription.member?.user_id), sender);
   }
 
   watch(watcher: OccupancyWatcher): () => void {
@@ -107,7 +108,7 @@ export class Channels implements Push {
   }
 
   subscribers(name: string): number {
-    return this.#channels.get(name)?.seats.size ?? 0;
+    return this.#channels.get(name)?.subscriptions.size ?? 0;
   }
 
   /** The users that are members of a presence channel, each once. */
@@ -116,8 +117,8 @@ export class Channels implements Push {
   }
 
   #tell(channel: Channel, text: string, except?: string): void {
-    for (const { subscriber } of channel.seats.values()) {
-      if (subscriber.id !== except) subscriber.hear(text);
+    for (const { subscriber } of channel.subscriptions.values()) {
+      if (subscriber.id !== except) subscriber.send(text);
     }
   }
 

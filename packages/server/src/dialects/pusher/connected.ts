@@ -1,6 +1,6 @@
 /** The sockets of the application: how many, who has signed in on them, and what they were permitted. */
 import { randomInt } from 'node:crypto';
-import type { Gate } from '../../core/engine.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
 import { CODES } from './protocol.ts';
 
 export type Client = {
@@ -46,13 +46,13 @@ export class Connected {
    * tells clients to connect again: there they are refused what they have lost, and keep what is everybody's. False
    * where it depends on too many already.
    */
-  dependOn(token: string, id: string, gate: Gate): boolean {
+  dependOn(token: string, id: string, authenticator: Authenticator): boolean {
     const entry = this.#entries.get(id);
     if (!entry || entry.tokens.has(token)) return true;
     if (entry.tokens.size >= MOST_TOKENS) return false;
     entry.tokens.set(
       token,
-      gate.guard(token, (reason) => entry.client.close(CODES.goingAway, reason)),
+      authenticator.onTokenRevoked(token, (reason) => entry.client.close(CODES.goingAway, reason)),
     );
     return true;
   }

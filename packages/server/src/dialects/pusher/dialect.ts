@@ -3,8 +3,8 @@
  * clients subscribe to channels, and whoever publishes on one reaches them. Not spoken: watchlists, subscription
  * counts, filters by tag and delta compression; a frame that asks for one is answered with an error.
  */
-import type { Connection, Socket } from '../../core/engine.ts';
-import { retryWords } from '../retry.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { retryWords } from '../shared/retry.ts';
 import type { Member } from './channels.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Client } from './connected.ts';
@@ -74,7 +74,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return refuse('LimitReached', `A connection may have ${limits.channelsPerSocket} channels`, 413);
     const admission = admit(asked, id, user, server);
     if ('error' in admission) return refuse(admission.type, admission.error, admission.status);
-    const joined = channels.join(channel, { id, hear: (text) => socket.sendText(text) }, admission.member);
+    const joined = channels.join(channel, { id, send: (text) => socket.sendText(text) }, admission.member);
     if (joined === 'full')
       return refuse('LimitReached', `A presence channel may have ${limits.membersPerChannel} members`, 413);
     subscribed.add(channel);
@@ -154,10 +154,10 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       if (message.success) obey(here.client.id, message.data);
       else complain(CODES.malformed, 'A message must be a JSON object with an event');
     },
-    garbled(reason) {
+    onInvalidFrame(reason) {
       if (here) complain(CODES.malformed, reason);
     },
-    limited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
+    onRateLimited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
     // Anyone can sign with a secret that everybody knows.
     vouched: () =>
       here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),

@@ -5,10 +5,10 @@
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { principalOf, tokenOf } from '../../core/engine.ts';
-import { reported, requestIds, type Surroundings } from '../dialect.ts';
-import { parseBody } from '../json-body.ts';
-import { sayRetryAfter } from '../retry.ts';
+import { principalOf, tokenOf } from '../../http/request-identity.ts';
+import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { sayRetryAfter } from '../shared/retry.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
 import { STATUSES } from './routes.ts';
@@ -19,14 +19,14 @@ import { subscriptionAuth, userAuth } from './signature.ts';
 export type Permitting = { readonly application: Application; readonly connected: Connected };
 
 /** Null where channels are off: that is answered with 503. */
-export function permitRoutes(app: Hono, around: Surroundings, permitting: Permitting | null): void {
+export function permitRoutes(app: Hono, ctx: DialectContext, permitting: Permitting | null): void {
   const answered = (answer: (c: Context, { application, connected }: Permitting) => Promise<object>) => {
     return async (c: Context) => {
       if (!permitting) return c.text('Service Unavailable', 503);
       try {
         return c.json(await answer(c, permitting));
       } catch (thrown) {
-        const fault = reported(thrown, around, requestIds(c.req.raw));
+        const fault = reported(thrown, ctx, requestIds(c.req.raw));
         const status = STATUSES[fault.code];
         sayRetryAfter(c, fault);
         return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
@@ -37,16 +37,16 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
   /** A socket of ours loses what it is given here with the token. */
   function depend(c: Context, connected: Connected, socketId: string): void {
     const token = tokenOf(c.req.raw);
-    if (token !== null && !connected.dependOn(token, socketId, around.gate))
+    if (token !== null && !connected.dependOn(token, socketId, ctx.authenticator))
       throw new Fault('forbidden', 'The socket depends on too many tokens.');
   }
 
   app.post(
     '/api/pusher/auth',
     answered(async (c, { application, connected }) => {
-      const principal = await principalOf(around.gate, c.req.raw);
-      const { socket_id, channel_name } = await asked(c, ChannelRequest, around);
-      if (!(await isTheirs(channel_name, principal, around)))
+      const principal = await principalOf(ctx.authenticator, c.req.raw);
+      const { socket_id, channel_name } = await asked(c, ChannelRequest, ctx);
+      if (!(await isTheirs(channel_name, principal, ctx)))
         throw new Fault('forbidden', 'The channel is not the caller’s.');
       const channel_data = channel_name.startsWith('presence-')
         ? JSON.stringify({ user_id: principal.id })
@@ -60,8 +60,8 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
   app.post(
     '/api/pusher/user-auth',
     answered(async (c, { application, connected }) => {
-      const principal = await principalOf(around.gate, c.req.raw);
-      const { socket_id } = await asked(c, UserRequest, around);
+      const principal = await principalOf(ctx.authenticator, c.req.raw);
+      const { socket_id } = await asked(c, UserRequest, ctx);
       depend(c, connected, socket_id);
       const user_data = JSON.stringify({ id: principal.id });
       return { auth: userAuth(application, socket_id, user_data), user_data };
@@ -73,7 +73,7 @@ export function permitRoutes(app: Hono, around: Surroundings, permitting: Permit
 async function asked<Schema extends z.ZodType>(
   c: Context,
   schema: Schema,
-  { readBody }: Surroundings,
+  { readBody }: DialectContext,
 ): Promise<z.output<Schema>> {
   const bytes = await readBody(c.req.raw, 'identified', MOST_BYTES);
   const isJson = c.req.header('content-type')?.includes('json') ?? false;
@@ -95,7 +95,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Channel names are the same for everyone while session ids are each principal's own: the channel of an id belongs to
  * whoever had a session of that id first. An id that nobody has yet must be one that nobody guesses.
  */
-async function isTheirs(channel: string, principal: Principal, { engine }: Surroundings): Promise<boolean> {
+async function isTheirs(channel: string, principal: Principal, { engine }: DialectContext): Promise<boolean> {
   const [, subject, id = ''] = channel.match(/^(?:private|presence)-(session|user)-(.+)$/) ?? [];
   if (subject === 'user') return id === principal.id;
   if (subject !== 'session') return false;

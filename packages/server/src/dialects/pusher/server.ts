@@ -1,5 +1,5 @@
 /** What all sockets and requests of the application share. */
-import type { Log } from '../../core/engine.ts';
+import type { Log } from '../../core/api/index.ts';
 import type { Application } from './application.ts';
 import { Channels } from './channels.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import type { Log } from '../../core/engine.ts';
+import type { Log } from '../../core/api/index.ts';
 import { APPLICATION, QUIET, servePusher } from '../../testing/pusher.ts';
 import { checkDigest, checkSignature } from './signature.ts';
 import { openTrigger, type Trigger, type TriggerOptions } from './trigger.ts';
@@ -122,14 +122,14 @@ test('what the server refuses is not repeated', async () => {
 });
 
 test('the queue is bounded: beyond a thousand the oldest is dropped, and that is said', async () => {
-  const gate = Promise.withResolvers<number>();
-  const server = external((count) => (count === 1 ? gate.promise : 200));
+  const authenticator = Promise.withResolvers<number>();
+  const server = external((count) => (count === 1 ? authenticator.promise : 200));
   const { log, lines } = logged();
   const trigger = open(server.port, { log });
   trigger.publish('a', 'under way', {});
   await server.arrived(1);
   for (let count = 0; count < 1_002; count++) trigger.publish('a', `event-${count}`, {});
-  gate.resolve(200);
+  authenticator.resolve(200);
   await server.arrived(1_001);
   expect(server.names().slice(0, 2)).toEqual(['under way', 'event-2']);
   expect(server.names().at(-1)).toBe('event-1001');

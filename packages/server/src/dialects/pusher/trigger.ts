@@ -1,5 +1,5 @@
 /** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
-import type { Log } from '../../core/engine.ts';
+import type { Log } from '../../core/api/index.ts';
 import { encodedData } from './protocol.ts';
 import type { Push } from './push.ts';
 import { signedQuery } from './signature.ts';

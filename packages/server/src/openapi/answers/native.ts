@@ -1,4 +1,4 @@
-/** What `native` answers. Facts are those of the protocol, as they are. */
+/** What `native` answers. Events are those of the protocol, as they are. */
 import {
   AgentRef,
   ApprovalAnswer,
@@ -44,8 +44,8 @@ const [first, ...others] = Object.entries(EVENTS)
       ...body.shape,
     }),
   );
-if (!first) throw new Error('there are no facts');
-export const Fact = named('Fact', z.discriminatedUnion('type', [first, ...others]));
+if (!first) throw new Error('there are no events');
+export const DurableEvent = named('Fact', z.discriminatedUnion('type', [first, ...others]));
 
 export const Session = named(
   'Session',
@@ -141,7 +141,7 @@ export const SessionView = named('SessionView', Session.extend({ now: SessionNow
 export const EventPage = named(
   'EventPage',
   z.object({
-    events: z.array(Fact),
+    events: z.array(DurableEvent),
     head: Position,
     next: Position.nullable().describe('the `after` of the next page'),
     reset: z.boolean().describe('the position that was asked for is gone: these are from the beginning'),
@@ -149,7 +149,7 @@ export const EventPage = named(
 );
 export const CommandReceipt = named(
   'CommandReceipt',
-  z.object({ session: SessionId, seq: Position, facts: z.array(Fact) }),
+  z.object({ session: SessionId, seq: Position, facts: z.array(DurableEvent) }),
 );
 export const GrantList = named('GrantList', z.object({ grants: z.array(z.string()) }));
 export const GrantRevoked = named('GrantRevoked', z.object({ grant: z.string(), seq: Position }));
@@ -205,7 +205,7 @@ export const McpServerList = named(
       z.object({
         name: z.string(),
         kind: z.enum(['process', 'address']).describe('how it is reached'),
-        trusted: z.boolean().describe('its results do not count as the words of strangers'),
+        trusted: z.boolean().describe('its results do not count as the untrusted content'),
         state: z.enum(['starting', 'ready', 'away', 'closed']).describe('`away`: it is tried again'),
         tools: z.array(z.string()).describe('as models know them'),
         trouble: z

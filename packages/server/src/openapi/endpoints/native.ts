@@ -44,7 +44,7 @@ export const native: Section = {
     {
       method: 'delete',
       path: '/v1/sessions/{id}',
-      summary: 'Removes a session and its facts for good',
+      summary: 'Removes a session and its events for good',
       security: 'caller',
       answers: { 204: { description: 'It is gone' }, ...errors(401, 403, 404) },
     },
@@ -72,12 +72,12 @@ export const native: Section = {
     {
       method: 'get',
       path: '/v1/activity',
-      summary: 'The facts of all sessions of the caller, as they happen',
+      summary: 'The events of all sessions of the caller, as they happen',
       security: 'caller',
       answers: {
         200: {
           description:
-            '`ready`, then an event per fact, and `session.attached` where somebody comes or leaves; `missed` where the reader was too slow',
+            '`ready`, then an event per event, and `session.attached` where somebody comes or leaves; `missed` where the reader was too slow',
           type: 'text/event-stream',
           schema: z.string(),
         },
@@ -91,7 +91,7 @@ export const native: Section = {
       security: 'caller',
       answers: {
         200: {
-          description: 'A header, then a line per fact; the header says how many',
+          description: 'A header, then a line per event; the header says how many',
           type: 'application/x-ndjson',
           schema: z.string(),
         },
@@ -109,14 +109,14 @@ export const native: Section = {
       }),
       answers: {
         200: [
-          { description: 'A page of facts, or a stream of server-sent events', schema: EventPage },
+          { description: 'A page of events, or a stream of server-sent events', schema: EventPage },
           {
             description: '',
             type: 'text/event-stream',
             schema: z
               .string()
               .describe(
-                'facts, then `snapshot`, then everything live; `reset` first where the position is gone',
+                'events, then `snapshot`, then everything live; `reset` first where the position is gone',
               ),
           },
         ],

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test';
-import { AppendConflict } from '../../core/ports/store.ts';
+import { AppendConflict } from '../../core/ports/event-store.ts';
 import { type Implementation, withStore } from './place.ts';
-import { begin, outcomeOf, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
+import { begin, outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples.ts';
 
 export function appendingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
-  test('facts and record can be read when the append has resolved', () =>
+  test('events and record can be read when the append has resolved', () =>
     withStore(implementation, async (store) => {
-      const facts = textFacts(ref, 0, 3);
+      const events = textEvents(ref, 0, 3);
       const record = recordOf(ref, 3);
-      await store.append(0, facts, record);
-      expect(await store.read(ref, 0, 10)).toEqual(facts);
+      await store.append(0, events, record);
+      expect(await store.read(ref, 0, 10)).toEqual(events);
       expect(await store.load(ref)).toEqual(record);
     }));
 
@@ -37,12 +37,12 @@ export function appendingContract(implementation: Implementation): void {
       }
     }));
 
-  test('an append to a session that is not at the expected fact is a conflict and writes nothing', () =>
+  test('an append to a session that is not at the expected event is a conflict and writes nothing', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });
       for (const expected of [0, 1, 3]) {
         const late = recordOf(ref, expected + 1, { title: 'late' });
-        const refused = store.append(expected, textFacts(ref, expected, 1), late);
+        const refused = store.append(expected, textEvents(ref, expected, 1), late);
         await expect(refused).rejects.toBeInstanceOf(AppendConflict);
       }
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
@@ -51,7 +51,7 @@ export function appendingContract(implementation: Implementation): void {
 
   test('an append to a session that does not exist is a conflict unless it begins it', () =>
     withStore(implementation, async (store) => {
-      const refused = store.append(4, textFacts(ref, 4, 1), recordOf(ref, 5));
+      const refused = store.append(4, textEvents(ref, 4, 1), recordOf(ref, 5));
       expect(await outcomeOf(refused)).toBe('AppendConflict');
       expect(await store.load(ref)).toBeNull();
     }));
@@ -60,20 +60,20 @@ export function appendingContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       await begin(store, ref);
       const racing = ['one', 'two', 'three'].map((text) =>
-        outcomeOf(store.append(1, [textFact(ref, 2, text)], recordOf(ref, 2, { title: text }))),
+        outcomeOf(store.append(1, [textEvent(ref, 2, text)], recordOf(ref, 2, { title: text }))),
       );
       expect(await Promise.all(racing)).toEqual(['written', 'AppendConflict', 'AppendConflict']);
-      expect(await store.read(ref, 1, 10)).toEqual([textFact(ref, 2, 'one')]);
+      expect(await store.read(ref, 1, 10)).toEqual([textEvent(ref, 2, 'one')]);
       expect((await store.load(ref))?.title).toBe('one');
     }));
 
   test('appends to one session that are not waited for are written in the order they were asked for', () =>
     withStore(implementation, async (store) => {
       const appends = Array.from({ length: 50 }, (_, index) =>
-        store.append(index, textFacts(ref, index, 1), recordOf(ref, index + 1)),
+        store.append(index, textEvents(ref, index, 1), recordOf(ref, index + 1)),
       );
       await Promise.all(appends);
-      expect(await store.read(ref, 0, 100)).toEqual(textFacts(ref, 0, 50));
+      expect(await store.read(ref, 0, 100)).toEqual(textEvents(ref, 0, 50));
       expect((await store.load(ref))?.head).toBe(50);
     }));
 
@@ -82,9 +82,9 @@ export function appendingContract(implementation: Implementation): void {
       const other = refOf('ada', 'other');
       const outcomes = await Promise.all([
         outcomeOf(begin(store, ref)),
-        outcomeOf(store.append(7, textFacts(ref, 7, 1), recordOf(ref, 8))),
+        outcomeOf(store.append(7, textEvents(ref, 7, 1), recordOf(ref, 8))),
         outcomeOf(begin(store, other)),
-        outcomeOf(store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2))),
+        outcomeOf(store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2))),
       ]);
       expect(outcomes).toEqual(['written', 'AppendConflict', 'written', 'written']);
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
@@ -97,23 +97,23 @@ export function appendingContract(implementation: Implementation): void {
       await Promise.all(
         refs.flatMap((each) => [
           begin(store, each),
-          store.append(1, textFacts(each, 1, 2), recordOf(each, 3)),
+          store.append(1, textEvents(each, 1, 2), recordOf(each, 3)),
         ]),
       );
       for (const each of refs) {
-        expect(await store.read(each, 0, 10)).toEqual(textFacts(each, 0, 3));
+        expect(await store.read(each, 0, 10)).toEqual(textEvents(each, 0, 3));
         expect((await store.load(each))?.head).toBe(3);
       }
     }));
 
-  test('facts that are misnumbered, of another session or not counted by the record are refused', () =>
+  test('events that are misnumbered, of another session or not counted by the record are refused', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       const wrong = [
-        store.append(1, [textFact(ref, 3)], recordOf(ref, 2)),
-        store.append(1, [textFact(ref, 2), textFact(ref, 2)], recordOf(ref, 3)),
-        store.append(1, [textFact(refOf('ada', 'other'), 2)], recordOf(ref, 2)),
-        store.append(1, [textFact(ref, 2)], recordOf(ref, 9)),
+        store.append(1, [textEvent(ref, 3)], recordOf(ref, 2)),
+        store.append(1, [textEvent(ref, 2), textEvent(ref, 2)], recordOf(ref, 3)),
+        store.append(1, [textEvent(refOf('ada', 'other'), 2)], recordOf(ref, 2)),
+        store.append(1, [textEvent(ref, 2)], recordOf(ref, 9)),
         store.append(0, [], recordOf(refOf('ada', 'empty'), 0)),
       ];
       expect(await Promise.all(wrong.map(outcomeOf))).toEqual(wrong.map(() => 'Error'));
@@ -121,7 +121,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(refOf('ada', 'empty'))).toBeNull();
     }));
 
-  test('an append without facts changes the record alone, and is checked like any other', () =>
+  test('an append without events changes the record alone, and is checked like any other', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });
       const changed = recordOf(ref, 2, { title: 'renamed', status: 'failed' });
@@ -131,13 +131,13 @@ export function appendingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
     }));
 
-  test('a fact is kept as it was when it was appended, whatever becomes of the object', () =>
+  test('an event is kept as it was when it was appended, whatever becomes of the object', () =>
     withStore(implementation, async (store) => {
-      const given = { ...textFact(ref, 1) };
+      const given = { ...textEvent(ref, 1) };
       const writing = store.append(0, [given], recordOf(ref, 1));
       given.id = 'changed while it was written';
       await writing;
-      for (const fact of await store.read(ref, 0, 1)) fact.id = 'changed by a reader';
-      expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1)]);
+      for (const event of await store.read(ref, 0, 1)) event.id = 'changed by a reader';
+      expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1)]);
     }));
 }

@@ -1,12 +1,12 @@
 /** Any text that a client or a model can produce. */
 import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
-import { begin, recordOf, refOf, textFact } from './samples.ts';
+import { begin, recordOf, refOf, textEvent } from './samples.ts';
 
 const TEXTS = {
   'the empty text': '',
   'many scripts': 'grüße, 你好, שלום, ไทย, e\u0301, 👩‍👩‍👧, \u{10ffff}',
-  'quotes and SQL': `'; DROP TABLE facts; -- " \` \\ $1 ? :name`,
+  'quotes and SQL': `'; DROP TABLE events; -- " \` \\ $1 ? :name`,
   'control characters': 'a\0b\u0001\u001f\u007f\u2028\r\n\t',
   'lone surrogates': 'high \ud83d, low \ude00, turned around \ude00\ud83d',
 };
@@ -15,10 +15,10 @@ export function contentContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
   for (const [name, text] of Object.entries(TEXTS)) {
-    test(`a fact keeps ${name} exactly`, () =>
+    test(`an event keeps ${name} exactly`, () =>
       withStore(implementation, async (store) => {
-        await store.append(0, [textFact(ref, 1, text)], recordOf(ref, 1));
-        expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1, text)]);
+        await store.append(0, [textEvent(ref, 1, text)], recordOf(ref, 1));
+        expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1, text)]);
       }));
 
     test(`a record keeps ${name}, with U+FFFD for what is not Unicode text`, () =>
@@ -44,20 +44,20 @@ export function contentContract(implementation: Implementation): void {
       for (const id of ['你好 👋', "it's", '50%_', 'a/b']) {
         const odd = refOf(`owner ${id}`, id);
         await begin(store, odd);
-        expect(await store.read(odd, 0, 1)).toEqual([textFact(odd, 1)]);
+        expect(await store.read(odd, 0, 1)).toEqual([textEvent(odd, 1)]);
         expect((await store.load(odd))?.ref).toEqual(odd);
         expect((await store.findById(odd.id)).length).toBe(1);
         expect((await store.list({ owner: odd.owner, limit: 2 })).sessions.length).toBe(1);
       }
     }));
 
-  test('a fact of many megabytes is kept whole, between small ones', () =>
+  test('an event of many megabytes is kept whole, between small ones', () =>
     withStore(implementation, async (store) => {
       const large = 'large \u{1f600} '.repeat(1_000_000);
-      const facts = [textFact(ref, 1), textFact(ref, 2, large), textFact(ref, 3)];
-      await store.append(0, facts, recordOf(ref, 3));
+      const events = [textEvent(ref, 1), textEvent(ref, 2, large), textEvent(ref, 3)];
+      await store.append(0, events, recordOf(ref, 3));
       const read = await store.read(ref, 0, 10);
       // compared by hand: a difference of megabytes should not be printed
-      expect(Bun.deepEquals(read, facts)).toBe(true);
+      expect(Bun.deepEquals(read, events)).toBe(true);
     }));
 }

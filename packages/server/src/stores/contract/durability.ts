@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { TurnId } from '@parlance/protocol';
 import { type Implementation, withStore } from './place.ts';
-import { begin, outcomeOf, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
+import { begin, outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples.ts';
 
 export function durabilityContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
@@ -18,7 +18,7 @@ export function durabilityContract(implementation: Implementation): void {
       await store.close();
       await store.close();
       const refused = [
-        store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2)),
+        store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2)),
         store.read(ref, 0, 1),
         store.load(ref),
         store.findById(ref.id),
@@ -42,7 +42,7 @@ export function durabilityContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       await begin(store, ref);
       await store.writable();
-      await Promise.all([store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2)), store.writable()]);
+      await Promise.all([store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2)), store.writable()]);
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
     }));
 
@@ -64,23 +64,23 @@ export function durabilityContract(implementation: Implementation): void {
         checkpoint: { version: 4, seq: 2, state: '{"open":[]}' },
       });
       const user = { name: 'ada', role: 'admin', passwordHash: 'hash', createdAt: 7 } as const;
-      await store.append(0, textFacts(ref, 0, 3), record);
+      await store.append(0, textEvents(ref, 0, 3), record);
       await store.put(user);
       const kept = await store.find('ada');
       expect(kept).toMatchObject(user);
       await store.revocations.add('token', Date.now() + 3_600_000);
       await store.preferences.put(ref.owner, { theme: 'dark' });
-      const unawaited = store.append(3, textFacts(ref, 3, 1), { ...record, head: 4 });
+      const unawaited = store.append(3, textEvents(ref, 3, 1), { ...record, head: 4 });
       await store.close();
       await unawaited;
 
       const again = await place.open();
-      expect(await again.read(ref, 0, 10)).toEqual(textFacts(ref, 0, 4));
+      expect(await again.read(ref, 0, 10)).toEqual(textEvents(ref, 0, 4));
       expect(await again.load(ref)).toEqual({ ...record, head: 4 });
       expect(await again.find('ada')).toEqual(kept);
       expect(await again.revocations.has('token')).toBe(true);
       expect(await again.preferences.get(ref.owner)).toEqual({ theme: 'dark' });
-      await again.append(4, textFacts(ref, 4, 1), { ...record, head: 5 });
+      await again.append(4, textEvents(ref, 4, 1), { ...record, head: 5 });
       await again.close();
     }),
   );
@@ -98,15 +98,15 @@ export function durabilityContract(implementation: Implementation): void {
     }),
   );
 
-  durableTest('two stores on one place see what the other wrote and cannot both write the same fact', () =>
+  durableTest('two stores on one place see what the other wrote and cannot both write the same event', () =>
     withStore(implementation, async (store, place) => {
       const other = await place.open();
       try {
         await begin(store, ref);
         expect(seqsOf(await other.read(ref, 0, 10))).toEqual([1]);
         const outcomes = await Promise.all([
-          outcomeOf(store.append(1, [textFact(ref, 2, 'one')], recordOf(ref, 2))),
-          outcomeOf(other.append(1, [textFact(ref, 2, 'other')], recordOf(ref, 2))),
+          outcomeOf(store.append(1, [textEvent(ref, 2, 'one')], recordOf(ref, 2))),
+          outcomeOf(other.append(1, [textEvent(ref, 2, 'other')], recordOf(ref, 2))),
         ]);
         expect(outcomes.sort()).toEqual(['AppendConflict', 'written']);
         expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);

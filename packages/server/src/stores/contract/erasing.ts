@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
-import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 
 export function erasingContract(implementation: Implementation): void {
   const [gone, other] = [refOf('ada', 'gone'), refOf('bob', 'gone')];
@@ -9,7 +9,7 @@ export function erasingContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       for (const ref of [gone, other]) {
         await begin(store, ref, {});
-        await store.append(1, textFacts(ref, 1, 3), recordOf(ref, 4, {}));
+        await store.append(1, textEvents(ref, 1, 3), recordOf(ref, 4, {}));
       }
       expect(await store.erase(gone)).toBe(true);
       expect(await store.load(gone)).toBeNull();
@@ -30,7 +30,7 @@ export function erasingContract(implementation: Implementation): void {
   test('appends that were asked for before it go with it', () =>
     withStore(implementation, async (store) => {
       await begin(store, gone, {});
-      const appended = store.append(1, textFacts(gone, 1, 3), recordOf(gone, 4, {}));
+      const appended = store.append(1, textEvents(gone, 1, 3), recordOf(gone, 4, {}));
       expect(await store.erase(gone)).toBe(true);
       await appended;
       expect(await store.read(gone, 0, 10)).toEqual([]);

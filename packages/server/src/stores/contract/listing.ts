@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId } from '@parlance/protocol';
-import type { EventStore, SessionFilter, SessionQuery } from '../../core/ports/store.ts';
+import type { EventStore, SessionFilter, SessionQuery } from '../../core/ports/event-store.ts';
 import { type Implementation, withStore } from './place.ts';
-import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 
 export function listingContract(implementation: Implementation): void {
   const ada = PrincipalId.parse('ada');
@@ -14,7 +14,7 @@ export function listingContract(implementation: Implementation): void {
       await begin(store, refOf('ada', 'middle'), { updatedAt: 20 });
       expect(idsOf((await store.list({ limit: 10 })).sessions)).toEqual(['new', 'middle', 'old']);
       const old = refOf('ada', 'old');
-      await store.append(1, textFacts(old, 1, 1), recordOf(old, 2, { updatedAt: 40 }));
+      await store.append(1, textEvents(old, 1, 1), recordOf(old, 2, { updatedAt: 40 }));
       expect(idsOf((await store.list({ limit: 10 })).sessions)).toEqual(['old', 'new', 'middle']);
     }));
 
@@ -49,7 +49,7 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({ archived: 'only' })).toBe('b');
       expect((await store.load(refOf('ada', 'b')))?.archived).toBe(true);
       const b = refOf('ada', 'b');
-      await store.append(1, textFacts(b, 1, 1), recordOf(b, 2, { updatedAt: 3 }));
+      await store.append(1, textEvents(b, 1, 1), recordOf(b, 2, { updatedAt: 3 }));
       expect(await idsFor({})).toBe('ba');
     }));
 

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test';
-import { ApprovalId, CallId, type Fact, InputId, PrincipalId, TurnId } from '@parlance/protocol';
-import type { EventStore, LookupKey, SessionRecord, SessionRef } from '../../core/ports/store.ts';
+import { ApprovalId, CallId, type DurableEvent, InputId, PrincipalId, TurnId } from '@parlance/protocol';
+import type { EventStore, LookupKey, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
 import { type Implementation, withStore } from './place.ts';
-import { begin, idsOf, recordOf, refOf, textFacts } from './samples.ts';
+import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 
 const ADA = PrincipalId.parse('ada');
 const BOB = PrincipalId.parse('bob');
 const approvalKey = (id: string): LookupKey => ({ kind: 'approval', id: ApprovalId.parse(id) });
 const turnKey = (id: string): LookupKey => ({ kind: 'turn', id: TurnId.parse(id) });
 
-const base = (ref: SessionRef, seq: number) => ({ session: ref.id, id: `fact-${seq}`, at: seq, seq });
+const base = (ref: SessionRef, seq: number) => ({ session: ref.id, id: `event-${seq}`, at: seq, seq });
 
-const requestFact = (ref: SessionRef, seq: number, approval: string): Fact => ({
+const requestEvent = (ref: SessionRef, seq: number, approval: string): DurableEvent => ({
   ...base(ref, seq),
   type: 'approval.requested',
   turn: TurnId.parse('turn'),
@@ -21,7 +21,7 @@ const requestFact = (ref: SessionRef, seq: number, approval: string): Fact => ({
   hash: 'hash',
 });
 
-const turnFact = (ref: SessionRef, seq: number, turn: string): Fact => ({
+const turnEvent = (ref: SessionRef, seq: number, turn: string): DurableEvent => ({
   ...base(ref, seq),
   type: 'turn.started',
   turn: TurnId.parse(turn),
@@ -38,7 +38,7 @@ const ask = (
 ): Promise<void> =>
   store.append(
     0,
-    [requestFact(ref, 1, approval)],
+    [requestEvent(ref, 1, approval)],
     recordOf(ref, 1, { status: 'waiting', approval: ApprovalId.parse(approval), ...changes }),
   );
 
@@ -52,8 +52,8 @@ export function lookupContract(implementation: Implementation): void {
       await begin(store, refOf('ada', 'other'));
       await ask(store, ref, 'one');
       expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: 'one' });
-      await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
-      await store.append(2, [requestFact(ref, 3, 'two')], recordOf(ref, 3));
+      await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
+      await store.append(2, [requestEvent(ref, 3, 'two')], recordOf(ref, 3));
       expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: null, head: 3 });
       expect(await idFor(store, approvalKey('two'))).toBe(ref.id);
       expect(await idFor(store, approvalKey('three'))).toBeNull();
@@ -62,7 +62,7 @@ export function lookupContract(implementation: Implementation): void {
   test('a session is found by each turn started in it, and a turn is no approval', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'works');
-      await store.append(0, [turnFact(ref, 1, 'first'), turnFact(ref, 2, 'second')], recordOf(ref, 2));
+      await store.append(0, [turnEvent(ref, 1, 'first'), turnEvent(ref, 2, 'second')], recordOf(ref, 2));
       expect(await idFor(store, turnKey('first'))).toBe(ref.id);
       expect(await idFor(store, turnKey('second'), ADA)).toBe(ref.id);
       expect(await idFor(store, approvalKey('first'))).toBeNull();
@@ -136,7 +136,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await store.count({ awaitingApproval: true })).toBe(9);
       expect(await store.count({ awaitingApproval: true, archived: 'included' })).toBe(10);
       const answered = refOf('ada', 'asks4');
-      await store.append(1, textFacts(answered, 1, 1), recordOf(answered, 2));
+      await store.append(1, textEvents(answered, 1, 1), recordOf(answered, 2));
       expect(idsOf((await store.list({ ...filter, limit: 1 })).sessions)).toEqual(['asks3']);
       expect(await store.count(filter)).toBe(4);
     }));

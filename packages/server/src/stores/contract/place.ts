@@ -1,6 +1,6 @@
 /** How the contract gets at an implementation. */
-import type { Store } from '../rules/joined.ts';
-import type { EventOptions } from '../rules/stored-event.ts';
+import type { Store } from '../shared/joined.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
 
 /** Where a store keeps what it is given: a folder, a schema. Empty at first. */
 export interface Place {

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
-import { begin, recordOf, refOf, seqsOf, textFact, textFacts } from './samples.ts';
+import { begin, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples.ts';
 
 export function readingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
-  test('facts are read in order, after a number and up to a limit', () =>
+  test('events are read in order, after a number and up to a limit', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 12 });
       expect(seqsOf(await store.read(ref, 0, 4))).toEqual([1, 2, 3, 4]);
@@ -20,11 +20,11 @@ export function readingContract(implementation: Implementation): void {
   test('the size tells of what was stored', () =>
     withStore(implementation, async (store) => {
       const before = await store.size();
-      await store.append(0, [textFact(ref, 1, 'x'.repeat(1_000_000))], recordOf(ref, 1));
+      await store.append(0, [textEvent(ref, 1, 'x'.repeat(1_000_000))], recordOf(ref, 1));
       expect((await store.size()) - before).toBeWithin(1_000_000, 1_200_000);
     }));
 
-  test('a session that no one began has no facts, no record and is found by no one', () =>
+  test('a session that no one began has no events, no record and is found by no one', () =>
     withStore(implementation, async (store) => {
       expect(await store.read(ref, 0, 10)).toEqual([]);
       expect(await store.load(ref)).toBeNull();
@@ -38,8 +38,8 @@ export function readingContract(implementation: Implementation): void {
       const his = refOf('bob', 'shared');
       await begin(store, hers, { head: 3, title: 'hers' });
       await begin(store, his, { head: 1, title: 'his' });
-      expect(await store.read(hers, 0, 10)).toEqual(textFacts(hers, 0, 3));
-      expect(await store.read(his, 0, 10)).toEqual(textFacts(his, 0, 1));
+      expect(await store.read(hers, 0, 10)).toEqual(textEvents(hers, 0, 3));
+      expect(await store.read(his, 0, 10)).toEqual(textEvents(his, 0, 1));
       expect((await store.load(hers))?.title).toBe('hers');
       expect((await store.load(his))?.title).toBe('his');
     }));

@@ -1,16 +1,16 @@
-/** Sessions and facts for the contract, small and easy to tell apart. */
-import { BlockId, type Fact, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
-import type { EventStore, SessionRecord, SessionRef } from '../../core/ports/store.ts';
+/** Sessions and events for the contract, small and easy to tell apart. */
+import { BlockId, type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import type { EventStore, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
 
 export const refOf = (owner: string, id: string): SessionRef => ({
   owner: PrincipalId.parse(owner),
   id: SessionId.parse(id),
 });
 
-export const textFact = (ref: SessionRef, seq: number, text = `text ${seq}`): Fact => ({
+export const textEvent = (ref: SessionRef, seq: number, text = `text ${seq}`): DurableEvent => ({
   type: 'text.ended',
   session: ref.id,
-  id: `fact-${seq}`,
+  id: `event-${seq}`,
   at: 1_700_000_000_000 + seq,
   seq,
   turn: TurnId.parse('turn'),
@@ -18,9 +18,9 @@ export const textFact = (ref: SessionRef, seq: number, text = `text ${seq}`): Fa
   text,
 });
 
-/** `count` facts that follow on from `expected`. */
-export const textFacts = (ref: SessionRef, expected: number, count: number): Fact[] =>
-  Array.from({ length: count }, (_, index) => textFact(ref, expected + 1 + index));
+/** `count` events that follow on from `expected`. */
+export const textEvents = (ref: SessionRef, expected: number, count: number): DurableEvent[] =>
+  Array.from({ length: count }, (_, index) => textEvent(ref, expected + 1 + index));
 
 export const recordOf = (
   ref: SessionRef,
@@ -46,17 +46,17 @@ export const recordOf = (
   ...changes,
 });
 
-/** Begins a session with one fact, or with as many as the record says. */
+/** Begins a session with one event, or with as many as the record says. */
 export const begin = (
   store: EventStore,
   ref: SessionRef,
   changes: Partial<SessionRecord> = {},
 ): Promise<void> => {
   const head = changes.head ?? 1;
-  return store.append(0, textFacts(ref, 0, head), recordOf(ref, head, changes));
+  return store.append(0, textEvents(ref, 0, head), recordOf(ref, head, changes));
 };
 
-export const seqsOf = (facts: readonly Fact[]): number[] => facts.map((fact) => fact.seq);
+export const seqsOf = (events: readonly DurableEvent[]): number[] => events.map((event) => event.seq);
 export const idsOf = (records: readonly SessionRecord[]): string[] => records.map(({ ref }) => ref.id);
 
 /** How a promise came out, so that many can be waited for at once. */

@@ -33,14 +33,14 @@ export function usersContract(implementation: Implementation): void {
       const seen = new Set<string | undefined>();
       for (const role of ['user', 'user', 'admin', 'user'] as const) {
         await store.put(userOf('ada', { role }));
-        seen.add((await store.find('ada'))?.generation);
+        seen.add((await store.find('ada'))?.tokenVersion);
       }
       await store.put(userOf('bob'));
       await store.remove('ada');
       await store.put(userOf('ada'));
-      for (const { generation } of await store.everyone()) seen.add(generation);
+      for (const { tokenVersion } of await store.everyone()) seen.add(tokenVersion);
       expect(seen.size).toBe(6);
-      expect((await store.find('ada'))?.generation).not.toBe('');
+      expect((await store.find('ada'))?.tokenVersion).not.toBe('');
     }));
 
   test('users are listed by name, in the order of code points', () =>

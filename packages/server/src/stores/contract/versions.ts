@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { EventUpcast } from '@parlance/protocol';
 import { type Implementation, withStore } from './place.ts';
-import { begin, recordOf, refOf, textFact, textFacts } from './samples.ts';
+import { begin, recordOf, refOf, textEvent, textEvents } from './samples.ts';
 
 /** A version in which texts are louder. */
 const LOUDER: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };
@@ -16,13 +16,13 @@ export function versionsContract(implementation: Implementation): void {
       async (store) => {
         await begin(store, ref);
         upcasts.push(LOUDER);
-        await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
+        await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
         upcasts.push(LOUDER, {});
-        await store.append(2, textFacts(ref, 2, 1), recordOf(ref, 3));
+        await store.append(2, textEvents(ref, 2, 1), recordOf(ref, 3));
         expect(await store.read(ref, 0, 10)).toEqual([
-          textFact(ref, 1, 'text 1!!'),
-          textFact(ref, 2, 'text 2!'),
-          textFact(ref, 3, 'text 3'),
+          textEvent(ref, 1, 'text 1!!'),
+          textEvent(ref, 2, 'text 2!'),
+          textEvent(ref, 3, 'text 3'),
         ]);
       },
       { upcasts },
@@ -36,9 +36,9 @@ export function versionsContract(implementation: Implementation): void {
       async (store) => {
         await begin(store, ref);
         upcasts.push(LOUDER);
-        await store.append(1, textFacts(ref, 1, 1), recordOf(ref, 2));
+        await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
         upcasts.pop();
-        expect(await store.read(ref, 0, 1)).toEqual([textFact(ref, 1)]);
+        expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1)]);
         await expect(store.read(ref, 0, 10)).rejects.toMatchObject({
           code: 'storage_unavailable',
           message:

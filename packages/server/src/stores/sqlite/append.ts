@@ -1,25 +1,25 @@
 import type { Database } from 'bun:sqlite';
-import { eventVersion, type Fact } from '@parlance/protocol';
-import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/store.ts';
-import { lookupKeysOf } from '../rules/lookup-keys.ts';
-import { checkNumbering } from '../rules/numbering.ts';
-import type { EventOptions } from '../rules/stored-event.ts';
-import { storable, storableLabels, storableRef } from '../rules/text.ts';
+import { type DurableEvent, eventVersion } from '@parlance/protocol';
+import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/event-store.ts';
+import { lookupKeysOf } from '../shared/lookup-keys.ts';
+import { checkNumbering } from '../shared/numbering.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
+import { storable, storableLabels, storableRef } from '../shared/text.ts';
 
 /** An append on its way to the disk, as it was when it was asked for. */
 export type Append = {
   readonly expected: number;
-  /** JSON of the facts, in order */
+  /** JSON of the events, in order */
   readonly bodies: readonly string[];
   readonly keys: readonly LookupKey[];
   readonly record: SessionRecord;
 };
 
 /** Throws where it can never be written. */
-export function makeAppend(expected: number, facts: readonly Fact[], record: SessionRecord): Append {
-  checkNumbering(expected, facts, record);
-  const bodies = facts.map((fact) => JSON.stringify(fact));
-  return { expected, bodies, keys: lookupKeysOf(facts), record };
+export function makeAppend(expected: number, events: readonly DurableEvent[], record: SessionRecord): Append {
+  checkNumbering(expected, events, record);
+  const bodies = events.map((event) => JSON.stringify(event));
+  return { expected, bodies, keys: lookupKeysOf(events), record };
 }
 
 /** To be called inside a transaction. Throws `AppendConflict` before it has written anything. */
@@ -37,7 +37,9 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
       first_input = $firstInput, status = $status, approval = $approval, archived = $archived, labels = $labels,
       message_count = $messageCount, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
-  const insertFact = database.prepare('INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)');
+  const insertEvent = database.prepare(
+    'INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)',
+  );
   const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
 
@@ -52,7 +54,7 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     const row = found?.row ?? Number(written.lastInsertRowid);
     const version = eventVersion(upcasts);
     bodies.forEach((body, index) => {
-      insertFact.run(row, expected + 1 + index, version, body);
+      insertEvent.run(row, expected + 1 + index, version, body);
     });
     for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);

@@ -3,7 +3,7 @@
  * printed as `session seq`, and only when it was acknowledged.
  */
 import { writeSync } from 'node:fs';
-import { recordOf, refOf, textFacts } from '../contract/samples.ts';
+import { recordOf, refOf, textEvents } from '../contract/samples.ts';
 import { openSqliteStore } from './open.ts';
 
 const WRITERS = 8;
@@ -15,7 +15,7 @@ async function writeForever(id: string): Promise<never> {
   let head = (await store.load(ref))?.head ?? 0;
   while (true) {
     const count = 1 + (head % 3);
-    await store.append(head, textFacts(ref, head, count), recordOf(ref, head + count));
+    await store.append(head, textEvents(ref, head, count), recordOf(ref, head + count));
     head += count;
     // not buffered: what is printed is out before the process can die
     writeSync(1, `${id} ${head}\n`);

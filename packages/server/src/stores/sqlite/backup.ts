@@ -3,10 +3,10 @@ import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUSY_TIMEOUT_MS, DATABASE_FILE } from './connection.ts';
+import { storageError } from './errors.ts';
 import { eventsTable, versionOf } from './migrations.ts';
-import { storageError } from './trouble.ts';
 
-export type Contents = { readonly sessions: number; readonly facts: number };
+export type Contents = { readonly sessions: number; readonly events: number };
 
 /**
  * Copies the database of the data folder to `target`, which must not exist. Everything that was acknowledged before
@@ -39,7 +39,7 @@ export function checkedContents(path: string): Contents {
     }
     return {
       sessions: numberFrom(database, 'SELECT count(*) AS value FROM sessions'),
-      facts: numberFrom(database, `SELECT count(*) AS value FROM ${events}`),
+      events: numberFrom(database, `SELECT count(*) AS value FROM ${events}`),
     };
   });
 }

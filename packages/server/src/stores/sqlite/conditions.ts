@@ -1,6 +1,6 @@
 /** Which sessions are wanted, as SQL. */
-import type { SessionFilter } from '../../core/ports/store.ts';
-import { storable } from '../rules/text.ts';
+import type { SessionFilter } from '../../core/ports/event-store.ts';
+import { storable } from '../shared/text.ts';
 
 export type Values = Record<string, string | number>;
 export type Conditions = { readonly conditions: string[]; readonly values: Values };

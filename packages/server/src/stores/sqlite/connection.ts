@@ -2,10 +2,10 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventOptions } from '../rules/stored-event.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
+import { isFull } from './errors.ts';
 import { lockFolder } from './lock.ts';
 import { migrate, stateOf, versionOf } from './migrations.ts';
-import { isFull } from './trouble.ts';
 
 export const DATABASE_FILE = 'parlance.db';
 

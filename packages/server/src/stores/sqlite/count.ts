@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { SessionFilter } from '../../core/ports/store.ts';
+import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { conditionsOf, whereOf } from './conditions.ts';
 
 export function prepareCount(database: Database): (filter: SessionFilter) => number {

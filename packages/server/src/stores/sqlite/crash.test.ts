@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { refOf, textFacts } from '../contract/samples.ts';
+import { refOf, textEvents } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { openSqliteStore } from './open.ts';
 
@@ -20,14 +20,14 @@ test('every append that was acknowledged is there exactly once after kill -9, ag
       const ref = refOf('writer', id);
       const record = await store.load(ref);
       expect(record?.head).toBeGreaterThanOrEqual(head);
-      const facts = await store.read(ref, 0, Number.POSITIVE_INFINITY);
-      expect(facts).toEqual(textFacts(ref, 0, record?.head ?? 0));
+      const events = await store.read(ref, 0, Number.POSITIVE_INFINITY);
+      expect(events).toEqual(textEvents(ref, 0, record?.head ?? 0));
     }
     await store.close();
   }
 }, 60_000);
 
-/** Notes the last acknowledged fact of each session, also of those that came between the kill and the death. */
+/** Notes the last acknowledged event of each session, also of those that came between the kill and the death. */
 async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {
   const program = join(import.meta.dir, 'appends-until-killed.ts');
   const child = Bun.spawn([process.execPath, program, folder], { stdout: 'pipe', stderr: 'inherit' });

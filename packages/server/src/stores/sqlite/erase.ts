@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { SessionRef } from '../../core/ports/store.ts';
-import { storableRef } from '../rules/text.ts';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import { storableRef } from '../shared/text.ts';
 
 export function prepareErase(database: Database): (ref: SessionRef) => boolean {
   const find = database.prepare<{ row: number }, [string, string]>(

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { SessionId } from '@parlance/protocol';
-import type { SessionRecord } from '../../core/ports/store.ts';
-import { storable } from '../rules/text.ts';
+import type { SessionRecord } from '../../core/ports/event-store.ts';
+import { storable } from '../shared/text.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
 export function prepareFindById(database: Database): (id: SessionId) => SessionRecord[] {

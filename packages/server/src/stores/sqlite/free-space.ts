@@ -1,7 +1,7 @@
 /** Whether the disk has room for what is asked of it. A probe of one page does not say that. */
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFull } from './trouble.ts';
+import { isFull } from './errors.ts';
 
 /** With less the store counts as full, although small writes may still fit. */
 const LEAST_FREE_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { begin, outcomeOf, recordOf, refOf, textFact, textFacts } from '../contract/samples.ts';
+import { begin, outcomeOf, recordOf, refOf, textEvent, textEvents } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { makeAppend, prepareAppend } from './append.ts';
 import { openConnection } from './connection.ts';
@@ -63,7 +63,7 @@ test('the queue does not grow without bound: a full group is written at once', a
   const large = 'x'.repeat(9 * 1024 * 1024);
   const heavy = ['y', 'z'].map((id) => {
     const ref = refOf('ada', id);
-    return store.append(0, [textFact(ref, 1, large)], recordOf(ref, 1));
+    return store.append(0, [textEvent(ref, 1, large)], recordOf(ref, 1));
   });
   expect(commits.at(-1)).toBe(2);
   await Promise.all(heavy);
@@ -78,7 +78,7 @@ test('an append that the database refuses fails alone and leaves nothing behind'
     outcomeOf(begin(store, good)),
     // refused after its session row would have been written
     outcomeOf(begin(store, bad, { checkpoint: { version: 1.5, seq: 1, state: '{}' } })),
-    outcomeOf(store.append(1, textFacts(bad, 1, 1), recordOf(bad, 2))),
+    outcomeOf(store.append(1, textEvents(bad, 1, 1), recordOf(bad, 2))),
     outcomeOf(begin(store, later)),
   ]);
   expect(outcomes).toEqual(['written', 'SQLiteError', 'AppendConflict', 'written']);
@@ -135,7 +135,7 @@ test('when the log cannot be made durable, all that was written or waits is refu
   const disk = Promise.withResolvers<void>();
   const group = groupCommit(database, { sync: () => disk.promise }, prepareAppend(database), () => undefined);
   const add = (id: string) =>
-    group.add(makeAppend(0, [textFact(refOf('ada', id), 1)], recordOf(refOf('ada', id), 1)), 1);
+    group.add(makeAppend(0, [textEvent(refOf('ada', id), 1)], recordOf(refOf('ada', id), 1)), 1);
   const reasonOf = (added: Promise<void>) =>
     added.then(
       () => 'kept',
@@ -185,13 +185,13 @@ test('when the disk is full, what was acknowledged is kept and smaller appends g
   const read = prepareRead(database);
   const ref = refOf('ada', 'first');
   const append = (seq: number, text: string) =>
-    group.add(makeAppend(seq - 1, [textFact(ref, seq, text)], recordOf(ref, seq)), text.length);
+    group.add(makeAppend(seq - 1, [textEvent(ref, seq, text)], recordOf(ref, seq)), text.length);
 
   await append(1, 'small');
   database.run('PRAGMA max_page_count = 40');
   await expect(append(2, 'x'.repeat(1_000_000))).rejects.toThrow('full');
   await append(2, 'small again');
-  expect(read(ref, 0, 10)).toEqual([textFact(ref, 1, 'small'), textFact(ref, 2, 'small again')]);
+  expect(read(ref, 0, 10)).toEqual([textEvent(ref, 1, 'small'), textEvent(ref, 2, 'small again')]);
 });
 
 /** Changes the schema behind the store's back, to make it fail where it would not. */

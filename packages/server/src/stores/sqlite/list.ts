@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite';
-import type { SessionPage, SessionQuery } from '../../core/ports/store.ts';
-import { decodeCursor, encodeCursor } from '../rules/cursor.ts';
-import { rowLimit } from '../rules/limit.ts';
+import type { SessionPage, SessionQuery } from '../../core/ports/event-store.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { rowLimit } from '../shared/limit.ts';
 import { conditionsOf, type Values, whereOf } from './conditions.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 

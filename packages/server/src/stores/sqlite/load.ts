@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { SessionRecord, SessionRef } from '../../core/ports/store.ts';
-import { storable } from '../rules/text.ts';
+import type { SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
+import { storable } from '../shared/text.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
 export function prepareLoad(database: Database): (ref: SessionRef) => SessionRecord | null {

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
-import type { LookupKey, SessionRecord, SessionRef } from '../../core/ports/store.ts';
-import { storableKey } from '../rules/lookup-keys.ts';
-import { storable } from '../rules/text.ts';
+import type { LookupKey, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
+import { storableKey } from '../shared/lookup-keys.ts';
+import { storable } from '../shared/text.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
 type Values = { kind: string; key: string; owner: string | null; id: string | null };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApprovalId, TurnId } from '@parlance/protocol';
-import { begin, idsOf, refOf, textFact } from '../contract/samples.ts';
+import { begin, idsOf, refOf, textEvent } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
@@ -84,7 +84,7 @@ test('a database that is up to date is opened without a write', async () => {
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
 
-/** A database as an older release left it, with these sessions and their facts. */
+/** A database as an older release left it, with these sessions and their events. */
 function olderRelease(
   path: string,
   version: number,
@@ -95,13 +95,13 @@ function olderRelease(
   for (const step of MIGRATIONS.slice(0, version)) database.run(step);
   database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
   database.run(`PRAGMA user_version = ${version}`);
-  for (const [id, facts] of Object.entries(sessions)) {
+  for (const [id, events] of Object.entries(sessions)) {
     const { lastInsertRowid: row } = database
       .prepare(`INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
         VALUES ('ada', ?, 'native', 'default', 'assistant', 'Kept', ?, 1, ?, ?)`)
-      .run(id, status, facts.length, facts.length);
-    facts.forEach((fact, index) => {
-      const body = JSON.stringify({ session: id, id: `fact-${index}`, at: 1, seq: index + 1, ...fact });
+      .run(id, status, events.length, events.length);
+    events.forEach((event, index) => {
+      const body = JSON.stringify({ session: id, id: `fact-${index}`, at: 1, seq: index + 1, ...event });
       database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(row, index + 1, body);
     });
   }
@@ -159,7 +159,7 @@ test('a database of the first release is upgraded where it is, and its sessions 
   expect(await store.load(spoken)).toMatchObject({ renamed: false, firstInput: '' });
   expect(idsOf((await store.list({ limit: 5 })).sessions)).toEqual(['begun', 'revived', 'silent']);
   expect((await store.read(spoken, 0, 20)).length).toBe(9);
-  await store.append(9, [textFact(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
+  await store.append(9, [textEvent(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
   await store.preferences.put(spoken.owner, { theme: 'dark' });
   await store.close();
 });

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
-import type { EventOptions } from '../rules/stored-event.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
 
 /** "Parl" in ASCII: says that a SQLite file is ours. */
 export const APPLICATION_ID = 0x5061726c;

@@ -1,18 +1,19 @@
 /** The embedded store: one SQLite file in the data folder. Every promise of the ports, and group commit. */
 import type { Database } from 'bun:sqlite';
+import type { EventStore } from '../../core/ports/event-store.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
-import type { EventStore } from '../../core/ports/store.ts';
 import type { UserStore } from '../../core/ports/users.ts';
-import { joined, type Store } from '../rules/joined.ts';
-import { openness } from '../rules/openness.ts';
-import type { EventOptions } from '../rules/stored-event.ts';
+import { joined, type Store } from '../shared/joined.ts';
+import { openness } from '../shared/openness.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
+import { watchForeignWrites } from './change-watcher.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
 import { prepareErase } from './erase.ts';
+import { storageError, withFaults } from './errors.ts';
 import { prepareFindById } from './find-by-id.ts';
-import { watchForeignWrites } from './foreign-writes.ts';
 import { type FreeSpace, watchFreeSpace } from './free-space.ts';
 import { groupCommit } from './group-commit.ts';
 import { prepareList } from './list.ts';
@@ -25,7 +26,6 @@ import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
 import { prepareRevocations } from './revocations.ts';
 import { prepareSize } from './size.ts';
-import { storageError, withFaults } from './trouble.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
@@ -103,8 +103,8 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   };
 
   const eventStore: EventStore = {
-    append: whileOpen((expected, facts, record) => {
-      const append = makeAppend(expected, facts, record);
+    append: whileOpen((expected, events, record) => {
+      const append = makeAppend(expected, events, record);
       const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
       size.add(characters);
       const kept = appends.add(append, characters);

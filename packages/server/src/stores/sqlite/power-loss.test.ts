@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordOf, refOf, textFacts } from '../contract/samples.ts';
+import { recordOf, refOf, textEvents } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { DATABASE_FILE } from './connection.ts';
 import { openSqliteStore } from './open.ts';
@@ -30,7 +30,7 @@ test('what was acknowledged is there after the power was lost in a later write, 
   const store = openSqliteStore(folder);
   const sizes: number[] = [];
   for (let head = 0; head < APPENDS; head++) {
-    await store.append(head, textFacts(ref, head, 1), recordOf(ref, head + 1));
+    await store.append(head, textEvents(ref, head, 1), recordOf(ref, head + 1));
     sizes.push(statSync(join(folder, `${file}-wal`)).size);
   }
   const log = readFileSync(join(folder, `${file}-wal`));
@@ -46,8 +46,8 @@ test('what was acknowledged is there after the power was lost in a later write, 
 
       const after = openSqliteStore(copy, { exclusive: true });
       expect((await after.load(ref))?.head).toBe(acknowledged);
-      expect(await after.read(ref, 0, 100)).toEqual(textFacts(ref, 0, acknowledged));
-      await after.append(acknowledged, textFacts(ref, acknowledged, 1), recordOf(ref, acknowledged + 1));
+      expect(await after.read(ref, 0, 100)).toEqual(textEvents(ref, 0, acknowledged));
+      await after.append(acknowledged, textEvents(ref, acknowledged, 1), recordOf(ref, acknowledged + 1));
       expect((await after.load(ref))?.head).toBe(acknowledged + 1);
       await after.close();
     }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
-import { storable } from '../rules/text.ts';
+import { storable } from '../shared/text.ts';
 
 const Value = z.record(z.string(), z.json());
 

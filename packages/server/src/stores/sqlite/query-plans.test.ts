@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
-import type { SessionFilter } from '../../core/ports/store.ts';
+import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { prepareCount } from './count.ts';
 import { prepareList } from './list.ts';
 import { prepareLookup } from './lookup.ts';

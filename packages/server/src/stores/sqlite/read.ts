@@ -1,14 +1,14 @@
 import type { Database } from 'bun:sqlite';
-import type { Fact } from '@parlance/protocol';
-import type { SessionRef } from '../../core/ports/store.ts';
-import { rowLimit } from '../rules/limit.ts';
-import { type EventOptions, readStored, type StoredRow } from '../rules/stored-event.ts';
-import { storable } from '../rules/text.ts';
+import type { DurableEvent } from '@parlance/protocol';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import { rowLimit } from '../shared/limit.ts';
+import { type EventOptions, readStored, type StoredRow } from '../shared/stored-event.ts';
+import { storable } from '../shared/text.ts';
 
 export function prepareRead(
   database: Database,
   options: EventOptions = {},
-): (ref: SessionRef, after: number, limit: number) => Fact[] {
+): (ref: SessionRef, after: number, limit: number) => DurableEvent[] {
   const select = database.prepare<StoredRow, [string, string, number, number]>(`
     SELECT seq, version, body FROM events
     WHERE session = (SELECT row FROM sessions WHERE owner = ? AND id = ?) AND seq > ?

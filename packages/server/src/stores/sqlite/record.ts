@@ -1,7 +1,7 @@
 /** A session's row and its record. */
 import { ApprovalId, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SessionRecord } from '../../core/ports/store.ts';
+import type { SessionRecord } from '../../core/ports/event-store.ts';
 
 /** To be selected by everyone who wants a record. */
 export const SELECT_RECORD = `

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { storable } from '../rules/text.ts';
+import { storable } from '../shared/text.ts';
 
 export function prepareRevocations(database: Database) {
   const insert = database.prepare<unknown, [string, number]>(

@@ -2,18 +2,18 @@ import type { Database } from 'bun:sqlite';
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
 import type { KeptUser, User } from '../../core/ports/users.ts';
-import { storable } from '../rules/text.ts';
+import { storable } from '../shared/text.ts';
 
 const UserRow = z.object({
   name: z.string(),
   role: Role,
   passwordHash: z.string(),
   createdAt: z.number(),
-  generation: z.string(),
+  tokenVersion: z.string(),
 });
 
 const SELECT_USER =
-  'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt, token_version AS generation FROM users';
+  'SELECT name, role, password_hash AS passwordHash, created_at AS createdAt, token_version AS tokenVersion FROM users';
 
 export function prepareUsers(database: Database) {
   const select = database.prepare<unknown, [string]>(`${SELECT_USER} WHERE name = ?`);

@@ -63,13 +63,13 @@ const act = defineTool({
   special: true,
   deferred: true,
   approval: () => null,
-  async run({ action: written, step }, { recent }) {
+  async run({ action: written, step }, { eventsSinceIdle }) {
     const action = parseWritten(written);
     if (!action) throw new Fault('tool_failed', unreadable(written));
     if (action.name === 'finish' || action.name === 'fail') {
       throw new Fault('tool_failed', 'End the task with browser_finish.');
     }
-    const acts = actsSoFar(recent);
+    const acts = actsSoFar(eventsSinceIdle);
     if (acts.count >= MOST_ACTIONS)
       throw new Fault('tool_failed', `The task has had ${MOST_ACTIONS} actions: end it.`);
     if (acts.failedInARow >= MOST_WITHOUT_PROGRESS) {
@@ -80,10 +80,10 @@ const act = defineTool({
     }
     const sent = sendAction(action);
     if (!sent) throw new Fault('tool_failed', 'The text has all three kinds of quotes: use two at most.');
-    const page = lastPage(recent);
+    const page = lastPage(eventsSinceIdle);
     const problem = page && fitsPage(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
-    return { parts: [], ...(beginsStep(recent, { step: step ?? null }) && { notice: true }) };
+    return { parts: [], ...(beginsStep(eventsSinceIdle, { step: step ?? null }) && { notice: true }) };
   },
 });
 
@@ -133,8 +133,8 @@ const read = defineTool({
   special: true,
   deferred: true,
   approval: () => null,
-  async run(_input, { recent }) {
-    const missing = lastPage(recent)?.textMissing;
+  async run(_input, { eventsSinceIdle }) {
+    const missing = lastPage(eventsSinceIdle)?.textMissing;
     if (missing === undefined) throw new Fault('tool_failed', 'The text of the page is there already.');
     if (missing === 'unavailable')
       throw new Fault('tool_failed', 'This client does not send the text of the page: use getText(number).');
@@ -148,11 +148,11 @@ const finish = defineTool({
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
   special: true,
   approval: () => null,
-  run: async ({ outcome, message }, { recent }) => ({
+  run: async ({ outcome, message }, { eventsSinceIdle }) => ({
     parts: [textPart(message)],
     failed: outcome === 'failed',
     final: true,
-    ...(hasPlan(recent) && { notice: true }),
+    ...(hasPlan(eventsSinceIdle) && { notice: true }),
   }),
 });
 

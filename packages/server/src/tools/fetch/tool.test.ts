@@ -48,7 +48,7 @@ const ARTICLE = `<!doctype html><html><head><title>Ducks &amp; geese</title><scr
 </article></body></html>`;
 
 describe('a page', () => {
-  test('is given as Markdown, marked as the words of strangers', async () => {
+  test('is given as Markdown, marked as the untrusted content', async () => {
     await using site = await serving({ '/birds/ducks': { type: 'text/html; charset=utf-8', body: ARTICLE } });
     const result = await get(site, '/birds/ducks');
     const url = `http://site.test:${site.port}/birds/ducks`;

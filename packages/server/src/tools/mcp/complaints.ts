@@ -1,6 +1,6 @@
 /** What a server writes to its standard error, as lines of the log: cut, counted and without its secrets. */
 import type { Readable } from 'node:stream';
-import type { Log } from '../../core/ports/log.ts';
+import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
 import type { Redact } from './secrets.ts';
 

@@ -1,7 +1,7 @@
 /** A server that dies, hangs, lies and floods. */
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { toolSpec } from '../../core/prompt.ts';
+import { toolSpec } from '../../core/runtime/prompt.ts';
 import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
 import { eventually, MISBEHAVING, opened } from './testing.ts';
 

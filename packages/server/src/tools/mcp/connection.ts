@@ -10,7 +10,7 @@ import type {
   jsonSchemaValidator,
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
-import type { Log } from '../../core/ports/log.ts';
+import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
 import { type Redact, redactorFor } from './secrets.ts';
 import type { McpServer } from './servers.ts';

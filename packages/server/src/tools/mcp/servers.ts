@@ -5,7 +5,7 @@ const texts = (what: string) =>
   z.record(z.string(), z.string(`must hold ${what} as text`), `must be ${what} by name`);
 
 const common = {
-  /** what it says is as good as our own: its results do not count as the words of strangers */
+  /** what it says is as good as our own: its results do not count as the untrusted content */
   trusted: z.boolean('must be true or false').default(false),
   /** for one call, in milliseconds */
   timeoutMs: z

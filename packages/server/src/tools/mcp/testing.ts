@@ -1,7 +1,7 @@
 /** What tests of MCP share: the servers, a log that remembers, and tools by their names. */
 import { join } from 'node:path';
 import { isObject } from '@parlance/protocol';
-import type { Log } from '../../core/ports/log.ts';
+import type { Log } from '../../core/ports/logger.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { type McpTools, openMcp } from './open.ts';
 import { McpServers } from './servers.ts';

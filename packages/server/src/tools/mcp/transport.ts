@@ -1,7 +1,7 @@
 /** The way to a server: a process of ours, or an address. */
 import type { Readable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
-import type { Log } from '../../core/ports/log.ts';
+import type { Log } from '../../core/ports/logger.ts';
 import { logComplaints } from './complaints.ts';
 import type { Redact } from './secrets.ts';
 import type { McpServer } from './servers.ts';

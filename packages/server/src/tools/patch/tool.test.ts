@@ -198,7 +198,7 @@ test('a move onto itself and a file that the patch itself made replace nothing',
   );
   expect(await approve(place, text)).not.toHaveProperty('replaces');
   const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
-  const result = await use(tool, { patch: text }, contextIn(place.root, { recent: [asked] }));
+  const result = await use(tool, { patch: text }, contextIn(place.root, { eventsSinceIdle: [asked] }));
   expect(result.failed).toBe(false);
   expect(await place.read('b')).toBe('2\n');
 });
@@ -208,7 +208,7 @@ test('an approved patch does not replace a file that appeared after the approval
   const text = patch('*** Add File: a', '+x');
   const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
   await place.write('a', 'precious\n');
-  const result = await use(tool, { patch: text }, contextIn(place.root, { recent: [asked] }));
+  const result = await use(tool, { patch: text }, contextIn(place.root, { eventsSinceIdle: [asked] }));
   expect(result.data?.output).toContain('a exists by now');
   expect(await place.read('a')).toBe('precious\n');
 });

@@ -80,7 +80,7 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
 export async function runPatch(
   patch: string,
   { bounds, base }: { readonly bounds: Bounds; readonly base: string },
-  context: Pick<ToolContext, 'signal' | 'recent' | 'call' | 'approved'>,
+  context: Pick<ToolContext, 'signal' | 'eventsSinceIdle' | 'call' | 'approved'>,
 ): Promise<ToolResult> {
   const started = performance.now();
   const narrow = contextReading(patch);
@@ -101,8 +101,13 @@ export async function runPatch(
 }
 
 /** An approved call replaces what its approval showed; one that nobody was asked about, any file. */
-function replaceable({ recent, call }: Pick<ToolContext, 'recent' | 'call'>): (path: string) => boolean {
-  const asked = recent.findLast((fact) => fact.type === 'approval.requested' && fact.call === call);
+function replaceable({
+  eventsSinceIdle,
+  call,
+}: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): (path: string) => boolean {
+  const asked = eventsSinceIdle.findLast(
+    (event) => event.type === 'approval.requested' && event.call === call,
+  );
   if (asked?.type !== 'approval.requested') return () => true;
   return (path) => asked.ask.replaces?.includes(visibleLine(path)) ?? false;
 }

@@ -56,7 +56,7 @@ function Server({ server: { name, kind, trusted, state, tools, trouble } }: { se
     <li className="card">
       <div className="admin-what">
         <strong>{name}</strong> <Chip look={look}>{words}</Chip> <Chip>{kind}</Chip>
-        {trusted && <Chip title="Its results do not count as the words of strangers">trusted</Chip>}
+        {trusted && <Chip title="Its results do not count as the untrusted content">trusted</Chip>}
         {trouble && (
           <p className={state === 'ready' ? 'hint' : 'admin-trouble'}>
             {new Date(trouble.at).toLocaleTimeString()}: {trouble.message}

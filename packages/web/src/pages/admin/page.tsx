@@ -2,8 +2,8 @@
 import { Page } from '../../components/page.tsx';
 import { hrefOf, usePlace } from '../../router.ts';
 import { AccountSection } from './account.tsx';
-import { DoorsSection } from './doors.tsx';
 import { GrantsSection } from './grants.tsx';
+import { DoorsSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
 import { MetricsSection } from './metrics/section.tsx';
 import { UsersSection } from './users.tsx';

@@ -6,7 +6,7 @@ import { parlance } from '../../state/server.ts';
 
 const { users } = parlance.admin;
 
-export type Asking =
+export type DecisionContext =
   | { readonly what: 'add' }
   | { readonly what: 'role' | 'password' | 'logout' | 'remove'; readonly user: User };
 
@@ -19,7 +19,7 @@ const ROLES: Readonly<Record<Role, string>> = {
 const NAMES = Object.keys(ROLES) as Role[];
 
 type QuestionProps = {
-  readonly asking: Asking;
+  readonly asking: DecisionContext;
   readonly mine: string;
   readonly doing: (work: () => Promise<unknown>, done: string) => Promise<void>;
   readonly close: () => void;

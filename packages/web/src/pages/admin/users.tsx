@@ -7,13 +7,13 @@ import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { Section } from './section.tsx';
 import { useAsked } from './use-asked.ts';
-import { type Asking, UserQuestion } from './user-question.tsx';
+import { type DecisionContext, UserQuestion } from './user-question.tsx';
 
 const { users } = parlance.admin;
 
 export function UsersSection() {
   const asked = useAsked(users.list);
-  const [asking, setAsking] = useState<Asking | null>(null);
+  const [asking, setAsking] = useState<DecisionContext | null>(null);
   const mine = useServer().principal.id;
 
   async function doing(work: () => Promise<unknown>, done: string): Promise<void> {

@@ -82,9 +82,9 @@ function State({ state }: { state: CallState }): ReactNode {
       {state.untrusted && (
         <Chip
           look="waiting"
-          title="It carries words of strangers: “always” does not count for the rest of the turn"
+          title="It carries untrusted content: “always” does not count for the rest of the turn"
         >
-          words of strangers
+          untrusted content
         </Chip>
       )}
       <Chip look={look} title={`Took ${duration(state.durationMs)}`}>

@@ -1,6 +1,6 @@
 /** What a million tokens cost, as the reader has entered it for each model. Kept in the browser. */
 import { Dialog } from '../../components/dialog.tsx';
-import { readKept, writeKept } from '../../state/kept.ts';
+import { readKept, writeKept } from '../../state/storage.ts';
 import { store, useStore } from '../../state/store.ts';
 import type { Price, Prices } from './cost.ts';
 

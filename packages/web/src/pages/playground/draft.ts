@@ -1,6 +1,6 @@
 /** The frame that is being written: the only thing that the playground keeps. */
 import { frameSummary } from '../../entries/frame-summary.ts';
-import { readKept, writeKept } from '../../state/kept.ts';
+import { readKept, writeKept } from '../../state/storage.ts';
 import { EXAMPLES, isSpoken, type Known, type Spoken } from './examples/index.ts';
 
 export type Side = 'left' | 'right';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { placeOf } from '../../../../server/src/dialects/places.ts';
+import { routeOf } from '../../../../server/src/dialects/shared/routes.ts';
 import { addressOf, shownAddress, socketUrl } from './address.ts';
 import { inSession, readDraft, validityOf, writeDraft } from './draft.ts';
 import { learn } from './learn.ts';
@@ -41,7 +41,7 @@ describe('an address', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations'] as const) {
       const { pathname, searchParams } = new URL(socketUrl('https://here', { ...call, dialect }));
       let spoken = '';
-      placeOf(pathname, true, (name) => {
+      routeOf(pathname, true, (name) => {
         spoken = name;
         return {} as never;
       })?.({} as never);

@@ -42,7 +42,7 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
       const onState = ({ status }: { status: string }) => {
         if (status === 'live') listener.opened();
         if (status === 'waiting')
-          listener.noted('The stream was cut; it is opened again after the last fact.');
+          listener.noted('The stream was cut; it is opened again after the last event.');
       };
       for await (const event of session.events({ signal: stop.signal, onState }))
         listener.received(JSON.stringify(event));

@@ -13,7 +13,7 @@ export function ChooseSession() {
   return (
     <Page title="Timeline">
       <p className="hint">
-        What really happened in a session: every fact, and beside it the exact frames that clients were sent
+        What really happened in a session: every event, and beside it the exact frames that clients were sent
         and sent. Choose a session.
       </p>
       <label className="field timeline-search">
@@ -37,7 +37,7 @@ export function ChooseSession() {
           <li key={id}>
             <a href={hrefOf({ page: 'timeline', id })}>{title || id}</a>
             <span className="hint">
-              {head.toLocaleString('en')} facts, begun in {dialect}
+              {head.toLocaleString('en')} events, begun in {dialect}
             </span>
             {Object.keys(attached).map((name) => (
               <Chip key={name} look="good">

@@ -61,7 +61,7 @@ async function watched(id: string) {
 }
 
 describe('the feed of a timeline', () => {
-  test('has every fact from the beginning, whatever happened before the page was opened', async () => {
+  test('has every event from the beginning, whatever happened before the page was opened', async () => {
     const session = parlance.session('past');
     await session.submit('Hello');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
@@ -73,7 +73,7 @@ describe('the feed of a timeline', () => {
     feed.close();
   });
 
-  test('shows the frames of a client beside the facts that they cause, both ways', async () => {
+  test('shows the frames of a client beside the events that they cause, both ways', async () => {
     const { client, feed } = await watched('both-ways');
     expect(feed.get().attached).toMatchObject({ agentloop: 1 });
     client.send(said('Hello'));

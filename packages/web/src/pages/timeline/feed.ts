@@ -1,14 +1,14 @@
 /**
- * What a timeline shows of a session: its facts from the beginning, read page by page, and the frames on its sockets
- * from now on. That there are more facts is heard from the page's stream of activity: a browser has six connections to
+ * What a timeline shows of a session: its events from the beginning, read page by page, and the frames on its sockets
+ * from now on. That there are more events is heard from the page's stream of activity: a browser has six connections to
  * a server for all its tabs, and streams keep theirs. Listeners are told in batches, so that a stream of words does not
  * draw each one.
  */
-import type { Fact } from '@parlance/protocol';
+import type { DurableEvent } from '@parlance/protocol';
 import {
   type ActivityEvent,
   type ConnectionState,
-  type FactPage,
+  type DurableEventPage,
   type FramesEvent,
   ParlanceError,
   type SessionHandle,
@@ -17,7 +17,7 @@ import { Bounded } from '../../entries/bounded.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Timeline = {
-  readonly facts: readonly Fact[];
+  readonly facts: readonly DurableEvent[];
   readonly frames: readonly NumberedFrame[];
   readonly paused: boolean;
   /** what happened since it was paused */
@@ -30,7 +30,7 @@ export type Timeline = {
   readonly attached: Readonly<Record<string, number>>;
   /** frames are seen from then on, in milliseconds of this browser; null: not yet */
   readonly since: number | null;
-  /** facts of the past are still being read */
+  /** events of the past are still being read */
   readonly reading: boolean;
   readonly erased: boolean;
   /** of the stream of frames */
@@ -71,13 +71,13 @@ export class TimelineFeed {
     largest: LARGEST_FRAMES,
     sizeOf: ({ text }) => text.length,
   });
-  #facts: Fact[] = [];
+  #facts: DurableEvent[] = [];
   #incoming: NumberedFrame[] = [];
   #number = 0;
   #now: Timeline = NOTHING_YET;
   #due: ReturnType<typeof setTimeout> | null = null;
 
-  /** there may be facts that were not read */
+  /** there may be events that were not read */
   #wanted = false;
   #reading = false;
   readonly #unhear: () => void;
@@ -111,7 +111,7 @@ export class TimelineFeed {
     if (connection.status === 'waiting') connection.retryNow();
   }
 
-  /** Forgets the frames so far; the facts are the session's. */
+  /** Forgets the frames so far; the events are the session's. */
   clearFrames(): void {
     this.#incoming = [];
     this.#frames.clear();
@@ -173,7 +173,11 @@ export class TimelineFeed {
   async #readFacts(): Promise<void> {
     try {
       for (let after: number | null = this.#facts.at(-1)?.seq ?? 0; after !== null; ) {
-        const page: FactPage = await this.source.facts({ after, limit: PAGE, signal: this.#stop.signal });
+        const page: DurableEventPage = await this.source.facts({
+          after,
+          limit: PAGE,
+          signal: this.#stop.signal,
+        });
         if (page.reset) this.#facts = [];
         this.#facts.push(...page.events);
         this.#tellSoon();
@@ -233,8 +237,8 @@ export class TimelineFeed {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The same array where nothing was added: facts never change. */
-  #shownFacts(before: readonly Fact[]): readonly Fact[] {
+  /** The same array where nothing was added: events never change. */
+  #shownFacts(before: readonly DurableEvent[]): readonly DurableEvent[] {
     const same = before.length === this.#facts.length && before.at(-1)?.id === this.#facts.at(-1)?.id;
     return same ? before : [...this.#facts];
   }

@@ -1,4 +1,4 @@
-/** What is shown: words, and below them a choice for each thing that a frame or a fact has. */
+/** What is shown: words, and below them a choice for each thing that a frame or an event has. */
 import { useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
@@ -21,8 +21,8 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
     <search className="timeline-filter" aria-label="Filter">
       <input
         type="search"
-        aria-label="Search facts and frames"
-        placeholder="Search facts and frames"
+        aria-label="Search events and frames"
+        placeholder="Search events and frames"
         value={filter.text}
         onChange={(event) => set({ text: event.currentTarget.value })}
       />
@@ -37,9 +37,9 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
       <div id={more} className="timeline-choices" hidden={!open}>
         <Values
           label="Fact type"
-          value={filter.factType}
-          values={choices.factTypes}
-          onChange={(factType) => set({ factType })}
+          value={filter.eventType}
+          values={choices.eventTypes}
+          onChange={(eventType) => set({ eventType })}
         />
         <Values
           label="Dialect"

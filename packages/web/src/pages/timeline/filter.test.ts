@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'bun:test';
-import type { Fact } from '@parlance/protocol';
+import type { DurableEvent } from '@parlance/protocol';
 import type { NumberedFrame } from '../../entries/rows.ts';
-import { choicesOf, EVERYTHING, shownFacts, shownFrames } from './filter.ts';
+import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
 
-const fact = (seq: number, at: number, type = 'text.ended'): Fact =>
-  ({ session: 's', id: `f${seq}`, seq, at, type, turn: 't', block: 'b', text: `fact ${seq}` }) as Fact;
+const fact = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
+  ({
+    session: 's',
+    id: `f${seq}`,
+    seq,
+    at,
+    type,
+    turn: 't',
+    block: 'b',
+    text: `event ${seq}`,
+  }) as DurableEvent;
 
 let number = 0;
 const frame = (at: number, direction: 'in' | 'out', over: Partial<NumberedFrame> = {}): NumberedFrame => ({
@@ -26,29 +35,29 @@ describe('a filter', () => {
   ];
 
   test('that asks for nothing shows everything, as it is', () => {
-    expect(shownFacts(facts, EVERYTHING)).toBe(facts);
+    expect(shownEvents(facts, EVERYTHING)).toBe(facts);
     expect(shownFrames(frames, EVERYTHING)).toBe(frames);
   });
 
   test('narrows by each of its fields', () => {
     const count = (part: Partial<typeof EVERYTHING>) => [
-      shownFacts(facts, { ...EVERYTHING, ...part }).length,
+      shownEvents(facts, { ...EVERYTHING, ...part }).length,
       shownFrames(frames, { ...EVERYTHING, ...part }).length,
     ];
-    expect(count({ factType: 'turn.resumed' })).toEqual([1, 2]);
+    expect(count({ eventType: 'turn.resumed' })).toEqual([1, 2]);
     expect(count({ dialect: 'broadcast' })).toEqual([2, 1]);
     expect(count({ connection: 'c2' })).toEqual([2, 0]);
     expect(count({ direction: 'in' })).toEqual([2, 1]);
     expect(count({ frameType: 'agent_message' })).toEqual([2, 1]);
     expect(count({ text: ' GRÜSSE' })).toEqual([0, 0]);
     expect(count({ text: ' grüße ' })).toEqual([0, 1]);
-    expect(count({ text: 'FACT 2' })).toEqual([1, 0]);
+    expect(count({ text: 'EVENT 2' })).toEqual([1, 0]);
   });
 
   test('offers what has been seen, and what is chosen', () => {
     const choices = choicesOf(facts, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
     expect(choices).toEqual({
-      factTypes: ['text.ended', 'turn.resumed'],
+      eventTypes: ['text.ended', 'turn.resumed'],
       dialects: ['agentloop', 'broadcast'],
       connections: ['c1', 'c9'],
       frameTypes: ['agent_message'],

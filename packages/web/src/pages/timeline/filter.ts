@@ -1,38 +1,41 @@
-/** Which facts and frames are shown. An empty choice lets everything through. */
-import type { Fact } from '@parlance/protocol';
-import type { PassedFrame } from '@parlance/sdk';
+/** Which events and frames are shown. An empty choice lets everything through. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { TappedFrame } from '@parlance/sdk';
 import { summaryOfFrame } from '../../entries/frame-summary.ts';
-import { once } from '../../entries/once.ts';
+import { once } from '../../entries/memoize.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Filter = {
-  /** looked for in the exact JSON of facts and the exact text of frames, in upper or lower case */
+  /** looked for in the exact JSON of events and the exact text of frames, in upper or lower case */
   readonly text: string;
-  readonly factType: string;
+  readonly eventType: string;
   readonly dialect: string;
   readonly connection: string;
-  readonly direction: '' | PassedFrame['direction'];
+  readonly direction: '' | TappedFrame['direction'];
   readonly frameType: string;
 };
 
 export const EVERYTHING: Filter = {
   text: '',
-  factType: '',
+  eventType: '',
   dialect: '',
   connection: '',
   direction: '',
   frameType: '',
 };
 
-const searchable = once((fact: Fact) => JSON.stringify(fact).toLowerCase());
+const searchable = once((fact: DurableEvent) => JSON.stringify(fact).toLowerCase());
 const searchableFrame = once((frame: NumberedFrame) => frame.text.toLowerCase());
 const chosen = (choice: string, value: string): boolean => choice === '' || choice === value;
 
-export function shownFacts(facts: readonly Fact[], { text, factType }: Filter): readonly Fact[] {
+export function shownEvents(
+  facts: readonly DurableEvent[],
+  { text, eventType }: Filter,
+): readonly DurableEvent[] {
   const words = text.trim().toLowerCase();
-  if (words === '' && factType === '') return facts;
+  if (words === '' && eventType === '') return facts;
   return facts.filter(
-    (fact) => chosen(factType, fact.type) && (words === '' || searchable(fact).includes(words)),
+    (fact) => chosen(eventType, fact.type) && (words === '' || searchable(fact).includes(words)),
   );
 }
 
@@ -51,20 +54,24 @@ export function shownFrames(frames: readonly NumberedFrame[], filter: Filter): r
 }
 
 export type Choices = {
-  readonly factTypes: readonly string[];
+  readonly eventTypes: readonly string[];
   readonly dialects: readonly string[];
   readonly connections: readonly string[];
   readonly frameTypes: readonly string[];
 };
 
 /** What there is to choose from: only what has been seen, and what is chosen already. */
-export function choicesOf(facts: readonly Fact[], frames: readonly NumberedFrame[], filter: Filter): Choices {
+export function choicesOf(
+  facts: readonly DurableEvent[],
+  frames: readonly NumberedFrame[],
+  filter: Filter,
+): Choices {
   const seen = (values: Iterable<string>, choice: string): string[] =>
     [...new Set(choice === '' ? values : [...values, choice])].sort();
   return {
-    factTypes: seen(
+    eventTypes: seen(
       facts.map(({ type }) => type),
-      filter.factType,
+      filter.eventType,
     ),
     dialects: seen(
       frames.map(({ dialect }) => dialect),

@@ -1,5 +1,5 @@
 /**
- * What really happened in a session: every fact, from the log and from the beginning, and beside it the frames that
+ * What really happened in a session: every event, from the log and from the beginning, and beside it the frames that
  * its clients were sent and sent, from when the page was opened. Keys in the list: arrows, Home and End move, Enter
  * unfolds, c copies, w copies as a wscat command.
  */
@@ -8,12 +8,12 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { EntryList } from '../../entries/list.tsx';
-import { alignedRows, exportLines, factRows, frameRows, type NumberedFrame } from '../../entries/rows.ts';
+import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
 import { download } from '../../layout/download.ts';
 import { hrefOf } from '../../router.ts';
 import { useServer } from '../../state/server.ts';
 import { ChooseSession } from './choose-session.tsx';
-import { choicesOf, EVERYTHING, shownFacts, shownFrames } from './filter.ts';
+import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { Situation } from './situation.tsx';
 import { useTimeline, useWide } from './use-timeline.ts';
@@ -34,11 +34,11 @@ function SessionTimeline({ id }: { id: string }) {
   const [tab, setTab] = useState<Tab>('facts');
   const [indented, setIndented] = useState(true);
 
-  const facts = useMemo(() => shownFacts(timeline.facts, filter), [timeline.facts, filter]);
+  const facts = useMemo(() => shownEvents(timeline.facts, filter), [timeline.facts, filter]);
   const frames = useMemo(() => shownFrames(timeline.frames, filter), [timeline.frames, filter]);
   const rows = useMemo(() => {
     if (wide) return alignedRows(facts, frames);
-    return tab === 'facts' ? factRows(facts) : frameRows(frames);
+    return tab === 'facts' ? eventRows(facts) : frameRows(frames);
   }, [wide, tab, facts, frames]);
   const choices = useMemo(
     () => choicesOf(timeline.facts, timeline.frames, filter),
@@ -148,7 +148,7 @@ function SessionTimeline({ id }: { id: string }) {
               <EntryList
                 key={wide ? 'both' : tab}
                 rows={rows}
-                label={wide ? 'Facts and frames' : TITLES[tab]}
+                label={wide ? 'Events and frames' : TITLES[tab]}
                 columns={wide ? 2 : 1}
                 indented={indented}
                 wscat={wscat}

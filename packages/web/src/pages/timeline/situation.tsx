@@ -23,21 +23,21 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
     <>
       {connection.status === 'waiting' && (
         <Notice look="warning" action={<Button onClick={onRetry}>Try now</Button>}>
-          The connection is gone: {connection.fault.message} Facts are caught up with when it is back; frames
+          The connection is gone: {connection.fault.message} Events are caught up with when it is back; frames
           that pass meanwhile are not seen.
         </Notice>
       )}
       {erased && <Notice look="warning">The session was deleted while this page was open.</Notice>}
       <div className="timeline-situation">
         <p className="hint">
-          Facts come from the log, from the beginning. Frames are live
+          Events come from the log, from the beginning. Frames are live
           {since === null ? ', as soon as we are connected' : ` since ${clockTime(since).slice(0, 8)}`}: what
           passed before was not kept.
           {attached.broadcast !== undefined &&
             ' A broadcast socket hears all sessions of its user: their frames are among these.'}
         </p>
         <p className="timeline-chips" role="status">
-          {reading && <Chip look="busy">reading facts</Chip>}
+          {reading && <Chip look="busy">reading events</Chip>}
           {paused && (
             <Chip look="waiting">
               paused: {counted(waiting.facts, 'fact')} and {counted(waiting.frames, 'frame')} waiting

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { placeOf } from '../../../../server/src/dialects/places.ts';
+import { routeOf } from '../../../../server/src/dialects/shared/routes.ts';
 import { type Command, shellWord, wscatCommand } from './wscat.ts';
 
 const base: Command = {
@@ -34,7 +34,7 @@ describe('a frame as a wscat command', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations']) {
       const path = /ws:\/\/[^/]+(\/\w+)\?/.exec(command({ dialect }))?.[1] ?? '';
       let spoken = '';
-      placeOf(path, false, (name) => {
+      routeOf(path, false, (name) => {
         spoken = name;
         return {} as never;
       })?.({} as never);

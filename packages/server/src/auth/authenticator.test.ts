@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
+import type { User } from '../core/ports/users.ts';
+import { openAuthenticator } from './authenticator.ts';
+import { hashPassword } from './passwords.ts';
+import { revocationsInMemory, usersInMemory } from './test-users.ts';
+import { openTokens } from './tokens.ts';
+
+const secret = new TextEncoder().encode('0123456789abcdef0123456789abcdef');
+const start = 1_800_000_000_000;
+const now = () => start;
+const here = '192.0.2.1';
+const refusal = { name: 'Fault', code: 'unauthenticated' };
+const quiet = () => undefined;
+const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+let ann: User;
+beforeAll(async () => {
+  ann = { name: 'ann', role: 'user', passwordHash: await hashPassword('correct'), createdAt: start - 1000 };
+});
+
+function gateOver(users: ReturnType<typeof usersInMemory>, open = false) {
+  const revocations = revocationsInMemory();
+  const counted: string[] = [];
+  const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
+  const limits = { attempts: 3 };
+  const authenticator = openAuthenticator({ users, revocations, secret, open, limits, log, meter, now });
+  return { store: users, revocations, authenticator, counted };
+}
+
+const gateFor = (...users: User[]) => gateOver(usersInMemory(...users));
+
+test('a user logs in and is that principal wherever the token is shown', async () => {
+  const { authenticator, counted } = gateFor(ann);
+  const login = await authenticator.login('ann', 'correct', here);
+  const principal = {
+    id: PrincipalId.parse('ann'),
+    role: 'user' as const,
+    permissions: ROLE_PERMISSIONS.user,
+  };
+  expect(login).toMatchObject({ principal, expiresAt: start + 24 * 60 * 60 * 1000 });
+  expect(await authenticator.verify(login.token)).toEqual(principal);
+  expect(counted).toEqual(['accepted']);
+});
+
+test('a wrong password and an unknown name are refused in the same words', async () => {
+  const { authenticator } = gateFor(ann);
+  const messageOf = (name: string, password: string) =>
+    authenticator.login(name, password, here).then(
+      () => 'logged in',
+      (fault: Error) => `${fault.name}: ${fault.message}`,
+    );
+  const message = await messageOf('ann', 'wrong');
+  expect(message).toBe('Fault: Invalid credentials');
+  for (const [name, password] of [
+    ['bob', 'correct'],
+    ['ann', ''],
+    ['', ''],
+    ['local', 'correct'],
+    ['ANN', 'correct'],
+  ] as const)
+    expect(await messageOf(name, password)).toBe(message);
+});
+
+test('who failed too often is refused with the right password, without a look at the store, and told for how long', async () => {
+  const { authenticator, store, counted } = gateFor(ann);
+  for (const _ of [1, 2, 3])
+    await expect(authenticator.login('ann', 'wrong', here)).rejects.toMatchObject(refusal);
+  store.find = () => Promise.reject(new Error('looked'));
+  const limited = await authenticator.login('ann', 'correct', here).catch((fault) => fault);
+  expect(limited).toMatchObject({ name: 'Fault', code: 'limited', retryAfterMs: expect.any(Number) });
+  expect(counted).toEqual(['refused', 'refused', 'refused', 'limited']);
+});
+
+describe('a token is no longer good', () => {
+  const cases: [why: string, change: (over: ReturnType<typeof gateOver>) => Promise<unknown>][] = [
+    ['when its user is removed', ({ store }) => store.remove('ann')],
+    ['when the password was changed', ({ store }) => store.put({ ...ann, passwordHash: 'other' })],
+    ['when the role was changed', ({ store }) => store.put({ ...ann, role: 'admin' })],
+    [
+      'when someone has taken over the name',
+      async ({ store }) => {
+        await store.remove('ann');
+        await store.put(ann);
+      },
+    ],
+  ];
+  for (const [why, change] of cases)
+    test(why, async () => {
+      const over = gateFor(ann);
+      const { token } = await over.authenticator.login('ann', 'correct', here);
+      await change(over);
+      await expect(over.authenticator.verify(token)).rejects.toMatchObject(refusal);
+      await expect(over.authenticator.revoke(token)).rejects.toMatchObject(refusal);
+    });
+
+  test('when it was revoked, unlike others of that user', async () => {
+    const { authenticator } = gateFor(ann);
+    const [one, other] = [
+      await authenticator.login('ann', 'correct', here),
+      await authenticator.login('ann', 'correct', here),
+    ];
+    await authenticator.revoke(one.token);
+    await expect(authenticator.verify(one.token)).rejects.toMatchObject(refusal);
+    expect(await authenticator.verify(other.token)).toMatchObject({ id: 'ann' });
+  });
+});
+
+test('a token that was issued in the same moment as a change counts if it came after it', async () => {
+  const { authenticator, store } = gateFor(ann);
+  const before = await authenticator.login('ann', 'correct', here);
+  await store.put({ ...ann, role: 'developer' });
+  const after = await authenticator.login('ann', 'correct', here);
+  await expect(authenticator.verify(before.token)).rejects.toMatchObject(refusal);
+  expect(await authenticator.verify(after.token)).toMatchObject({ role: 'developer' });
+});
+
+test('a login that overlaps with a change of the password gives a token that is good for nothing', async () => {
+  const { authenticator, store } = gateFor(ann);
+  const find = store.find;
+  store.find = async (name) => {
+    const found = await find(name);
+    store.find = find;
+    await store.put({ ...ann, passwordHash: 'other' });
+    return found;
+  };
+  const { token } = await authenticator.login('ann', 'correct', here);
+  await expect(authenticator.verify(token)).rejects.toMatchObject(refusal);
+});
+
+describe('local', () => {
+  test('cannot be had by a token, even if the store holds such a user', async () => {
+    const { authenticator, store } = gateFor({ ...ann, name: 'local' });
+    const local = await store.find('local');
+    const { token } = await openTokens(secret, now).issue({
+      name: 'local',
+      role: 'admin',
+      tokenVersion: local?.tokenVersion ?? '',
+    });
+    await expect(authenticator.verify(token)).rejects.toMatchObject(refusal);
+    await expect(authenticator.login('local', 'correct', here)).rejects.toMatchObject(refusal);
+  });
+});
+
+test('open mode still refuses a bad token', async () => {
+  const { authenticator } = gateOver(usersInMemory(), true);
+  expect(authenticator.open).toBe(true);
+  await expect(authenticator.verify('nonsense')).rejects.toMatchObject(refusal);
+});
+
+test('a store that fails is a bug, not a refusal', async () => {
+  const { authenticator, store } = gateFor(ann);
+  const { token } = await authenticator.login('ann', 'correct', here);
+  store.find = () => Promise.reject(new Error('disk gone'));
+  await expect(authenticator.verify(token)).rejects.toThrow('disk gone');
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestServer } from '../testing/server.ts';
+
+/** A port that nobody listens on, a moment ago. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+test('a start that fails for an extra listener leaves nothing open: neither its port nor its data folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-listen-'));
+  const settings = { PORT: String(freePort()), PARLANCE_DATA: join(folder, 'data') };
+  const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const failed = startTestServer({ ...settings, PARLANCE_DOORS: `broadcast=${other.port}` });
+  await expect(failed).rejects.toThrow(
+    `port ${other.port} on 127.0.0.1 is in use: choose another with --door broadcast=PORT`,
+  );
+  await expect(fetch(`http://127.0.0.1:${settings.PORT}/health`)).rejects.toThrow('ECONNREFUSED');
+  const server = await startTestServer(settings);
+  expect((await fetch(`${server.http}/health`)).status).toBe(200);
+  await server.stop();
+  other.stop(true);
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,18 @@
+/** A listener, or one line that says which setting to change. */
+import type { Server } from 'bun';
+import type { DialectName } from '../dialects/shared/dialect.ts';
+import { type Listening, listen } from '../http/listener.ts';
+
+/** `dialect` is that of an extra listener, null for the default one. Throws where anyone listens on the port. */
+export function listenOrExplain(dialect: DialectName | null, listening: Listening): Server<unknown> {
+  try {
+    return listen(listening);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown;
+    const { hostname, port } = listening;
+    const setting = dialect === null ? '--port PORT' : `--door ${dialect}=PORT`;
+    throw new Error(`port ${port} on ${hostname} is in use: choose another with ${setting}`, {
+      cause: thrown,
+    });
+  }
+}

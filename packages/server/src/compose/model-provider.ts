@@ -1,0 +1,74 @@
+/** The composition of providers: which wire answers for which model. */
+import { Fault } from '@parlance/protocol';
+import {
+  type Config,
+  ConfigError,
+  contextLimitOf,
+  knownContextLimit,
+  type ModelChoice,
+} from '../config/config.ts';
+import type { Log } from '../core/ports/logger.ts';
+import type { Provider } from '../core/ports/provider.ts';
+import { anthropic } from '../providers/anthropic.ts';
+import { google } from '../providers/google.ts';
+import { fetchClient } from '../providers/http/fetch-client.ts';
+import { socketClient } from '../providers/http/socket-client.ts';
+import { type HttpProviderOptions, httpProvider } from '../providers/http-provider.ts';
+import { offlineProvider } from '../providers/offline/provider.ts';
+import { openaiChat } from '../providers/openai-chat.ts';
+import { openaiResponses } from '../providers/openai-responses.ts';
+import { DEFAULT_RETRY } from '../providers/retry.ts';
+
+export function openProvider(choice: ModelChoice, config: Config, log: Log): Provider {
+  if (choice.provider === 'offline') return offlineProvider({ delayMs: config.offlineDelay });
+  const { provider, model, baseUrl, key = '' } = choice;
+  const options: HttpProviderOptions = {
+    name: provider,
+    model,
+    contextLimit: config.contextLimit ?? contextLimitOf(model),
+    idleMs: config.providerIdle,
+    retry: DEFAULT_RETRY,
+    limits: config,
+    http: config.http === 'fetch' ? fetchClient : socketClient,
+    log,
+  };
+  const reached = { key, baseUrl, model };
+  switch (provider) {
+    case 'openai':
+      return choice.api === 'chat'
+        ? httpProvider(openaiChat(reached), options)
+        : httpProvider(openaiResponses(reached), options);
+    case 'anthropic':
+      return httpProvider(anthropic(reached), options);
+    case 'google':
+      return httpProvider(google(reached), options);
+  }
+}
+
+/** Sessions may name any model: so many are kept open. */
+const MOST_OPENED = 100;
+
+/** Providers for agents and sessions that name a model of their own. Throws `invalid` where it cannot be reached. */
+export function providersByModel(config: Config, log: Log): (model: string) => Provider {
+  const opened = new Map<string, Provider>();
+  return (model) => {
+    const known = opened.get(model);
+    if (known) return known;
+    // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
+    const contextLimit = knownContextLimit(model) ?? config.contextLimit;
+    const provider = openProvider(reachable(config, model), { ...config, contextLimit }, log);
+    const [oldest] = opened.keys();
+    if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest);
+    opened.set(model, provider);
+    return provider;
+  };
+}
+
+function reachable(config: Config, model: string): ModelChoice {
+  try {
+    return config.modelNamed(model);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    throw new Fault('invalid', `The model ${model} cannot be used: ${thrown.message}.`, { cause: thrown });
+  }
+}

@@ -1,0 +1,144 @@
+/** What the operator decided: defaults < config file < environment < flags. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { z } from 'zod';
+import { isRegistered, refuseTracked, refuseUnregistered, registryIn } from './data-folder.ts';
+import { ConfigError } from './error.ts';
+import { isInstallation, WORKSPACE } from './installation.ts';
+import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './model.ts';
+import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
+import { type Environment, type Given, readSources, settingOf } from './sources.ts';
+
+export { beginDataFolder } from './data-folder.ts';
+export { ConfigError } from './error.ts';
+export { helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
+export { contextLimitOf, knownContextLimit, type ModelChoice } from './model.ts';
+export { SETTINGS, type Setting } from './settings.ts';
+export type { ConfiguredUser, DialectName, Door } from './values.ts';
+
+type Table = typeof SETTINGS;
+type Values = {
+  readonly [Key in SettingKey]:
+    | z.output<ReturnType<Table[Key]['schema']>>
+    | (undefined extends Table[Key]['fallback'] ? undefined : never);
+};
+
+export type Registration = {
+  /** null if the environment names no place for it */
+  readonly registry: string | null;
+  /** the operator named the folder, and can do so again */
+  readonly isNamed: boolean;
+};
+
+/** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
+export type Config = Settled & {
+  /** where tools work. The default workspace need not exist yet */
+  readonly cwd: string;
+  /** the config file in use, absolute */
+  readonly configFile: string | null;
+  /** files that look like a configuration and lie where nothing is read from */
+  readonly ignoredFiles: readonly string[];
+  /** how the data folder is to be known at the next start; null if it is already */
+  readonly registration: Registration | null;
+  readonly auth: 'open' | 'required';
+  readonly model: ModelChoice;
+  /** another model, as an agent names it; throws `ConfigError` where its key is missing */
+  readonly modelNamed: (model: string) => ModelChoice;
+};
+
+/** Settings that the configuration does not carry on: `auth` and `model` say what follows from them. */
+const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd', 'database', 'redis']);
+type Settled = Omit<Values, 'auth' | 'cwd' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
+
+function parse(key: SettingKey, given: Given | undefined): unknown {
+  const setting = settingOf(key);
+  if (given === undefined && setting.fallback === undefined) return undefined;
+  const result = setting.schema().safeParse(given === undefined ? setting.fallback : given.raw);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const index = issue?.path[0];
+  const entry = setting.secret && typeof index === 'number' ? ` entry ${index + 1}` : '';
+  const message = issue?.message ?? 'is wrong';
+  const shown = !setting.secret && typeof given?.raw === 'string' && message.startsWith('must be');
+  throw new ConfigError(`${given?.label ?? key}${entry} ${message}${shown ? `, not "${given.raw}"` : ''}`);
+}
+
+/** Loopback: what only this machine can reach. */
+const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+
+function chooseAuth(host: string, auth: Config['auth'] | undefined): Config['auth'] {
+  if (auth === 'required' || isLoopback(host)) return auth ?? 'open';
+  throw new ConfigError(
+    `host ${host} is not loopback: PARLANCE_AUTH=required (or --auth required) is needed to listen there`,
+  );
+}
+
+function checkPorts({ port, doors }: Config): void {
+  const taken = new Set([port]);
+  for (const door of doors) {
+    if (door.port !== 0 && taken.has(door.port))
+      throw new ConfigError(`door ${door.dialect}=${door.port} uses a port that is taken by another door`);
+    taken.add(door.port);
+  }
+}
+
+function existingFolder(path: string, label: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new ConfigError(`${label} must be an existing folder, not "${path}"`);
+}
+
+/** Without a setting, tools work in the current folder, but never in the server's own code. */
+function chooseWorkingDirectory(given: Given | undefined, chosen: string | undefined, cwd: string): string {
+  if (chosen !== undefined) return existingFolder(resolve(cwd, chosen), given?.label ?? 'cwd');
+  return isInstallation(existingFolder(realpathSync(cwd), 'the current folder')) ? WORKSPACE : cwd;
+}
+
+const CONFIG_FILE_OF_A_FOLDER = 'parlance.json';
+
+/** What lies in a folder that tools or a clone write to is never a configuration by itself. */
+const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
+  [...new Set(folders.map((folder) => join(folder, CONFIG_FILE_OF_A_FOLDER)))].filter(
+    (path) => path !== used && existsSync(path),
+  );
+
+/** Programs start beside the file that names them: in the current folder a clone could say what `npx` runs. */
+const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpServers'] =>
+  Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? server : { ...server, cwd: resolve(folder, server.cwd ?? '.') },
+    ]),
+  );
+
+/** Throws `ConfigError`. Reads the config file and looks at the folders that are named; changes nothing. */
+export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
+  const { given, file } = readSources(argv, env, cwd);
+  const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
+  const rest = Object.fromEntries(Object.entries(values).filter(([key]) => !SETTLED.has(key))) as Settled;
+  const workingDirectory = chooseWorkingDirectory(given.get('cwd'), values.cwd, cwd);
+  const data = resolve(cwd, values.data);
+  const registry = registryIn(env);
+  const config: Config = {
+    ...rest,
+    auth: chooseAuth(values.host, values.auth),
+    model: chooseModel(values),
+    modelNamed: (model) => chooseModel({ ...values, model, provider: undefined }),
+    data,
+    cwd: workingDirectory,
+    mcpServers: file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers,
+    configFile: file,
+    ignoredFiles: ignoredIn([cwd, workingDirectory], file),
+    registration: isRegistered(data, registry) ? null : { registry, isNamed: given.has('data') },
+  };
+  checkPorts(config);
+  if (!given.has('data')) {
+    refuseTracked(data);
+    refuseUnregistered(data, registry);
+  }
+  return Object.freeze(config);
+}
+
+/** The data folder alone, for commands that work on it without a server. The other settings may be wrong. */
+export function loadDataFolder(argv: readonly string[], env: Environment, cwd: string): string {
+  return resolve(cwd, String(parse('data', readSources(argv, env, cwd).given.get('data'))));
+}

@@ -1,0 +1,34 @@
+/** Where the server's own code is, and where tools work if they are started from there. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { isObject } from '@parlance/protocol';
+import { contains } from '../tools/paths.ts';
+
+const CHECKOUT = 'parlance-workspace';
+
+const isCheckout = (folder: string): boolean => {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return false;
+  const about: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return isObject(about) && about.name === CHECKOUT;
+};
+
+/** The checkout (or its copy in an image) that `folder` lies in; else the outermost `node_modules`, else `folder`. */
+export function installationOf(folder: string): string {
+  const packages = `${sep}node_modules`;
+  const at = `${folder}${sep}`.indexOf(`${packages}${sep}`);
+  if (at >= 0) return folder.slice(0, at + packages.length);
+  for (let parent = folder; dirname(parent) !== parent; parent = dirname(parent)) {
+    if (isCheckout(parent)) return parent;
+  }
+  return folder;
+}
+
+export const INSTALLATION = installationOf(realpathSync(import.meta.dir));
+
+/** The one folder in the installation that tools may change. Ignored by git. */
+export const WORKSPACE = join(INSTALLATION, 'workspace');
+
+/** Part of the server's own code, by its real path. */
+export const isInstallation = (path: string): boolean =>
+  contains(INSTALLATION, path) && !contains(WORKSPACE, path);

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'bun:test';
+import { type Ask, type CommandInput, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { calls, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { quiet } from '../../testing/ticks.ts';
+import type { Provider, ProviderEvent } from '../ports/provider.ts';
+import { defineTool } from '../ports/tool.ts';
+
+describe('a call that is cancelled while its approval is looked up', () => {
+  /** A tool that says late whether it asks, and shows whether it ran. */
+  function lateTool() {
+    const reached = Promise.withResolvers<void>();
+    const verdict = Promise.withResolvers<Ask | null>();
+    const runs: string[] = [];
+    const tool = defineTool({
+      name: 'late',
+      description: 'Deletes something.',
+      input: z.object({}),
+      approval: () => {
+        reached.resolve();
+        return verdict.promise;
+      },
+      run: async (_input, { call }) => {
+        runs.push(call);
+        return { parts: [textPart('deleted')] };
+      },
+    });
+    return { tool, reached: reached.promise, allow: () => verdict.resolve(null), runs };
+  }
+
+  const CANCELS: Record<string, CommandInput> = {
+    cancel: { type: 'turn.cancel' },
+    'newer message': { type: 'input.submit', parts: [textPart('Instead')], mode: 'supersede' },
+    clear: { type: 'session.clear' },
+  };
+  for (const [name, command] of Object.entries(CANCELS)) {
+    test(`does not run without having been started: ${name}`, async () => {
+      const { tool, reached, allow, runs } = lateTool();
+      const stage = await setStage([calls('late', {}), says('Then not.')], { tools: [tool] });
+      await say(stage.engine, 'Delete it');
+      await reached;
+      await stage.engine.send(SESSION, command, CALLER);
+      allow();
+      await stage.engine.rested(SESSION);
+      await quiet();
+      expect(runs).toEqual([]);
+      expect(stage.events.map(({ type }) => type)).not.toContain('tool.started');
+      expect(stage.events.filter(({ type }) => type === 'tool.ended')).toHaveLength(1);
+    });
+  }
+});
+
+/** A model whose words come when the test says so: as events, or offered on the path of a token. */
+function dictated() {
+  const asked = Promise.withResolvers<(text: string) => boolean>();
+  const events: ProviderEvent[] = [];
+  let wake = Promise.withResolvers<void>();
+  const provider: Provider = {
+    ...scriptedProvider([]),
+    async *stream(_prompt, _signal, take) {
+      asked.resolve((text) => take?.('text', text) ?? false);
+      for (;;) {
+        for (const event of events.splice(0)) yield event;
+        await wake.promise;
+        wake = Promise.withResolvers();
+      }
+    },
+  };
+  return {
+    provider,
+    /** resolves with the way to offer words when the model is asked */
+    asked: asked.promise,
+    yields(...more: ProviderEvent[]) {
+      events.push(...more);
+      wake.resolve();
+    },
+  };
+}
+
+describe('once a cancel is decided, though it is not recorded yet', () => {
+  /** A turn that has said "Half", and whose cancel waits for the disk. */
+  async function cancelling() {
+    const store = controlledStore();
+    const model = dictated();
+    const stage = await setStage([], { store, parts: { provider: model.provider } });
+    const shown = stage.happens('text.delta');
+    await say(stage.engine, 'Go');
+    const offer = await model.asked;
+    model.yields({ type: 'text', text: 'Half' });
+    await shown;
+    const held = store.hold('before');
+    const cancelled = stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await held.reached;
+    const finish = async () => {
+      await quiet();
+      held.release();
+      await cancelled;
+      await quiet();
+      const deltas = stage.events.flatMap((event) => (event.type === 'text.delta' ? [event.text] : []));
+      const ended = stage.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
+      return { deltas, ended };
+    };
+    return { model, offer, finish };
+  }
+
+  test('words that are offered are not taken, and nobody is shown them', async () => {
+    const { offer, finish } = await cancelling();
+    expect(offer(' more')).toBe(false);
+    expect(await finish()).toEqual({ deltas: ['Half'], ended: ['Half'] });
+  });
+
+  test.each<[string, ProviderEvent]>([
+    ['text', { type: 'text', text: ' more' }],
+    ['the beginning of another block', { type: 'reasoning', text: 'Hm.' }],
+    ['the end of the answer', { type: 'ended', usage: USAGE, stop: 'done' }],
+  ])('%s that arrives is dropped', async (_, event) => {
+    const { model, finish } = await cancelling();
+    model.yields(event);
+    expect(await finish()).toEqual({ deltas: ['Half'], ended: ['Half'] });
+  });
+});
+
+test('what a step has shown is void when it is asked again without a word about it', async () => {
+  const tooLong: ProviderEvent = {
+    type: 'failed',
+    fault: { code: 'context_too_long', message: 'The prompt is too long.' },
+  };
+  const stage = await setStage([
+    says('First answer.'),
+    [{ type: 'text', text: 'Half ' }, tooLong],
+    says('A summary.'),
+    says('Whole.'),
+  ]);
+  await say(stage.engine, 'First');
+  await stage.engine.rested(SESSION);
+  await say(stage.engine, 'Second');
+  await stage.engine.rested(SESSION);
+  const texts = stage.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
+  expect(texts).toEqual(['First answer.', 'Whole.']);
+  const blocks = stage.events.flatMap((event) => (event.type === 'text.delta' ? [event.block] : []));
+  expect(new Set(blocks).size).toBe(3);
+});

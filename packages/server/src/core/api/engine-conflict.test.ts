@@ -1,0 +1,127 @@
+/** Two engines write to one session, as two processes on one data folder would. */
+import { describe, expect, test } from 'bun:test';
+import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { calls, says } from '../../testing/scripted-provider.ts';
+import { CALLER, countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
+import { AppendConflict } from '../ports/event-store.ts';
+import { LiveSession } from '../runtime/live-session.ts';
+
+const inputs = (events: readonly DurableEvent[]) =>
+  events.flatMap((event) => (event.type === 'input.accepted' ? event.parts : []));
+const numbers = (events: readonly DurableEvent[]) => events.map(({ seq }) => seq);
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+describe('a session that another process has written to', () => {
+  test('is read again from where it was, everyone who watches is told, and the command is carried out', async () => {
+    const store = openMemoryStore();
+    const first = await setStage([says('One.'), says('Three.')], { store });
+    const second = await setStage([says('Two.')], { store });
+    await say(first.engine, 'first');
+    await first.engine.rested(SESSION);
+    await say(second.engine, 'second');
+    await second.engine.rested(SESSION);
+    await say(first.engine, 'third');
+    await first.engine.rested(SESSION);
+
+    const events = await store.read(SESSION, 0, 100);
+    expect(inputs(events)).toEqual([textPart('first'), textPart('second'), textPart('third')]);
+    expect(numbers(events)).toEqual(upTo(events.length));
+    expect(first.events.filter(isDurable)).toEqual(events);
+    expect((await first.engine.snapshot(SESSION)).seq).toBe(events.length);
+    // The model is shown what was said elsewhere, too.
+    expect(JSON.stringify(first.provider.prompts.at(-1)?.items)).toContain('Two.');
+    const loaded = await LiveSession.load(
+      SESSION,
+      first.engine.catalog.first(first.engine.catalog.defaultDomain),
+      { store, now: Date.now, newId: countingIds(), log: console },
+      [],
+    );
+    expect((await first.engine.snapshot(SESSION)).seq).toBe(loaded.state.seq);
+  });
+
+  test('that it cancelled is stopped here, and nothing more of the turn is recorded', async () => {
+    const store = openMemoryStore();
+    const first = await setStage([calls('endless', {}), says('Next.')], { store });
+    const started = first.happens('tool.started');
+    await say(first.engine, 'begin');
+    await started;
+    const second = await setStage([], { store });
+    const { turn } = await second.engine.snapshot(SESSION);
+    expect(turn).not.toBeNull();
+    await second.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    const cancelled = first.happens('turn.cancelled');
+    await say(first.engine, 'go on');
+    await cancelled;
+    await first.engine.rested(SESSION);
+    const events = await store.read(SESSION, 0, 100);
+    expect(events.filter(({ type }) => type === 'turn.cancelled')).toHaveLength(1);
+    expect(events.at(-1)?.type).toBe('turn.ended');
+    expect(numbers(events)).toEqual(upTo(events.length));
+    await second.engine.drain(0);
+  });
+
+  test('once more between reading and writing is read again, but not for ever', async () => {
+    const inner = openMemoryStore();
+    let conflicts = 0;
+    let rivals = 3;
+    const rival = await setStage(
+      Array.from({ length: 10 }, () => says('Me.')),
+      { store: inner },
+    );
+    const store: typeof inner = {
+      ...inner,
+      async append(expected, events, record) {
+        if (rivals-- > 0) {
+          await say(rival.engine, 'me first');
+          await rival.engine.rested(SESSION);
+        }
+        await inner.append(expected, events, record).catch((thrown: unknown) => {
+          if (thrown instanceof AppendConflict) conflicts++;
+          throw thrown;
+        });
+      },
+    };
+    const { engine } = await setStage([says('At last.')], { store });
+    await say(engine, 'now me');
+    await engine.rested(SESSION);
+    expect(conflicts).toBe(3);
+    rivals = Number.POSITIVE_INFINITY;
+    await expect(say(engine, 'never')).rejects.toThrow('is at event');
+    expect(conflicts).toBe(9);
+  });
+});
+
+describe('a session that did not exist', () => {
+  test('and was made elsewhere meanwhile is there when it is next asked for', async () => {
+    const store = openMemoryStore();
+    const first = await setStage([], { store });
+    expect((await first.engine.snapshot(SESSION)).seq).toBe(0);
+    const second = await setStage([says('Hello.')], { store });
+    await say(second.engine, 'Hi');
+    await second.engine.rested(SESSION);
+    const { seq } = await second.engine.snapshot(SESSION);
+    expect((await first.engine.snapshot(SESSION)).seq).toBe(seq);
+    expect(first.events.filter(isDurable)).toEqual(await store.read(SESSION, 0, 100));
+  });
+});
+
+test('an append that failed leaves the session as the log has it, also where it was written after all', async () => {
+  const store = controlledStore();
+  const inner = store.append;
+  let lie = true;
+  store.append = async (expected, durableEvents, record) => {
+    await inner(expected, durableEvents, record);
+    if (lie) throw new Error('the connection broke before the answer came');
+  };
+  const { engine, events } = await setStage([says('Hello.'), says('Hello.')], { store });
+  await expect(say(engine, 'Hi')).rejects.toThrow('the connection broke');
+  lie = false;
+  await say(engine, 'Again');
+  await engine.rested(SESSION);
+  const durableEvents = await store.read(SESSION, 0, 100);
+  expect(inputs(durableEvents)).toEqual([textPart('Hi'), textPart('Again')]);
+  expect(numbers(durableEvents)).toEqual(upTo(durableEvents.length));
+  expect(events.filter(isDurable)).toEqual(durableEvents);
+});

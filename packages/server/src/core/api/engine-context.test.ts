@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { textOf } from '@parlance/protocol';
+import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+
+const TOO_LONG: Line = {
+  type: 'failed',
+  fault: { code: 'context_too_long', message: 'The prompt is too long.' },
+};
+
+async function turn(stage: Stage, text: string, last: 'turn.ended' | 'turn.failed' = 'turn.ended') {
+  const ended = stage.happens(last);
+  await say(stage.engine, text);
+  return ended;
+}
+
+test("a vendor's own count is believed, and what came after it is added", async () => {
+  const provider = { ...scriptedProvider([calls('lookup', { word: 'a' }), says('Done.')]), counts: true };
+  const stage = await setStage([], { parts: { provider } });
+  await turn(stage, 'Hi');
+  expect((await stage.engine.contextUse(SESSION)).tokens).toBe(15);
+});
+
+test('a prompt that the vendor refuses as too long is made shorter and asked again, once', async () => {
+  const stage = await setStage([
+    says('A long story. '.repeat(20)),
+    [TOO_LONG],
+    says('They asked.'),
+    says('Shorter.'),
+  ]);
+  await turn(stage, 'First');
+  await turn(stage, 'Second');
+  expect(stage.events.filter((event) => event.type === 'context.compacted')).toHaveLength(1);
+  expect(stage.events.findLast((event) => event.type === 'text.ended')).toMatchObject({ text: 'Shorter.' });
+});
+
+test('refused twice, or with nothing to make shorter, the turn fails', async () => {
+  const stage = await setStage([
+    says('A long story. '.repeat(20)),
+    [TOO_LONG],
+    says('They asked.'),
+    [TOO_LONG],
+  ]);
+  await turn(stage, 'First');
+  expect(await turn(stage, 'Second', 'turn.failed')).toMatchObject({ fault: { code: 'context_too_long' } });
+  const alone = await setStage([[TOO_LONG]]);
+  expect(await turn(alone, 'First', 'turn.failed')).toMatchObject({ fault: { code: 'context_too_long' } });
+});
+
+test('a compaction counts in the terms of the vendor, and is smaller', async () => {
+  const answers = [says('A long story. '.repeat(20)), says('They asked.')];
+  const stage = await setStage([], { parts: { provider: { ...scriptedProvider(answers), counts: true } } });
+  await turn(stage, 'First');
+  await stage.engine.send(SESSION, { type: 'context.compact' }, CALLER);
+  const compacted = stage.events.find((event) => event.type === 'context.compacted');
+  expect(compacted?.oldTokens).toBe(15);
+  expect((await stage.engine.contextUse(SESSION)).tokens).toBe(compacted?.newTokens ?? 0);
+  expect(compacted?.newTokens).toBeLessThan(15);
+});
+
+test('old, large outputs are cut before a summary is made of them', async () => {
+  const word = 'x'.repeat(50_000);
+  const stage = await setStage([calls('lookup', { word }), says('Done.'), says('They looked a word up.')], {
+    parts: { context: { strategy: 'none', threshold: 0.8 } },
+  });
+  await turn(stage, 'First');
+  await stage.engine.send(SESSION, { type: 'context.compact' }, CALLER);
+  const asked = stage.provider.prompts.at(-1);
+  expect(asked?.task).toBe('compaction');
+  const result = asked?.items.find((item) => item.kind === 'result');
+  expect(result && textOf(result.parts).length).toBeLessThan(3_000);
+});
+
+test('an agent with a model of its own is answered by it, with the tools it names alone', async () => {
+  const own = { ...scriptedProvider([says('I am another model.')]), contextLimit: 50_000 };
+  const { defaultRoster } = await import('../../compose/domains.ts');
+  const catalog = defaultRoster();
+  const coder = { ...catalog.agent('coder'), model: 'other', tools: ['lookup'] };
+  const agents = catalog.agents.map((agent) => (agent.id === 'coder' ? coder : agent));
+  const { AgentCatalog } = await import('../domain/agent-catalog.ts');
+  const stage = await setStage([], {
+    parts: {
+      catalog: new AgentCatalog(catalog.domains, agents, catalog.defaultDomain),
+      providerFor: () => own,
+    },
+  });
+  expect(await turn(stage, 'Hi')).toMatchObject({ context: { limit: 50_000 } });
+  expect(own.prompts[0]?.tools.map((tool) => tool.name)).toEqual(['lookup']);
+  expect((await stage.engine.contextUse(SESSION)).limit).toBe(50_000);
+});
+
+test('what a vendor sealed is given back to it unread, with the reasoning it belongs to', async () => {
+  const sealed = { provider: 'scripted', data: { signature: 'abc' } };
+  const thinking: Line[] = [
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'sealed', sealed },
+  ];
+  const signedCall: Line = { type: 'call', call: 'c1', tool: 'lookup', input: { word: 'a' }, sealed };
+  const ended: Line = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'calls' };
+  const stage = await setStage([[...thinking, signedCall, ended], says('Done.')]);
+  await turn(stage, 'Hi');
+  const items = stage.provider.prompts.at(-1)?.items ?? [];
+  expect(items[1]).toEqual({ kind: 'reasoning', text: 'Hm.', sealed });
+  expect(items[2]).toMatchObject({ kind: 'call', sealed });
+});

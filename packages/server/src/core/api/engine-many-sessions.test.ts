@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { calls, says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
+
+const ask = calls('shell', { command: ['ls'] });
+const refOf = (id: string): SessionRef => ({ owner: LOCAL.id, id: id as SessionId });
+
+/** Counts the records and events that come out of a store. */
+function counted(store: EventStore): { store: EventStore; rows: () => number } {
+  let rows = 0;
+  const passed = <Value>(value: Value, count: number): Value => {
+    rows += count;
+    return value;
+  };
+  return {
+    rows: () => rows,
+    store: {
+      ...store,
+      load: async (ref) => passed(await store.load(ref), 1),
+      lookup: async (key, within) => passed(await store.lookup(key, within), 1),
+      findById: async (id) => {
+        const found = await store.findById(id);
+        return passed(found, found.length);
+      },
+      list: async (query) => {
+        const page = await store.list(query);
+        return passed(page, page.sessions.length);
+      },
+      read: async (ref, after, limit) => {
+        const events = await store.read(ref, after, limit);
+        return passed(events, events.length);
+      },
+    },
+  };
+}
+
+/** A store with one session that waits for an approval, and many others: idle, failed, waiting for a client. */
+async function crowded(others: number): Promise<{ store: EventStore; approval: ApprovalId }> {
+  const store = openMemoryStore();
+  const stage = await setStage([ask], { store });
+  await say(stage.engine, 'Run ls');
+  await stage.engine.rested(SESSION);
+  const record = await store.load(SESSION);
+  const [created] = await store.read(SESSION, 0, 1);
+  const approval = record?.approval;
+  if (!record || !created || !approval) throw new Error('nothing waits');
+  for (let index = 0; index < others; index++) {
+    const ref = refOf(`other-${index}`);
+    const status = (['idle', 'failed', 'waiting'] as const)[index % 3] ?? 'idle';
+    const other: SessionRecord = { ...record, ref, status, approval: null, head: 1, checkpoint: null };
+    await store.append(0, [{ ...created, session: ref.id }], other);
+  }
+  return { store, approval };
+}
+
+/** How many rows each step of a new process reads. */
+async function rowsRead(others: number): Promise<Record<string, number>> {
+  const { store: kept, approval } = await crowded(others);
+  const { store, rows } = counted(kept);
+  const { engine }: Stage = await setStage([says('Done.')], { store });
+  const read = async (work: () => Promise<unknown>) => {
+    const before = rows();
+    await work();
+    return rows() - before;
+  };
+  const answer = () => engine.answer(approval, { answer: 'once' }, CALLER);
+  const start = await read(() => engine.recover());
+  const approvals = await read(() => engine.approvals(LOCAL, { limit: 50 }));
+  const answered = await read(answer);
+  await engine.rested(SESSION);
+  const late = await read(async () => {
+    await expect(answer()).rejects.toMatchObject({ code: 'no_approval' });
+  });
+  return { start, approvals, answered, late };
+}
+
+test('starting, listing approvals and answering read as much with 1,000 sessions as with 10', async () => {
+  const few = await rowsRead(10);
+  expect(await rowsRead(1_000)).toEqual(few);
+  expect(few).toEqual({ start: 0, approvals: 1, answered: 1, late: 2 });
+});
+
+test('approvals come page by page, the session that changed last first', async () => {
+  const { engine } = await setStage([ask, ask, ask]);
+  const refs = ['first', 'second', 'third'].map(refOf);
+  for (const ref of refs) {
+    const parts = [textPart('Run ls')];
+    await engine.send(ref, { type: 'input.submit', parts, mode: 'queue' }, CALLER);
+    await engine.rested(ref);
+  }
+  const first = await engine.approvals(LOCAL, { limit: 2 });
+  expect(first.waiting.map(({ ref }) => String(ref.id))).toEqual(['third', 'second']);
+  const second = await engine.approvals(LOCAL, { limit: 2, cursor: first.next ?? '' });
+  expect(second.waiting.map(({ ref }) => String(ref.id))).toEqual(['first']);
+  expect(second.next).toBeNull();
+});
+
+describe('an approval that was answered is known', () => {
+  const REPEATED = 260;
+
+  test('after a restart, however many came after it, as the session it belongs to', async () => {
+    const store = openMemoryStore();
+    const before = await setStage([...Array.from({ length: REPEATED }, () => ask), says('Done.')], {
+      store,
+      parts: { maxSteps: REPEATED + 2 },
+    });
+    await say(before.engine, 'Run ls many times');
+    const approvals: ApprovalId[] = [];
+    for (let index = 0; index < REPEATED; index++) {
+      await before.engine.rested(SESSION);
+      const approval = (await before.engine.snapshot(SESSION)).approval?.approval;
+      if (!approval) throw new Error(`approval ${index} did not come`);
+      approvals.push(approval);
+      await before.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    }
+    await before.engine.rested(SESSION);
+
+    const { engine } = await setStage([], { store });
+    for (const approval of [approvals.at(0), approvals.at(-1)]) {
+      if (!approval) throw new Error('nothing was asked');
+      expect(await engine.lookup(LOCAL, { kind: 'approval', id: approval })).toEqual(SESSION);
+      const late = engine.send(SESSION, { type: 'approval.answer', approval, answer: 'once' }, CALLER);
+      await expect(late).rejects.toMatchObject({ code: 'no_approval' });
+    }
+  });
+
+  test('a turn is found by its id while it runs and after it ended, by its owner and by an admin', async () => {
+    const { engine, happens } = await setStage([says('Done.')]);
+    const started = happens('turn.started');
+    await say(engine, 'Go');
+    const { turn } = await started;
+    const key = { kind: 'turn', id: turn } as const;
+    expect(await engine.lookup(LOCAL, key)).toEqual(SESSION);
+    await engine.rested(SESSION);
+    expect(await engine.lookup(LOCAL, key)).toEqual(SESSION);
+    const stranger = { ...LOCAL, id: 'stranger' as typeof LOCAL.id, role: 'user' as const };
+    expect(await engine.lookup(stranger, key)).toBeNull();
+    expect(await engine.lookup({ ...stranger, role: 'admin' }, key)).toEqual(SESSION);
+  });
+});

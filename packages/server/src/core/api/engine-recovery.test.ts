@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type ApprovalId,
+  type CommandInput,
+  type DurableEvent,
+  isDurable,
+  LOCAL,
+  type SessionEvent,
+  type SessionId,
+  textPart,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, countingIds, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { quiet } from '../../testing/ticks.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Provider } from '../ports/provider.ts';
+import { defineTool, type Tool } from '../ports/tool.ts';
+import type { SessionRef } from './index.ts';
+
+const HANG: Line[] = [{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'Half ' }, { type: 'hang' }];
+const ignore = () => undefined;
+const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** A process that dies: what it does afterwards reaches the store no more. */
+function mortal(store: EventStore): { store: EventStore; die(): void } {
+  let dead = false;
+  return {
+    store: { ...store, append: (...given) => (dead ? new Promise(() => undefined) : store.append(...given)) },
+    die() {
+      dead = true;
+    },
+  };
+}
+
+/** Plays `act` in a process that then dies, and starts the next one on the same store. */
+async function restarted(
+  answers: Line[][],
+  act: (stage: Stage) => Promise<unknown>,
+  after: Line[][],
+  tools: Tool[] = [],
+): Promise<{ stage: Stage; events: () => Promise<DurableEvent[]> }> {
+  const ids = countingIds();
+  const disk = openMemoryStore();
+  const { store, die } = mortal(disk);
+  await act(await setStage(answers, { store, ids, tools }));
+  die();
+  const stage = await setStage(after, { store: disk, ids, tools });
+  return { stage, events: () => disk.read(SESSION, 0, 1_000) };
+}
+
+const contiguous = (events: readonly DurableEvent[]) =>
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+const typesOf = (events: readonly SessionEvent[]): string[] =>
+  events.filter(isDurable).map(({ type }) => type);
+
+describe('after the process was killed', () => {
+  test('a running turn is resumed: the unfinished step is asked again and void in the prompt', async () => {
+    const { stage, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'Hi');
+        await provider.hanging;
+      },
+      [says('Whole.')],
+    );
+    expect(await stage.engine.recover()).toBe(1);
+    await stage.engine.rested(SESSION);
+    expect(typesOf(await events()).slice(3)).toEqual([
+      'reasoning.ended',
+      'turn.resumed',
+      'text.ended',
+      'step.ended',
+      'turn.ended',
+    ]);
+    contiguous(await events());
+    expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('Hi')] }]);
+  });
+
+  test('a tool that was running is reported as outcome unknown and not run again', async () => {
+    let runs = 0;
+    const begun = Promise.withResolvers<void>();
+    const effect = defineTool({
+      name: 'effect',
+      description: 'Has an effect.',
+      input: z.object({}),
+      approval: () => null,
+      run: () => {
+        runs++;
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const { stage, events } = await restarted(
+      [calls('effect', {})],
+      async ({ engine }) => {
+        await say(engine, 'Do it');
+        await begun.promise;
+      },
+      [says('I do not know.')],
+      [effect],
+    );
+    await stage.engine.recover();
+    await stage.engine.rested(SESSION);
+    expect(runs).toBe(1);
+    const ended = (await events()).find((event) => event.type === 'tool.ended');
+    expect(ended).toMatchObject({ outcome: 'unknown' });
+    expect(stage.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
+  });
+
+  test('a tool that is the same whether it runs once or twice is run again', async () => {
+    let runs = 0;
+    const begun = Promise.withResolvers<void>();
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      input: z.object({}),
+      repeatable: true,
+      approval: () => null,
+      run: async () => {
+        if (++runs > 1) return { parts: [textPart('seen')] };
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const { stage, events } = await restarted(
+      [calls('look', {})],
+      async ({ engine }) => {
+        await say(engine, 'Look');
+        await begun.promise;
+      },
+      [says('I see.')],
+      [look],
+    );
+    await stage.engine.recover();
+    await stage.engine.rested(SESSION);
+    expect(runs).toBe(2);
+    expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
+  });
+
+  test('a pending approval is still pending under its id, and can be answered', async () => {
+    let approval: ApprovalId | undefined;
+    const { stage, events } = await restarted(
+      [calls('shell', { command: ['ls'] })],
+      async ({ engine }) => {
+        await say(engine, 'Run ls');
+        await engine.rested(SESSION);
+        approval = (await engine.snapshot(SESSION)).approval?.approval;
+        await say(engine, 'And then?');
+      },
+      [says('Done.'), says('Nothing more.')],
+    );
+    expect(await stage.engine.recover()).toBe(0);
+    const {
+      waiting: [waiting],
+    } = await stage.engine.approvals(LOCAL, { limit: 10 });
+    expect(waiting?.approval?.approval).toBe(approval as ApprovalId);
+    await stage.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
+    await stage.engine.rested(SESSION);
+    const types = typesOf(await events());
+    expect(types).not.toContain('turn.resumed');
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
+    contiguous(await events());
+  });
+
+  test('inputs that waited are answered, in order', async () => {
+    const { stage, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+        await say(engine, 'Second');
+        await say(engine, 'Third');
+      },
+      [says('1'), says('2'), says('3')],
+    );
+    await stage.engine.recover();
+    await stage.engine.rested(SESSION);
+    const users = stage.provider.prompts
+      .at(-1)
+      ?.items.flatMap((item) => (item.kind === 'user' ? item.parts : []));
+    expect(users).toEqual(['First', 'Second', 'Third'].map(textPart));
+    expect(typesOf(await events()).filter((type) => type === 'turn.ended')).toHaveLength(3);
+  });
+
+  test('an input that comes before the recovery finds the turn, which is resumed once', async () => {
+    const { stage, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+      },
+      [says('1'), says('2')],
+    );
+    await say(stage.engine, 'Second');
+    await stage.engine.recover();
+    await stage.engine.rested(SESSION);
+    const types = typesOf(await events());
+    expect(types.filter((type) => type === 'turn.resumed')).toHaveLength(1);
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
+    expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('First')] }]);
+  });
+
+  test('a turn that is cancelled before the recovery is not resumed', async () => {
+    const { stage, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+      },
+      [],
+    );
+    await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await stage.engine.recover();
+    await quiet();
+    expect(typesOf(await events())).not.toContain('turn.resumed');
+    expect(stage.provider.prompts).toEqual([]);
+  });
+
+  test('a session that cannot be read does not keep the others from going on', async () => {
+    const broken: SessionRef = { owner: LOCAL.id, id: 'broken' as SessionId };
+    const ids = countingIds();
+    const first = await setStage([HANG, HANG], { ids });
+    const input = { type: 'input.submit', parts: [textPart('Hi')] } as CommandInput;
+    for (const ref of [broken, SESSION]) await first.engine.send(ref, input, CALLER);
+    await quiet();
+    const store: EventStore = {
+      ...first.store,
+      read: async (ref, ...page) => {
+        if (ref.id === broken.id) throw new Error('not an event');
+        return first.store.read(ref, ...page);
+      },
+    };
+    const errors: string[] = [];
+    const log = { ...quietLog, error: (_: object, message: string) => errors.push(message) };
+    const { engine } = await setStage([says('Whole.')], { ids, store, parts: { log } });
+    expect(await engine.recover()).toBe(2);
+    await engine.rested(SESSION);
+    expect((await engine.record(SESSION))?.status).toBe('idle');
+    expect(errors).toEqual(['a session cannot be read']);
+  });
+});
+
+describe('draining', () => {
+  test('lets what runs finish, refuses what would begin, and loses no input', async () => {
+    const store = controlledStore();
+    const answered = Promise.withResolvers<void>();
+    const provider: Provider = {
+      ...scriptedProvider([]),
+      async *stream() {
+        yield { type: 'text', text: 'One.' };
+        await answered.promise;
+        yield { type: 'ended', usage: USAGE, stop: 'done' };
+      },
+    };
+    const { engine, happens } = await setStage([], { store, parts: { provider } });
+    const delta = happens('text.delta');
+    await say(engine, 'First');
+    await delta;
+    await say(engine, 'Second');
+    const drained = engine.drain(60_000);
+    answered.resolve();
+    expect(await drained).toBe(true);
+    expect(typesOf(await engine.events(SESSION, 0, 100))).toContain('turn.ended');
+    await expect(say(engine, 'Third')).rejects.toMatchObject({ code: 'shutting_down' });
+    await quiet();
+    expect((await engine.record(SESSION))?.status).toBe('running');
+    const next = await setStage([says('Two.')], { store });
+    expect(await next.engine.recover()).toBe(1);
+    await next.engine.rested(SESSION);
+    expect(typesOf(await next.engine.events(SESSION, 0, 100)).filter((t) => t === 'turn.ended')).toHaveLength(
+      2,
+    );
+  });
+
+  test('stops what does not finish in time, and records nothing: the next process goes on with it', async () => {
+    const { engine, provider, store } = await setStage([HANG, says('Never.')]);
+    await say(engine, 'First');
+    await provider.hanging;
+    expect(await engine.drain(0)).toBe(false);
+    await quiet();
+    expect(provider.prompts).toHaveLength(1);
+    expect((await engine.record(SESSION))?.status).toBe('running');
+    const next = await setStage([says('Whole.')], { store });
+    await next.engine.recover();
+    await next.engine.rested(SESSION);
+    expect((await next.engine.record(SESSION))?.status).toBe('idle');
+  });
+});

@@ -1,0 +1,182 @@
+import { expect, test } from 'bun:test';
+import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { calls, type Line, says } from '../../testing/scripted-provider.ts';
+import { SESSION, say, setStage } from '../../testing/stage.ts';
+import { delayed, quiet, ticks } from '../../testing/ticks.ts';
+import type { SessionSnapshot, Sink } from './index.ts';
+
+const think = (text: string): Line => ({ type: 'reasoning', text });
+const tell = (text: string): Line => ({ type: 'text', text });
+const SCRIPT = [
+  calls('lookup', { word: 'a' }, [think('They '), think('ask.'), tell('Let '), tell('me '), tell('look.')]),
+  says('It ', 'is ', 'a ', 'word.'),
+];
+
+const DURABLE = [
+  'session.created',
+  'input.accepted',
+  'turn.started',
+  'reasoning.ended',
+  'text.ended',
+  'call.requested',
+  'step.ended',
+  'tool.started',
+  'tool.ended',
+  'text.ended',
+  'step.ended',
+  'turn.ended',
+];
+
+/** What a watcher is told, after which event, and what it was shown when it began. */
+type Told = { after: number | 'now'; events: SessionEvent[]; before: number; snapshot: SessionSnapshot };
+
+/**
+ * Plays the script, and lets a watcher join after `moment` ticks, one that has read what is stored by then too. Null
+ * where the turn was over by then.
+ */
+async function joinAt(
+  moment: number,
+  from: number | 'now' | 'what is stored',
+  delays: [number, number],
+): Promise<Told | null> {
+  const store = delayed(openMemoryStore(), ...delays);
+  const { engine, happens } = await setStage(SCRIPT, { store });
+  let over = false;
+  const ended = happens('turn.ended').then(() => {
+    over = true;
+  });
+  const sent = say(engine, 'What is a?');
+  await ticks(moment);
+  if (over) return null;
+  const after = from === 'what is stored' ? (await engine.events(SESSION, 0, 100)).length : from;
+  const events: SessionEvent[] = [];
+  let told: Told | null = null;
+  const sink: Sink = (event) => events.push(structuredClone(event));
+  const watching = engine.watch(SESSION, after, sink, (watch) => {
+    told = { after, events, before: events.length, snapshot: watch.snapshot() };
+  });
+  await Promise.all([sent, watching, ended]);
+  await quiet();
+  return told;
+}
+
+function check({ events, before, snapshot }: Told, from: number): void {
+  const durableEvents = events.filter(isDurable);
+  expect(durableEvents.map(({ seq }) => seq)).toEqual(
+    DURABLE.slice(from).map((_, index) => from + index + 1),
+  );
+  expect(durableEvents.map(({ type }) => type)).toEqual(DURABLE.slice(from) as DurableEvent['type'][]);
+  expect(events.slice(0, before).every(isDurable)).toBe(true);
+  const texts = new Map<string, string>();
+  if (snapshot.open) texts.set(snapshot.open.block, snapshot.open.text);
+  for (const event of events.slice(before)) {
+    if (event.type === 'text.delta' || event.type === 'reasoning.delta')
+      texts.set(event.block, (texts.get(event.block) ?? '') + event.text);
+    if (event.type === 'text.ended' || event.type === 'reasoning.ended')
+      expect(texts.get(event.block)).toBe(event.text);
+  }
+}
+
+const DELAYS: [number, number][] = [
+  [0, 0],
+  [5, 0],
+  [0, 5],
+  [20, 3],
+  [3, 20],
+];
+
+for (const delays of DELAYS) {
+  test(`a watcher from the beginning sees every event once and every block whole, whenever it joins (${delays})`, async () => {
+    let joined = 0;
+    for (let moment = 0; ; moment++) {
+      const told = await joinAt(moment, 0, delays);
+      if (!told) break;
+      check(told, 0);
+      joined++;
+    }
+    expect(joined).toBeGreaterThan(40);
+  });
+
+  test(`a watcher that has read the past sees what follows it once, whenever it joins (${delays})`, async () => {
+    let ahead = 0;
+    for (let moment = 0; ; moment++) {
+      const told = await joinAt(moment, 'what is stored', delays);
+      if (!told) break;
+      check(told, Number(told.after));
+      if (told.after !== 0) ahead++;
+    }
+    expect(ahead).toBeGreaterThan(40);
+  });
+
+  test(`a watcher from now on sees everything after its first look, whenever it joins (${delays})`, async () => {
+    for (let moment = 0; ; moment++) {
+      const told = await joinAt(moment, 'now', delays);
+      if (!told) break;
+      expect(told.before).toBe(0);
+      check(told, told.snapshot.seq);
+    }
+  });
+}
+
+test('a watcher that comes back is told what it missed, and nothing twice', async () => {
+  for (let cursor = 0; cursor <= DURABLE.length; cursor++) {
+    const { engine, happens } = await setStage(SCRIPT);
+    const ended = happens('turn.ended');
+    await say(engine, 'What is a?');
+    await ended;
+    const seen: number[] = [];
+    const watch = await engine.watch(SESSION, cursor, (event) => {
+      if (isDurable(event)) seen.push(event.seq);
+    });
+    expect(seen).toEqual(DURABLE.slice(cursor).map((_, index) => cursor + index + 1));
+    watch.stop();
+  }
+});
+
+test('a watcher that leaves in the middle cancels nothing', async () => {
+  const { engine, happens, events } = await setStage(SCRIPT);
+  const watch = await engine.watch(SESSION, 0, () => undefined);
+  const delta = happens('text.delta');
+  const ended = happens('turn.ended');
+  await say(engine, 'What is a?');
+  await delta;
+  watch.stop();
+  await ended;
+  expect(events.filter(isDurable).map(({ type }) => type)).toEqual(DURABLE as DurableEvent['type'][]);
+});
+
+test('a watcher that throws keeps neither the others nor the session from going on', async () => {
+  const errors: string[] = [];
+  const ignore = () => undefined;
+  const log = {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (_: object, message: string) => errors.push(message),
+  };
+  const { engine, happens, events } = await setStage(SCRIPT, { parts: { log } });
+  await engine.watch(SESSION, 'now', () => {
+    throw new Error('a bug in a projection');
+  });
+  const ended = happens('turn.ended');
+  await say(engine, 'What is a?');
+  await ended;
+  expect(events.filter(isDurable)).toHaveLength(DURABLE.length);
+  expect(new Set(errors)).toEqual(new Set(['a watcher failed']));
+  await say(engine, 'And again?');
+});
+
+test('who watches an owner hears all of its sessions and none of another', async () => {
+  const { engine } = await setStage(SCRIPT);
+  const heard: string[] = [];
+  const stop = engine.watchOwner(SESSION.owner, (event) => heard.push(event.session));
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(new Set(heard)).toEqual(new Set([SESSION.id]));
+  const count = heard.length;
+  stop();
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  expect(heard).toHaveLength(count);
+});

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type ApprovalId,
+  type DurableEvent,
+  isDurable,
+  LOCAL,
+  type Principal,
+  type PrincipalId,
+  ROLE_PERMISSIONS,
+  type Role,
+  type SessionId,
+  textPart,
+} from '@parlance/protocol';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { quiet } from '../../testing/ticks.ts';
+import type { Provider } from '../ports/provider.ts';
+import type { Engine } from './engine.ts';
+import type { Caller, SessionRef } from './index.ts';
+
+const person = (id: string, role: Role): Caller => {
+  const principal: Principal = { id: id as PrincipalId, role, permissions: ROLE_PERMISSIONS[role] };
+  return { principal, dialect: 'native' };
+};
+const ref = (id: string, owner: string = LOCAL.id): SessionRef => ({
+  owner: owner as PrincipalId,
+  id: id as SessionId,
+});
+const submit = (engine: Engine, where: SessionRef, text: string, caller = CALLER) =>
+  engine.send(where, { type: 'input.submit', parts: [textPart(text)] }, caller);
+const typesOf = (events: readonly DurableEvent[]): string[] => events.map(({ type }) => type);
+const HANG: Line[] = [{ type: 'text', text: 'Wait ' }, { type: 'hang' }];
+
+describe('turns', () => {
+  test('one turn at a time per session: inputs are answered in the order in which they were accepted', async () => {
+    let running = 0;
+    let most = 0;
+    const inner = scriptedProvider(Array.from({ length: 20 }, (_, index) => says(`Answer ${index}`)));
+    const provider: Provider = {
+      ...inner,
+      contextLimit: 1_000_000,
+      async *stream(prompt, signal) {
+        most = Math.max(most, ++running);
+        try {
+          yield* inner.stream(prompt, signal);
+        } finally {
+          running--;
+        }
+      },
+    };
+    const { engine, events } = await setStage([], { parts: { provider } });
+    await Promise.all(Array.from({ length: 20 }, (_, index) => say(engine, `Question ${index}`)));
+    await engine.rested(SESSION);
+    const durableEvents = events.filter(isDurable);
+    const accepted = durableEvents.flatMap((event) => (event.type === 'input.accepted' ? [event.input] : []));
+    const begun = durableEvents.flatMap((event) => (event.type === 'turn.started' ? [event.input] : []));
+    expect(most).toBe(1);
+    expect(begun).toEqual(accepted);
+    const last = inner.prompts.at(-1)?.items.filter(({ kind }) => kind === 'user');
+    expect(last).toHaveLength(20);
+  });
+
+  test('sessions run side by side', async () => {
+    const { engine, provider } = await setStage([HANG, says('Not held up.')]);
+    await submit(engine, ref('slow'), 'Hi');
+    await provider.hanging;
+    await submit(engine, ref('quick'), 'Hi');
+    await engine.rested(ref('quick'));
+    expect((await engine.snapshot(ref('slow'))).turn).not.toBeNull();
+  });
+
+  test('no more turns at once than the limit: the next begins when one ends', async () => {
+    const { engine, provider } = await setStage([HANG, says('Now me.')], { parts: { turnsAtOnce: 1 } });
+    await submit(engine, ref('first'), 'Hi');
+    await provider.hanging;
+    await submit(engine, ref('second'), 'Hi');
+    await quiet();
+    expect(provider.prompts).toHaveLength(1);
+    await engine.send(ref('first'), { type: 'turn.cancel' }, CALLER);
+    await engine.rested(ref('second'));
+    expect(provider.prompts).toHaveLength(2);
+  });
+
+  test('a turn that is over what it may take fails and says so', async () => {
+    const again = Array.from({ length: 5 }, (_, index) =>
+      calls('lookup', { word: 'a' }, [], `call_${index}`),
+    );
+    const { engine, happens, events } = await setStage(again, { parts: { maxSteps: 3 } });
+    const failed = happens('turn.failed');
+    await say(engine, 'Go on for ever');
+    expect((await failed).fault.code).toBe('too_many_steps');
+    expect(events.filter(({ type }) => type === 'step.ended')).toHaveLength(3);
+  });
+
+  test('an empty answer of the model ends the turn, without a block', async () => {
+    const { engine, events } = await setStage([says()]);
+    await say(engine, 'Hi');
+    await engine.rested(SESSION);
+    expect(typesOf(events.filter(isDurable)).slice(3)).toEqual(['step.ended', 'turn.ended']);
+  });
+
+  test('a model that stops without an end fails the turn, and keeps what it said', async () => {
+    const { engine, happens, events } = await setStage([[{ type: 'text', text: 'Half' }]]);
+    const failed = happens('turn.failed');
+    await say(engine, 'Hi');
+    expect((await failed).fault.code).toBe('provider_unavailable');
+    expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({
+      text: 'Half',
+      interrupted: true,
+    });
+  });
+
+  test('a model that throws, against its promise, fails the turn without a word of the cause', async () => {
+    const errors: unknown[] = [];
+    const ignore = () => undefined;
+    const log = { debug: ignore, info: ignore, warn: ignore, error: (data: object) => errors.push(data) };
+    const provider: Provider = {
+      ...scriptedProvider([]),
+      stream: () => {
+        throw new Error('secret key sk-1');
+      },
+    };
+    const { engine, happens } = await setStage([], { parts: { provider, log } });
+    const failed = happens('turn.failed');
+    await say(engine, 'Hi');
+    expect((await failed).fault).toEqual({ code: 'internal', message: 'Something went wrong.' });
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('an acknowledgement', () => {
+  test('comes only after the store has the input, and nobody is told before', async () => {
+    const store = controlledStore();
+    const { engine, events } = await setStage([says('Hello.')], { store });
+    const held = store.hold('before');
+    let acknowledged = false;
+    const sent = say(engine, 'Hi').then((receipt) => {
+      acknowledged = true;
+      return receipt;
+    });
+    await held.reached;
+    await quiet();
+    expect(acknowledged).toBe(false);
+    expect(events).toEqual([]);
+    expect(await store.read(SESSION, 0, 10)).toEqual([]);
+    held.release();
+    const { seq, events: committed } = await sent;
+    expect((await store.read(SESSION, 0, seq)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(typesOf(committed)).toEqual(['session.created', 'input.accepted', 'turn.started']);
+  });
+
+  test('is a fault where the command has not the shape it must have', async () => {
+    const { engine } = await setStage([]);
+    const parts = Array.from({ length: 101 }, () => textPart('x'));
+    await expect(engine.send(SESSION, { type: 'input.submit', parts }, CALLER)).rejects.toMatchObject({
+      code: 'invalid',
+    });
+    await expect(
+      engine.send(SESSION, { type: 'input.submit', parts: [textPart('x')], domain: 'nowhere' }, CALLER),
+    ).rejects.toMatchObject({ code: 'not_found' });
+    expect(await engine.record(SESSION)).toBeNull();
+  });
+});
+
+describe('rights', () => {
+  const ada = person('ada', 'admin');
+  const dev = person('dev', 'developer');
+  const uma = person('uma', 'user');
+  const asks = calls('shell', { command: ['ls'] });
+
+  test('the same id for two principals is two sessions', async () => {
+    const { engine } = await setStage([says('For dev.'), says('For uma.')]);
+    for (const caller of [dev, uma]) {
+      const where = await engine.resolve(caller.principal, 'shared');
+      await submit(engine, where, `I am ${caller.principal.id}`, caller);
+      await engine.rested(where);
+    }
+    const titles = await Promise.all(
+      ['dev', 'uma'].map(async (owner) => (await engine.record(ref('shared', owner)))?.title),
+    );
+    expect(titles).toEqual(['I am dev', 'I am uma']);
+  });
+
+  test('a foreign session answers as if it did not exist, whatever is asked of it', async () => {
+    const { engine } = await setStage([says('Hello.')]);
+    const where = ref('private', 'dev');
+    await submit(engine, where, 'Hi', dev);
+    await engine.rested(where);
+    await expect(submit(engine, where, 'Hi', uma)).rejects.toMatchObject({ code: 'not_found' });
+    for (const command of ['turn.cancel', 'session.clear', 'context.compact', 'approval.explain'] as const) {
+      await expect(engine.send(where, { type: command }, uma)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect(await engine.find(uma.principal, 'private')).toBeNull();
+    expect((await engine.list(uma.principal, { limit: 10 })).sessions).toEqual([]);
+  });
+
+  test('an admin sees and goes on with the sessions of others, and its own come first', async () => {
+    const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+    const where = ref('work', 'dev');
+    await submit(engine, where, 'Hi', dev);
+    await engine.rested(where);
+    expect(await engine.find(ada.principal, 'work')).toEqual(where);
+    await submit(engine, where, 'From the admin', ada);
+    await engine.rested(where);
+    expect((await engine.list(ada.principal, { limit: 10 })).sessions).toHaveLength(1);
+    await submit(engine, ref('work', 'ada'), 'My own', ada);
+    expect(await engine.resolve(ada.principal, 'work')).toEqual(ref('work', 'ada'));
+  });
+
+  test('who may not approve cannot, who may not reject cannot, and the approval goes on waiting', async () => {
+    const { engine } = await setStage([asks, says('Done.')]);
+    const where = ref('asks', 'uma');
+    await submit(engine, where, 'Run it', uma);
+    await engine.rested(where);
+    const {
+      waiting: [waiting],
+    } = await engine.approvals(uma.principal, { limit: 10 });
+    const approval = waiting?.approval?.approval as ApprovalId;
+    for (const answer of ['once', 'always', 'deny'] as const)
+      await expect(engine.answer(approval, { answer }, uma)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(engine.answer(approval, { answer: 'once' }, dev)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect((await engine.approvals(dev.principal, { limit: 10 })).waiting).toEqual([]);
+    expect((await engine.approvals(ada.principal, { limit: 10 })).waiting).toHaveLength(1);
+    await engine.answer(approval, { answer: 'once' }, ada);
+    await engine.rested(where);
+    expect((await engine.record(where))?.status).toBe('idle');
+  });
+
+  test('the first answer wins, a later one is told so, an unknown one is not found', async () => {
+    const { engine } = await setStage([asks, says('Done.'), asks]);
+    await say(engine, 'Run it');
+    await engine.rested(SESSION);
+    const approval = (await engine.snapshot(SESSION)).approval?.approval as ApprovalId;
+    const answers = await Promise.allSettled(
+      ['once', 'deny', 'always'].map((answer) =>
+        engine.answer(approval, { answer: answer as 'once' }, CALLER),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    await expect(engine.answer(approval, { answer: 'once' }, CALLER)).rejects.toMatchObject({
+      code: 'no_approval',
+    });
+    await expect(engine.answer('none' as ApprovalId, { answer: 'once' }, CALLER)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await engine.rested(SESSION);
+    await say(engine, 'Run it again');
+    await engine.rested(SESSION);
+    const second = (await engine.snapshot(SESSION)).approval?.approval as ApprovalId;
+    await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await expect(engine.answer(second, { answer: 'once' }, CALLER)).rejects.toMatchObject({
+      code: 'no_approval',
+    });
+  });
+});

@@ -1,0 +1,37 @@
+/** The core as dialects, the console and scripts see it: the only import path from outside. */
+export type { Agent, AgentCatalog, Domain } from '../domain/agent-catalog.ts';
+export { spokenAnswer } from '../domain/approvals.ts';
+export { directCallId } from '../domain/decide.ts';
+export { maySee, requirePermission } from '../domain/rights.ts';
+export {
+  type LookupKey,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRecord,
+  type SessionRef,
+  sessionKey,
+} from '../ports/event-store.ts';
+export type { Log } from '../ports/logger.ts';
+export type { Figures } from '../ports/meter.ts';
+export type { PreferenceStore } from '../ports/preferences.ts';
+export type { ToolSpec } from '../ports/provider.ts';
+export type {
+  ClientAnswer,
+  ClientProgress,
+  ClientRequest,
+  ClientToolBroker,
+  ToolClient,
+} from '../runtime/client-tool-broker.ts';
+export type { ObservedSession, PendingApproval, SessionSnapshot, Sink } from '../runtime/snapshot.ts';
+export { stampedId } from '../runtime/stamped-id.ts';
+export { TextBuffer } from '../runtime/text-buffer.ts';
+export type { Caller } from './decision-context.ts';
+export {
+  type ApprovalPage,
+  Engine,
+  type EngineParts,
+  type GrantPage,
+  type Receipt,
+  type Watch,
+} from './engine.ts';
+export { exportedLines } from './session-export.ts';

@@ -1,0 +1,39 @@
+/** A session as lines of JSON, page by page. What is appended meanwhile is left out. */
+import {
+  type DurableEvent,
+  eventVersion,
+  Fault,
+  SESSION_FORMAT,
+  SESSION_FORMAT_VERSION,
+  type SessionHeader,
+} from '@parlance/protocol';
+import type { SessionRecord } from '../ports/event-store.ts';
+
+const PAGE = 200;
+
+const line = (value: SessionHeader | DurableEvent): string => `${JSON.stringify(value)}\n`;
+
+/**
+ * Throws where the session ends before its record says, be it at the beginning or in the middle: half of one must not
+ * pass for the whole.
+ */
+export async function* exportedLines(
+  { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,
+  read: (after: number, limit: number) => Promise<readonly DurableEvent[]>,
+): AsyncGenerator<string, void> {
+  let before = line({
+    format: SESSION_FORMAT,
+    version: SESSION_FORMAT_VERSION,
+    session: ref,
+    eventVersion: eventVersion(),
+    events: head,
+  });
+  for (let after = 0; after < head; ) {
+    const page = await read(after, Math.min(PAGE, head - after));
+    const last = page.at(-1);
+    if (!last) throw new Fault('not_found', 'The session ended while it was read.');
+    yield before + page.map(line).join('');
+    before = '';
+    after = last.seq;
+  }
+}

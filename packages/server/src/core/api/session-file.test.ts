@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test';
+import { type DurableEvent, isDurable, LOCAL, parseDurableEvent, type SessionId } from '@parlance/protocol';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { SCENARIOS } from '../../testing/scenarios.ts';
+import { says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
+import { readTranscript } from '../../testing/transcripts.ts';
+import { atRest, evolve, initialState } from '../domain/session-state.ts';
+import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import { exportedLines } from './session-export.ts';
+import { checkSessions, readSessions, writeSession } from './session-import.ts';
+
+const asItIs = (ref: SessionRef): SessionRef => ref;
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.replace(/\n$/, '').split('\n');
+}
+/** As a store gives them. */
+const eventsIn = (name: string): DurableEvent[] =>
+  readTranscript(name).filter(isDurable).map(parseDurableEvent);
+
+/** The number of the event after which the session was last at rest. */
+function lastRest(events: readonly DurableEvent[]): number | undefined {
+  let state = initialState({ id: '', name: '' });
+  const rests: number[] = [];
+  for (const event of events) {
+    state = evolve(state, event);
+    if (atRest(state)) rests.push(event.seq);
+  }
+  return rests.at(-1);
+}
+
+async function fileOf(events: readonly DurableEvent[], head = events.length): Promise<string> {
+  const read = async (after: number, limit: number) => events.slice(after, after + limit);
+  return (await Array.fromAsync(exportedLines({ ref: SESSION, head }, read))).join('');
+}
+
+async function imported(store: EventStore, text: string, renamed = asItIs): Promise<boolean[]> {
+  await checkSessions(store, readSessions(linesOf(text), renamed));
+  const written: boolean[] = [];
+  for await (const session of readSessions(linesOf(text), renamed))
+    written.push(await writeSession(store, session));
+  return written;
+}
+
+const refusal = async (text: string, store: EventStore = openMemoryStore()): Promise<string> => {
+  const before = await store.count({ archived: 'included' });
+  try {
+    await imported(store, text);
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: 'invalid' });
+    expect(await store.count({ archived: 'included' })).toBe(before);
+    return (thrown as Error).message;
+  }
+  throw new Error('it was taken in');
+};
+
+describe('what was exported', () => {
+  for (const name of Object.keys(SCENARIOS)) {
+    test(`${name}: is imported as it was, wherever it was cut`, async () => {
+      const events = eventsIn(name);
+      for (let head = 1; head <= events.length; head++) {
+        const store = openMemoryStore();
+        const text = await fileOf(events.slice(0, head));
+        expect(await imported(store, text)).toEqual([true]);
+        expect(await store.read(SESSION, 0, 1_000)).toEqual(events.slice(0, head));
+        const record = await store.load(SESSION);
+        expect([record?.head, record?.checkpoint?.seq]).toEqual([head, lastRest(events.slice(0, head))]);
+        // The engine reads it as one of its own.
+        const { engine } = await setStage([], { store });
+        expect((await engine.snapshot(SESSION)).seq).toBe(head);
+        expect(await imported(store, text)).toEqual([false]);
+        expect(await fileOf(await store.read(SESSION, 0, 1_000))).toBe(text);
+      }
+    });
+  }
+
+  test('goes on where it was: an approval that waits is answered, and the turn ends', async () => {
+    const events = eventsIn('approval-yes');
+    const asked = events.findIndex(({ type }) => type === 'approval.requested');
+    const store = openMemoryStore();
+    await imported(store, await fileOf(events.slice(0, asked + 1)));
+    const stage = await setStage([says('All tests pass.')], { store });
+    const ended = stage.happens('turn.ended');
+    const {
+      waiting: [waiting],
+    } = await stage.engine.approvals(LOCAL, { limit: 10 });
+    await stage.engine.answer(waiting?.approval?.approval ?? ('' as never), { answer: 'once' }, CALLER);
+    await ended;
+    expect((await store.load(SESSION))?.status).toBe('idle');
+  });
+
+  test('an unfinished turn goes on as after a restart', async () => {
+    const events = eventsIn('plain-answer');
+    const started = events.findIndex(({ type }) => type === 'turn.started');
+    const store = openMemoryStore();
+    await imported(store, await fileOf(events.slice(0, started + 1)));
+    expect((await store.load(SESSION))?.status).toBe('running');
+    const stage = await setStage([says('Hello.')], { store });
+    const ended = stage.happens('turn.ended');
+    expect(await stage.engine.recover()).toBe(1);
+    await ended;
+    expect(stage.events.map(({ type }) => type)).toContain('turn.resumed');
+  });
+
+  test('may be called otherwise here, and be of someone else', async () => {
+    const store = openMemoryStore();
+    const other = { owner: 'ada' as SessionRef['owner'], id: 'copy' as SessionId };
+    await imported(store, await fileOf(eventsIn('plain-answer')), () => other);
+    const events = await store.read(other, 0, 100);
+    expect(new Set(events.map(({ session }) => session))).toEqual(new Set([other.id]));
+    expect(await store.load(SESSION)).toBeNull();
+  });
+});
+
+describe('refused with the number of the line, and nothing is written:', () => {
+  const good = eventsIn('tool-call');
+  const lines = async (change: (lines: string[]) => string[]): Promise<string> =>
+    change((await fileOf(good)).trimEnd().split('\n')).join('\n');
+  const changed = (at: number, change: (value: Record<string, unknown>) => unknown) =>
+    lines((all) =>
+      all.map((line, index) => (index === at ? JSON.stringify(change(JSON.parse(line))) : line)),
+    );
+
+  const CASES: Record<string, [text: () => Promise<string>, message: string | RegExp]> = {
+    'no header': [
+      () => lines((all) => all.slice(1)),
+      'line 1: a session begins with a header, and this is none',
+    ],
+    'another format': [
+      () => changed(0, (header) => ({ ...header, format: 'other' })),
+      /^line 1: the header is not one that is known: format: /,
+    ],
+    'a newer version': [
+      () => changed(0, (header) => ({ ...header, version: 3 })),
+      'line 1: the header is not one that is known: the file has schema version 3, which a newer version of Parlance wrote: this one reads up to 2',
+    ],
+    'events of a newer version': [
+      () => changed(0, (header) => ({ ...header, eventVersion: 2 })),
+      'line 1: the header is not one that is known: the session has schema version 2, which a newer version of Parlance wrote: this one reads up to 1',
+    ],
+    'a header without a version': [
+      () => changed(0, ({ version, ...header }) => ({ ...header, was: version })),
+      /^line 1: the header is not one that is known: version: /,
+    ],
+    'a version that never was': [
+      () => changed(0, (header) => ({ ...header, version: 0 })),
+      /^line 1: the header is not one that is known: version: /,
+    ],
+    'not JSON': [() => lines((all) => all.with(2, '{"type":')), 'line 3: it is not JSON'],
+    'an empty line': [() => lines((all) => all.toSpliced(2, 0, '')), 'line 3: it is not JSON'],
+    'an event that is missing': [
+      () => lines((all) => all.toSpliced(3, 1)),
+      'line 4: event 3 is to follow, and this is event 4',
+    ],
+    'a file that was cut off': [
+      () => lines((all) => all.slice(0, -2)),
+      `line ${good.length - 1}: session session-1 has ${good.length - 2} events, and its header says ${good.length}`,
+    ],
+    'an event of another session': [
+      () => changed(2, (event) => ({ ...event, session: 'other' })),
+      'line 3: it is of session other, and the header says session-1',
+    ],
+    'an event that is not an event': [
+      () => changed(2, (event) => ({ ...event, type: 'text.delta' })),
+      'line 3: it is not an event: not an event: text.delta',
+    ],
+    'a type that is a name of every object': [
+      () => changed(2, (event) => ({ ...event, type: 'constructor' })),
+      'line 3: it is not an event: not an event: constructor',
+    ],
+    'a field of the wrong type': [
+      () => changed(2, (event) => ({ ...event, input: 7 })),
+      /^line 3: it is not an event: input: /,
+    ],
+    'a moment that is none': [
+      () => changed(2, (event) => ({ ...event, at: 1e300 })),
+      'line 3: it is not an event: at: it is not a moment',
+    ],
+    'a list': [
+      () => lines((all) => all.with(2, '[]')),
+      'line 3: it is not an event: not an event: undefined',
+    ],
+    'deep nesting': [
+      () => lines((all) => all.with(2, `${'['.repeat(200_000)}${']'.repeat(200_000)}`)),
+      'line 3: it is nested deeper than 1000',
+    ],
+    'a session twice': [
+      () => lines((all) => [...all, ...all]),
+      `line ${good.length + 2}: session session-1 of local is there twice`,
+    ],
+    'another beginning': [
+      async () => (await fileOf([{ ...good[1], seq: 1 } as DurableEvent])).trimEnd(),
+      /^line 2: a session begins with session\.created, not with /,
+    ],
+  };
+  for (const [name, [text, message]] of Object.entries(CASES)) {
+    test(name, async () => {
+      const told = await refusal(await text());
+      if (typeof message === 'string') expect(told).toBe(message);
+      else expect(told).toMatch(message);
+    });
+  }
+
+  test('a session that is there and is another', async () => {
+    const store = openMemoryStore();
+    await imported(store, await fileOf(good));
+    const other = await changed(2, (event) => ({ ...event, id: 'another' }));
+    expect(await refusal(other, store)).toBe('line 1: local has another session session-1 already');
+    const shorter = await fileOf(good.slice(0, 3));
+    expect(await refusal(shorter, store)).toBe('line 1: local has another session session-1 already');
+  });
+});
+
+test('a name of every object in what a tool was given changes no object', async () => {
+  const text = (await fileOf(eventsIn('tool-call'))).replace(
+    /"input":\{/,
+    '"input":{"__proto__":{"polluted":true},',
+  );
+  const store = openMemoryStore();
+  await imported(store, text);
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+});

@@ -1,0 +1,164 @@
+/** Sessions out of lines of JSON: every line is checked, and the state is folded from the events as it always is. */
+import {
+  type AgentRef,
+  type DurableEvent,
+  Fault,
+  isObject,
+  jsonNestsDeeper,
+  parseDurableEvent,
+  parseHeader,
+  type SessionHeader,
+  upcast,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import { checkpointOf, recordOf } from '../domain/session-record.ts';
+import { atRest, evolve, initialState, type SessionState } from '../domain/session-state.ts';
+import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
+
+export type ReadSession = {
+  readonly ref: SessionRef;
+  readonly events: readonly DurableEvent[];
+  readonly record: SessionRecord;
+  /** of its header */
+  readonly line: number;
+};
+
+/** Deeper than anything that is stored; what is much deeper could be written and then not be read again. */
+const MOST_DEPTH = 1_000;
+/** The last moment that a date can say. */
+const LAST_MOMENT = 8.64e15;
+const PAGE = 500;
+/** Until `session.created` names one. */
+const NO_AGENT: AgentRef = { id: '', name: '' };
+
+/**
+ * Gives each session when its last line has been read. `renamed` says what it is to be called here. Throws `invalid`
+ * with the number of the line.
+ */
+export async function* readSessions(
+  lines: AsyncIterable<string>,
+  renamed: (ref: SessionRef) => SessionRef,
+): AsyncGenerator<ReadSession, void> {
+  let number = 0;
+  let header: SessionHeader | null = null;
+  let begun = 0;
+  let durableEvents: DurableEvent[] = [];
+  const missing = ({ session, events }: SessionHeader) =>
+    `session ${session.id} has ${durableEvents.length} events, and its header says ${events}`;
+
+  for await (const text of lines) {
+    number++;
+    const value = parsed(text, number);
+    if (isObject(value) && 'format' in value) {
+      if (header) throw wrong(number, missing(header));
+      header = headerOf(value, number);
+      begun = number;
+      continue;
+    }
+    if (!header) throw wrong(number, 'a session begins with a header, and this is none');
+    durableEvents.push(eventOf(value, header, durableEvents.length + 1, number));
+    if (durableEvents.length < header.events) continue;
+    yield folded(renamed(header.session), durableEvents, begun);
+    header = null;
+    durableEvents = [];
+  }
+  if (header) throw wrong(number, missing(header));
+}
+
+const wrong = (line: number, reason: string, cause?: unknown): Fault =>
+  new Fault('invalid', `line ${line}: ${reason}`, { cause });
+
+function parsed(text: string, line: number): unknown {
+  // Before it is parsed: parsers and schemas recurse.
+  if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw wrong(line, 'it is not JSON', error);
+  }
+}
+
+function headerOf(value: Readonly<Record<string, unknown>>, line: number): SessionHeader {
+  try {
+    return parseHeader(value);
+  } catch (error) {
+    throw wrong(line, `the header is not one that is known: ${issueOf(error)}`, error);
+  }
+}
+
+function eventOf(value: unknown, header: SessionHeader, seq: number, line: number): DurableEvent {
+  const { session, eventVersion } = header;
+  let event: DurableEvent;
+  try {
+    event = parseDurableEvent(upcast(value, eventVersion));
+  } catch (error) {
+    throw wrong(line, `it is not an event: ${issueOf(error)}`, error);
+  }
+  if (event.seq !== seq) throw wrong(line, `event ${seq} is to follow, and this is event ${event.seq}`);
+  if (event.session !== session.id)
+    throw wrong(line, `it is of session ${event.session}, and the header says ${session.id}`);
+  if (seq === 1 && event.type !== 'session.created')
+    throw wrong(line, `a session begins with session.created, not with ${event.type}`);
+  if (!Number.isInteger(event.at) || Math.abs(event.at) > LAST_MOMENT)
+    throw wrong(line, 'it is not an event: at: it is not a moment');
+  return event;
+}
+
+function issueOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  const issue = error.issues[0];
+  return `${issue?.path.join('.') || 'it'}: ${issue?.message}`;
+}
+
+function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): ReadSession {
+  const events = read.map((event) => (event.session === ref.id ? event : { ...event, session: ref.id }));
+  let state = initialState(NO_AGENT);
+  let rested: SessionState | null = null;
+  for (const event of events) {
+    state = evolve(state, event);
+    if (atRest(state)) rested = state;
+  }
+  return { ref, events, record: recordOf(ref, state, rested && checkpointOf(rested)), line };
+}
+
+/** Throws `invalid` where there is another session of that name. */
+export async function isThere(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
+  const record = await store.load(ref);
+  if (!record) return false;
+  const other = wrong(line, `${ref.owner} has another session ${ref.id} already`);
+  if (record.head !== events.length) throw other;
+  for (let after = 0; after < events.length; after += PAGE) {
+    const kept = await store.read(ref, after, PAGE);
+    const same = kept.every(
+      (event, index) => JSON.stringify(event) === JSON.stringify(events[after + index]),
+    );
+    if (!same) throw other;
+  }
+  return true;
+}
+
+/**
+ * Reads everything once and writes nothing, so that what is wrong anywhere is said before anything has changed.
+ * Throws `invalid` with the number of the line.
+ */
+export async function checkSessions(
+  store: EventStore,
+  sessions: AsyncIterable<ReadSession>,
+): Promise<number> {
+  const seen = new Set<string>();
+  for await (const session of sessions) {
+    const key = sessionKey(session.ref);
+    if (seen.has(key))
+      throw wrong(session.line, `session ${session.ref.id} of ${session.ref.owner} is there twice`);
+    seen.add(key);
+    await isThere(store, session);
+  }
+  return seen.size;
+}
+
+/** All or nothing. False where it was there already, and the same. */
+export async function writeSession(store: EventStore, session: ReadSession): Promise<boolean> {
+  if (await isThere(store, session)) return false;
+  await store.append(0, session.events, session.record);
+  return true;
+}

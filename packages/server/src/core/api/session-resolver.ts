@@ -1,0 +1,59 @@
+/** Which sessions there are, and which of them a name means. */
+import { type ApprovalId, Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
+import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
+
+export class SessionResolver {
+  constructor(private readonly store: EventStore) {}
+
+  async resolve(principal: Principal, name: string): Promise<SessionRef> {
+    const parsed = SessionId.safeParse(name);
+    if (!parsed.success)
+      throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
+    const own: SessionRef = { owner: principal.id, id: parsed.data };
+    if (principal.role !== 'admin' || (await this.#exists(own))) return own;
+    // Whoever takes the id of someone else's session does not come before it.
+    return (await this.firstHolder(name)) ?? own;
+  }
+
+  async find(principal: Principal, name: string): Promise<SessionRef | null> {
+    if (!SessionId.safeParse(name).success) return null;
+    const ref = await this.resolve(principal, name);
+    return (await this.#exists(ref)) ? ref : null;
+  }
+
+  async foreign(principal: Principal, name: string): Promise<boolean> {
+    const parsed = SessionId.safeParse(name);
+    if (!parsed.success || principal.role === 'admin') return false;
+    const records = await this.store.findById(parsed.data);
+    return records.length > 0 && records.every(({ ref }) => ref.owner !== principal.id);
+  }
+
+  async firstHolder(name: string): Promise<SessionRef | null> {
+    const parsed = SessionId.safeParse(name);
+    const records = parsed.success ? await this.store.findById(parsed.data) : [];
+    const [first] = records.sort((left, right) => left.createdAt - right.createdAt);
+    return first?.ref ?? null;
+  }
+
+  /** Whether the approval was requested in the session, be it open or answered. */
+  async hasApproval(ref: SessionRef, approval: ApprovalId): Promise<boolean> {
+    return (await this.store.lookup({ kind: 'approval', id: approval }, ref)) !== null;
+  }
+
+  /** Those that are archived, too. */
+  async *all(filter: {
+    owner?: PrincipalId;
+    status: SessionRecord['status'][];
+  }): AsyncGenerator<SessionRecord> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.store.list({ ...filter, archived: 'included', limit: 100, cursor });
+      yield* page.sessions;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #exists(ref: SessionRef): Promise<boolean> {
+    return (await this.store.load(ref)) !== null;
+  }
+}

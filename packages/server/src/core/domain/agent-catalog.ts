@@ -1,0 +1,61 @@
+/** Domains and the agents in them: configuration, looked up by id. */
+import { type AgentRef, Fault } from '@parlance/protocol';
+import type { ApprovalMode } from './approvals.ts';
+
+export type Agent = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** where it is not the server's */
+  readonly model?: string;
+  readonly approval?: ApprovalMode;
+  /** the tools it is offered; all where it is not given */
+  readonly tools?: readonly string[];
+};
+
+export type Domain = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly defaultAgent: string;
+  readonly agents: readonly string[];
+  /** not shown in lists */
+  readonly hidden?: boolean;
+};
+
+export class AgentCatalog {
+  constructor(
+    readonly domains: readonly Domain[],
+    readonly agents: readonly Agent[],
+    readonly defaultDomain: string,
+  ) {}
+
+  /** What a list shows. */
+  get listed(): { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] } {
+    const domains = this.domains.filter((domain) => !domain.hidden);
+    const hidden = new Set(this.domains.filter((domain) => domain.hidden).flatMap((domain) => domain.agents));
+    return { domains, agents: this.agents.filter((agent) => !hidden.has(agent.id)) };
+  }
+
+  domain(id: string): Domain {
+    const found = this.domains.find((domain) => domain.id === id);
+    if (!found) throw new Fault('not_found', 'Unknown domainId');
+    return found;
+  }
+
+  agent(id: string): Agent {
+    const found = this.agents.find((agent) => agent.id === id);
+    if (!found) throw new Fault('not_found', `Unknown agent: ${id}`);
+    return found;
+  }
+
+  /** The agent that begins a session in the domain: the given one, of any domain that is listed, or the domain's own. */
+  first(domain: string, agent?: string): AgentRef {
+    const { defaultAgent, agents } = this.domain(domain);
+    if (agent !== undefined && !agents.includes(agent) && !this.listed.agents.some(({ id }) => id === agent))
+      throw new Fault('not_found', `Unknown agent: ${agent}`);
+    const { id, name } = this.agent(agent ?? defaultAgent);
+    return { id, name };
+  }
+}

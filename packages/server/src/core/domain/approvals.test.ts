@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test';
+import type { Ask } from '@parlance/protocol';
+import { approvalHash, type Judged, judge, spokenAnswer } from './approvals.ts';
+
+const ask = (more: Partial<Ask> = {}): Ask => ({
+  kind: 'command',
+  command: ['rm', '-r', 'build'],
+  description: 'Run rm -r build',
+  ...more,
+});
+
+const call = (more: Partial<Judged> = {}): Judged => ({
+  tools: ['shell'],
+  mode: 'suggest',
+  rules: [],
+  ask: ask(),
+  subjects: { literal: ['rm -r build'] },
+  grants: [],
+  tainted: false,
+  ...more,
+});
+
+describe('the mode', () => {
+  test('what a tool does not want shown runs in every mode', () => {
+    for (const mode of ['suggest', 'auto-edit', 'full-auto'] as const) {
+      expect(judge(call({ mode, ask: null }))).toBe('run');
+    }
+  });
+
+  test('suggest asks for everything that is not granted, but not for what a browser does', () => {
+    for (const kind of ['command', 'edit', 'other'] as const)
+      expect(judge(call({ ask: ask({ kind }) }))).toBe('ask');
+    expect(judge(call({ ask: ask({ kind: 'browser' }) }))).toBe('run');
+  });
+
+  test('auto-edit lets edits run, and nothing else', () => {
+    const kinds = ['edit', 'command', 'other'] as const;
+    const verdicts = kinds.map((kind) => judge(call({ mode: 'auto-edit', ask: ask({ kind }) })));
+    expect(verdicts).toEqual(['run', 'ask', 'ask']);
+  });
+
+  test('full-auto asks for nothing', () => {
+    expect(judge(call({ mode: 'full-auto' }))).toBe('run');
+  });
+});
+
+test('a standing grant covers exactly what it names', () => {
+  const grants = ['shell:git status', ''];
+  expect(judge(call({ ask: ask({ grant: 'shell:git status' }), grants }))).toBe('run');
+  expect(judge(call({ ask: ask({ grant: 'shell:git push' }), grants }))).toBe('ask');
+  expect(judge(call({ grants }))).toBe('ask');
+});
+
+test('once untrusted content are in the turn, neither grants nor auto-edit nor the browser go unasked', () => {
+  const tainted = true;
+  expect(judge(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
+  expect(judge(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
+  expect(judge(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
+  expect(judge(call({ tainted, ask: null }))).toBe('run');
+});
+
+describe('rules', () => {
+  const rules = [
+    { tool: 'shell', pattern: 'npm test*', decision: 'allow' },
+    { tool: 'shell', pattern: 'npm *', decision: 'ask' },
+    { tool: '*', pattern: '*secret*', decision: 'deny' },
+    { tool: 'shell', pattern: 'make (all)', decision: 'allow' },
+    { tool: 'echo', pattern: '*', decision: 'ask' },
+  ] as const;
+  const cases: [string, Partial<Judged>, 'run' | 'ask' | 'deny'][] = [
+    ['the strictest that fits wins', { subjects: { literal: ['npm test'] } }, 'ask'],
+    ['an allowed command runs', { subjects: { literal: ['make (all)'] } }, 'run'],
+    ['a pattern is no regular expression', { subjects: { literal: ['make all'] } }, 'ask'],
+    ['every part must be allowed', { subjects: { literal: ['make (all)', 'rm -r x'] } }, 'ask'],
+    ['one denied part is enough', { subjects: { literal: ['make (all)', 'cat secret.txt'] } }, 'deny'],
+    ['deny counts in full-auto', { mode: 'full-auto', subjects: { literal: ['cat secret.txt'] } }, 'deny'],
+    [
+      'deny counts for what is known to be safe',
+      { ask: null, subjects: { literal: ['cat secret.txt'] } },
+      'deny',
+    ],
+    [
+      'ask counts for what would run unasked',
+      { tools: ['echo'], ask: null, subjects: { literal: ['{}'] } },
+      'ask',
+    ],
+    ['what cannot be told is not allowed by a rule', { subjects: { literal: null } }, 'ask'],
+    ['what cannot be told might be denied', { mode: 'full-auto', subjects: { literal: null } }, 'ask'],
+    [
+      'rules of another tool do not count',
+      { tools: ['other'], subjects: { literal: ['make (all)'] } },
+      'ask',
+    ],
+  ];
+  for (const [name, more, verdict] of cases)
+    test(name, () => expect(judge(call({ rules, ...more }))).toBe(verdict));
+});
+
+test('the hash changes with anything that is shown or will run', () => {
+  const hashes = [
+    approvalHash('shell', { command: ['rm'] }, ask()),
+    approvalHash('local_shell', { command: ['rm'] }, ask()),
+    approvalHash('shell', { command: ['rm', '-r'] }, ask()),
+    approvalHash('shell', { command: ['rm'] }, ask({ description: 'Harmless' })),
+    approvalHash('shell', { command: ['rm'] }, ask({ patch: '' })),
+  ];
+  expect(new Set(hashes).size).toBe(hashes.length);
+  expect(approvalHash('shell', { command: ['rm'] }, ask())).toBe(hashes[0] ?? '');
+});
+
+test('only a message that is nothing but a word of consent or refusal is an answer', () => {
+  for (const word of ['yes', ' Y ', 'APPROVE\n', 'Yes.', 'yes!!', 'ok', 'Okay.'])
+    expect(spokenAnswer(word)).toBe('once');
+  for (const word of ['no', 'n', ' Deny', 'No.', 'NO! ']) expect(spokenAnswer(word)).toBe('deny');
+  for (const word of [
+    '',
+    '.',
+    'yes please',
+    'not now',
+    'yesterday',
+    'y n',
+    'ok, but',
+    'yes?',
+    'ok...',
+    'yes. no.',
+  ])
+    expect(spokenAnswer(word)).toBeNull();
+});

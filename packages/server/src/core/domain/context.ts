@@ -1,0 +1,212 @@
+/** What the model is shown: built from the events, and made smaller when it grows too large. */
+import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
+import { textPart } from '@parlance/protocol';
+import type { PromptItem } from '../ports/provider.ts';
+import { itemTokens } from './prompt-tokens.ts';
+
+type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
+
+type WaitingInput = {
+  readonly input: InputId;
+  readonly parts: readonly Part[];
+  readonly seq: number;
+  readonly data?: JsonObject;
+};
+
+export type Context = {
+  readonly entries: readonly Entry[];
+  readonly tokens: number;
+  /** inputs that no turn has taken up yet */
+  readonly waiting: readonly WaitingInput[];
+  /** where each turn in the context begins: its own number, and that of its input */
+  readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
+  /** entries before this belong to finished steps; those after it are void if the process dies now */
+  readonly settled: number;
+  /** what a vendor counted, instructions and tools included, and our own estimate of the same */
+  readonly counted: { readonly tokens: number; readonly estimate: number } | null;
+};
+
+export const EMPTY: Context = {
+  entries: [],
+  tokens: 0,
+  waiting: [],
+  turns: [],
+  settled: 0,
+  counted: null,
+};
+
+function add(context: Context, item: PromptItem, settles: boolean): Context {
+  const tokens = itemTokens(item);
+  const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
+  return {
+    ...context,
+    entries,
+    tokens: context.tokens + tokens,
+    settled: settles ? entries.length : context.settled,
+  };
+}
+
+const keep = (context: Context, entries: readonly Entry[]): Context => ({
+  ...context,
+  entries,
+  tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
+  settled: entries.length,
+});
+
+/** Without the turn that took up the input of that number, and those that began after it. */
+function before(context: Context, input: number): Context {
+  const first = context.turns.find((turn) => turn.input >= input);
+  if (!first) return context;
+  const turns = context.turns.filter((turn) => turn.started < first.started);
+  return keep(
+    { ...context, turns, counted: null },
+    context.entries.filter((entry) => entry.turn < first.started),
+  );
+}
+
+/** A call asked for by name may come without words; a model is not shown a message that says nothing. */
+function wordsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part[] {
+  if (parts.length > 0 || !call) return parts;
+  return [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)];
+}
+
+/** The context after one more event. */
+export function evolveContext(context: Context, event: DurableEvent): Context {
+  switch (event.type) {
+    case 'input.accepted': {
+      const { input, seq, data } = event;
+      return { ...context, waiting: context.waiting.concat({ input, parts: wordsOf(event), seq, data }) };
+    }
+    case 'turn.started': {
+      const input = context.waiting.find((waiting) => waiting.input === event.input);
+      const waiting = context.waiting.filter((other) => other !== input);
+      const turns = [
+        ...context.turns,
+        { started: event.seq, input: input?.seq ?? event.seq, id: event.input },
+      ];
+      const begun = { ...context, waiting, turns };
+      return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
+    }
+    case 'reasoning.ended':
+      return add(
+        context,
+        { kind: 'reasoning', text: event.text, sealed: event.sealed },
+        event.interrupted === true,
+      );
+    case 'text.ended':
+      return add(context, { kind: 'text', text: event.text }, event.interrupted === true);
+    case 'call.requested':
+      // Calls are recorded with the end of their step, or without one where a person asked for them: never void.
+      return add(
+        context,
+        { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
+        true,
+      );
+    case 'tool.ended':
+      return add(
+        context,
+        {
+          kind: 'result',
+          call: event.call,
+          parts: event.parts,
+          failed: event.outcome !== 'ok',
+          data: event.data,
+        },
+        true,
+      );
+    case 'step.ended': {
+      const { inputTokens, outputTokens } = event.usage;
+      const { estimate } = event;
+      // A server that counts nothing says zero.
+      const counted =
+        event.counted && inputTokens > 0 && estimate !== undefined
+          ? { tokens: inputTokens + outputTokens, estimate }
+          : context.counted;
+      return { ...context, counted, settled: context.entries.length };
+    }
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return { ...context, settled: context.entries.length };
+    case 'turn.resumed':
+    case 'step.restarted':
+      return keep(context, context.entries.slice(0, context.settled));
+    case 'session.cleared':
+      return { ...EMPTY, waiting: context.waiting };
+    case 'context.compacted': {
+      const stays = (entry: Entry) => entry.turn >= event.keepFrom && entry.item.kind !== 'summary';
+      const summary: PromptItem = { kind: 'summary', text: event.summary };
+      const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom };
+      const turns = context.turns.filter((turn) => turn.started >= event.keepFrom);
+      const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
+      // Computed from this event alone: a reader that starts at `readFrom` has not seen earlier counts.
+      const { newTokens: tokens, estimate } = event;
+      return {
+        ...kept,
+        counted: estimate === undefined ? null : { tokens, estimate },
+        // A step may be under way: what is not settled stays so.
+        settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
+      };
+    }
+    case 'session.rewound':
+      return before(context, event.from);
+    case 'session.created':
+    case 'session.configured':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'turn.ended':
+    case 'agent.changed':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'call.deferred':
+    case 'grant.revoked':
+      return context;
+  }
+}
+
+/** What a compaction puts into the summary, and what it leaves as it is. */
+export type Cut = {
+  readonly dropped: readonly PromptItem[];
+  readonly droppedTokens: number;
+  readonly keepFrom: number;
+  readonly readFrom: number;
+};
+
+/**
+ * Keeps the last whole turns that fit into `budget` tokens, and always those from `atLeastFrom` on; the rest is
+ * dropped. A call and its result are of one turn, so they are never torn apart. Null where nothing would be gained.
+ */
+export function cutContext(
+  context: Context,
+  budget: number,
+  atLeastFrom = Number.POSITIVE_INFINITY,
+): Cut | null {
+  // Whatever begins after this moment is kept, too.
+  let keepFrom = Math.min(atLeastFrom, (context.turns.at(-1)?.started ?? 0) + 1);
+  let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? keepFrom;
+  // Inputs that still wait were accepted before this moment: a reader of the context needs them.
+  for (const { seq } of context.waiting) readFrom = Math.min(readFrom, seq);
+  let left = budget;
+  for (const turn of [...context.turns].reverse()) {
+    if (turn.started >= atLeastFrom) continue;
+    const cost = context.entries.reduce(
+      (sum, entry) => (entry.turn === turn.started ? sum + entry.tokens : sum),
+      0,
+    );
+    if (cost > left) break;
+    left -= cost;
+    keepFrom = turn.started;
+    readFrom = Math.min(readFrom, turn.input);
+  }
+  const dropped = context.entries.filter((entry) => entry.turn < keepFrom || entry.item.kind === 'summary');
+  // A summary of nothing but the last summary would only be poorer.
+  if (dropped.every((entry) => entry.item.kind === 'summary')) return null;
+  return {
+    dropped: dropped.map((entry) => entry.item),
+    droppedTokens: dropped.reduce((sum, entry) => sum + entry.tokens, 0),
+    keepFrom,
+    readFrom,
+  };
+}

@@ -1,0 +1,71 @@
+/** Our own count of a prompt, for what no vendor has counted yet. Each piece is counted once. */
+import { textOf } from '@parlance/protocol';
+import type { Prompt, PromptItem, ToolSpec } from '../ports/provider.ts';
+import { countTokens } from './tokens.ts';
+
+const IMAGE_TOKENS = 1_000;
+/** what the frame around an item or a tool costs */
+const FRAME_TOKENS = 4;
+
+export const promptTokens = ({
+  instructions,
+  items,
+  tools,
+}: Pick<Prompt, 'instructions' | 'items' | 'tools'>) =>
+  items.reduce((sum, item) => sum + itemTokens(item), overheadTokens({ instructions, tools }));
+
+/** Instructions and tools: the part of a prompt that does not grow with the conversation. */
+export const overheadTokens = ({ instructions, tools }: Pick<Prompt, 'instructions' | 'tools'>): number =>
+  tools.reduce((sum, tool) => sum + toolTokens(tool), instructionTokens(instructions));
+
+const items = new WeakMap<PromptItem, number>();
+
+export function itemTokens(item: PromptItem): number {
+  let tokens = items.get(item);
+  if (tokens === undefined) {
+    tokens = countItem(item) + FRAME_TOKENS;
+    items.set(item, tokens);
+  }
+  return tokens;
+}
+
+function countItem(item: PromptItem): number {
+  switch (item.kind) {
+    case 'user':
+    case 'result': {
+      const images = item.parts.filter((part) => part.type === 'image').length;
+      return countTokens(textOf(item.parts)) + images * IMAGE_TOKENS;
+    }
+    case 'call':
+      return countTokens(item.tool) + countTokens(JSON.stringify(item.input));
+    case 'text':
+    case 'reasoning':
+    case 'summary':
+      return countTokens(item.text);
+  }
+}
+
+const specs = new WeakMap<ToolSpec, number>();
+
+function toolTokens(spec: ToolSpec): number {
+  let tokens = specs.get(spec);
+  if (tokens === undefined) {
+    tokens = countTokens(JSON.stringify(spec)) + FRAME_TOKENS;
+    specs.set(spec, tokens);
+  }
+  return tokens;
+}
+
+/** Those of the agents: more texts than this are no agents of ours. */
+const MOST_INSTRUCTIONS = 100;
+const instructions = new Map<string, number>();
+
+function instructionTokens(text: string): number {
+  let tokens = instructions.get(text);
+  if (tokens === undefined) {
+    if (instructions.size >= MOST_INSTRUCTIONS) instructions.clear();
+    tokens = countTokens(text);
+    instructions.set(text, tokens);
+  }
+  return tokens;
+}

@@ -1,0 +1,41 @@
+/** What a principal may do. */
+import { type Command, Fault, type Permission, type Principal } from '@parlance/protocol';
+import type { SessionRef } from '../ports/event-store.ts';
+
+/** Throws `forbidden` where the principal lacks the permission. */
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (!principal.permissions.includes(permission))
+    throw new Fault('forbidden', `Missing permission: ${permission}`);
+}
+
+export const maySee = (ref: SessionRef, principal: Principal): boolean =>
+  ref.owner === principal.id || principal.role === 'admin';
+
+/** Throws `not_found` for a session of someone else, and `forbidden` where the command takes more than is granted. */
+export function authorise(ref: SessionRef, command: Command, principal: Principal): void {
+  if (!maySee(ref, principal)) throw new Fault('not_found', 'There is no such session.');
+  for (const permission of needed(command)) requirePermission(principal, permission);
+}
+
+function needed(command: Command): Permission[] {
+  switch (command.type) {
+    case 'approval.answer':
+      return [command.answer === 'deny' ? 'tool:reject' : 'tool:approve'];
+    case 'grant.revoke':
+      return ['tool:approve'];
+    case 'session.configure':
+      return command.approval === undefined ? ['chat:send'] : ['chat:send', 'tool:approve'];
+    case 'input.submit':
+      return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
+    case 'call.answer':
+    case 'session.rename':
+    case 'session.archive':
+    case 'session.label':
+    case 'session.create':
+    case 'turn.cancel':
+    case 'approval.explain':
+    case 'context.compact':
+    case 'session.clear':
+      return ['chat:send'];
+  }
+}

@@ -1,0 +1,85 @@
+/** The operator's rules: which decision they make about a call. Pure, and linear in the length of what is matched. */
+import type { RuleSubjects } from '../ports/tool.ts';
+
+/** `pattern` is matched against each thing the call would do; `*` stands for any text. */
+export type Rule = {
+  /** a tool's name, or `*` */
+  readonly tool: string;
+  readonly pattern: string;
+  readonly decision: 'allow' | 'ask' | 'deny';
+};
+
+/**
+ * How many characters of a call are matched. Of a longer one only the beginning is compared: a rule that could match the
+ * rest decides as if it did, and an `allow` rule never does.
+ */
+export const MATCHED_CHARACTERS = 262_144;
+
+/**
+ * The strictest decision of the rules that match; null if none does. `deny` and `ask` need one subject that matches,
+ * `allow` needs all of them to.
+ */
+export function decisionOf(
+  rules: readonly Rule[],
+  tools: readonly string[],
+  subjects: RuleSubjects,
+): Rule['decision'] | null {
+  const own = rules.filter(({ tool }) => tool === '*' || tools.includes(tool));
+  if (own.length === 0) return null;
+  const { literal, normalised = [], partial = literal ? [] : [''] } = subjects;
+  const all = [...(literal ?? []), ...normalised];
+  if (charactersOf(all) > MATCHED_CHARACTERS) return decisionOnBeginnings(own, [...all, ...partial]);
+  const joined = literal && literal.length > 1 ? [literal.join(' && ')] : [];
+  const some = (decision: Rule['decision']) =>
+    own.some(
+      (rule) => rule.decision === decision && [...all, ...joined].some((one) => matches(rule.pattern, one)),
+    );
+  if (some('deny')) return 'deny';
+  if (
+    some('ask') ||
+    partial.some((start) => own.some((rule) => restricts(rule) && canMatch(rule.pattern, start)))
+  )
+    return 'ask';
+  const allowed = (subject: string) =>
+    own.some((rule) => rule.decision === 'allow' && matches(rule.pattern, subject));
+  return literal && literal.length > 0 && literal.every(allowed) ? 'allow' : null;
+}
+
+function decisionOnBeginnings(own: readonly Rule[], subjects: readonly string[]): 'deny' | 'ask' | null {
+  const some = (decision: Rule['decision']) =>
+    own.some(
+      (rule) => rule.decision === decision && subjects.some((subject) => canMatch(rule.pattern, subject)),
+    );
+  return some('deny') ? 'deny' : some('ask') ? 'ask' : null;
+}
+
+const restricts = ({ decision }: Rule): boolean => decision !== 'allow';
+
+const charactersOf = (subjects: readonly string[]): number =>
+  subjects.reduce((sum, { length }) => sum + length, 0);
+
+/**
+ * Each literal between two stars is taken at its first occurrence, which leaves the most for the rest: nothing is ever
+ * tried again.
+ */
+export function matches(pattern: string, subject: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === subject;
+  if (!subject.startsWith(first)) return false;
+  let at = first.length;
+  for (const literal of rest) {
+    const found = subject.indexOf(literal, at);
+    if (found === -1) return false;
+    at = found + literal.length;
+  }
+  return subject.length - last.length >= at && subject.endsWith(last);
+}
+
+/** Whether a text with this beginning could match. */
+export function canMatch(pattern: string, beginning: string): boolean {
+  const star = pattern.indexOf('*');
+  if (star === -1) return pattern.startsWith(beginning);
+  const first = pattern.slice(0, star);
+  return first.startsWith(beginning) || beginning.startsWith(first);
+}

@@ -1,0 +1,30 @@
+/** What is kept beside the events of a session, as its state tells. */
+import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
+import { atRest, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session-state.ts';
+
+/** Null where the session is not at rest: the one before it stays. */
+export const checkpointOf = (state: SessionState): SessionRecord['checkpoint'] =>
+  atRest(state) ? { version: STATE_VERSION, seq: state.seq, state: JSON.stringify(state) } : null;
+
+export const recordOf = (
+  ref: SessionRef,
+  state: SessionState,
+  checkpoint: SessionRecord['checkpoint'],
+): SessionRecord => ({
+  ref,
+  dialect: state.created?.dialect ?? '',
+  domain: state.created?.domain ?? '',
+  agent: state.agent.id,
+  title: state.title,
+  renamed: state.renamed,
+  firstInput: state.firstInput,
+  status: statusOf(state),
+  approval: waitingCall(state)?.approval ?? null,
+  archived: state.archived,
+  labels: state.labels,
+  messageCount: state.messageCount,
+  createdAt: state.created?.at ?? state.updatedAt,
+  updatedAt: state.updatedAt,
+  head: state.seq,
+  checkpoint,
+});

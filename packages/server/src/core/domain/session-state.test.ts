@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type AgentRef,
+  type ApprovalId,
+  type CallId,
+  type ConnectionId,
+  type DurableEvent,
+  type DurableEventBody,
+  Fault,
+  type SessionId,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
+import { nextAction } from '../runtime/turn.ts';
+import { type Decided, type DecisionContext, decide } from './decide.ts';
+import { atRest, evolve, initialState, type SessionState, statusOf, waitingCall } from './session-state.ts';
+
+const CODER: AgentRef = { id: 'coder', name: 'Coder' };
+const USAGE = { inputTokens: 3, outputTokens: 2 };
+const ASK = { kind: 'command' as const, command: ['ls'], description: 'Run ls', grant: 'shell:ls' };
+
+let ids = 0;
+const newId = () => `id-${++ids}`;
+const asking = (more: Partial<DecisionContext> = {}): DecisionContext => ({
+  by: 'local',
+  dialect: 'native',
+  via: undefined,
+  key: undefined,
+  domain: 'general',
+  agent: CODER,
+  answeredBy: undefined,
+  open: null,
+  replaced: null,
+  approvalKnown: false,
+  mostQueued: Number.POSITIVE_INFINITY,
+  newId,
+  ...more,
+});
+
+const after = (state: SessionState, bodies: readonly DurableEventBody[]): SessionState =>
+  bodies.reduce((before, body) => {
+    const { seq } = before;
+    const head = { session: 's' as SessionId, id: newId(), at: 1_000 + seq, seq: seq + 1 };
+    return evolve(before, { ...body, ...head } as DurableEvent);
+  }, state);
+
+const give = (state: SessionState, command: Decided, more: Partial<DecisionContext> = {}): SessionState =>
+  after(state, decide(state, command, asking(more)));
+
+const types = (bodies: readonly DurableEventBody[]): string[] => bodies.map((body) => body.type);
+const submit = (text: string, mode: 'queue' | 'supersede' = 'queue'): Decided => ({
+  type: 'input.submit',
+  parts: [textPart(text)],
+  mode,
+  named: true,
+});
+const inTurn = (state: SessionState, make: (turn: TurnId) => DurableEventBody[]): SessionState => {
+  if (!state.turn) throw new Error('no turn is running');
+  return after(state, make(state.turn.id));
+};
+const callId = 'call-1' as CallId;
+
+const unborn = initialState(CODER);
+const thinking = give(unborn, submit('Hi'));
+const queued = give(thinking, submit('And then?'));
+const requested = inTurn(thinking, (turn) => [
+  { type: 'call.requested', turn, call: callId, tool: 'shell', input: { command: 'ls' } },
+  { type: 'step.ended', turn, usage: USAGE, stop: 'calls' },
+]);
+const APPROVAL = 'approval-1' as ApprovalId;
+const waiting = inTurn(requested, (turn) => [
+  { type: 'approval.requested', turn, call: callId, approval: APPROVAL, ask: ASK, hash: 'hash-1' },
+]);
+const allowed = give(waiting, { type: 'approval.answer', answer: 'once', exit: false });
+const running = inTurn(allowed, (turn) => [{ type: 'tool.started', turn, call: callId }]);
+const idle = inTurn(thinking, (turn) => [
+  {
+    type: 'turn.ended',
+    turn,
+    usage: USAGE,
+    durationMs: 1,
+    context: { tokens: 1, limit: 2, items: 1, strategy: 'none' },
+  },
+]);
+const failed = inTurn(thinking, (turn) => [
+  { type: 'turn.failed', turn, fault: { code: 'internal', message: 'broken' }, durationMs: 1 },
+]);
+
+const PHASES = { unborn, idle, failed, thinking, queued, requested, waiting, allowed, running };
+
+const BEGINS = ['input.accepted', 'turn.started'];
+const ENDS = ['turn.cancelled'];
+const ABORTS = ['tool.ended', 'turn.cancelled'];
+
+type Row = Record<keyof typeof PHASES, string[] | string>;
+type Cell = string[] | string;
+const atAllTimes = (cell: Cell): Row => ({
+  ...{ unborn: cell, idle: cell, failed: cell, thinking: cell, queued: cell },
+  ...{ requested: cell, waiting: cell, allowed: cell, running: cell },
+});
+/** The same wherever no turn is running, wherever the model is asked, and wherever a call is open. */
+const by = (rests: Cell, thinks: Cell, calls: Cell, more: Partial<Row> = {}): Row => ({
+  ...{ unborn: rests, idle: rests, failed: rests, thinking: thinks, queued: thinks },
+  ...{ requested: calls, waiting: calls, allowed: calls, running: calls },
+  ...more,
+});
+const BEGINS_ALL = { unborn: ['session.created', ...BEGINS] };
+
+/** What each command makes in each phase: the events, or the code of the fault. */
+const TABLE: [string, Decided, Row][] = [
+  [
+    'session.create',
+    { type: 'session.create', named: true },
+    { ...atAllTimes([]), unborn: ['session.created'] },
+  ],
+  ['input.submit, queue', submit('More'), by(BEGINS, ['input.accepted'], ['input.accepted'], BEGINS_ALL)],
+  [
+    'input.submit, supersede',
+    submit('Instead', 'supersede'),
+    by(BEGINS, [...ENDS, ...BEGINS], [...ABORTS, ...BEGINS], BEGINS_ALL),
+  ],
+  ['input.submit, empty', submit('  \n'), atAllTimes('empty')],
+  ['turn.cancel', { type: 'turn.cancel' }, by('no_turn', ENDS, ABORTS)],
+  [
+    'approval.answer, once',
+    { type: 'approval.answer', answer: 'once', exit: false },
+    { ...atAllTimes('no_approval'), waiting: ['approval.answered'] },
+  ],
+  [
+    'approval.answer, deny and exit',
+    { type: 'approval.answer', answer: 'deny', exit: true },
+    { ...atAllTimes('no_approval'), waiting: ['approval.answered', ...ABORTS] },
+  ],
+  [
+    'session.clear',
+    { type: 'session.clear' },
+    by(['session.cleared'], [...ENDS, 'session.cleared'], [...ABORTS, 'session.cleared'], { unborn: [] }),
+  ],
+];
+
+const outcomeOf = (
+  state: SessionState,
+  command: Decided,
+  more: Partial<DecisionContext> = {},
+): string[] | string => {
+  try {
+    return types(decide(state, command, asking(more)));
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown.code;
+    throw thrown;
+  }
+};
+
+for (const [name, command, row] of TABLE) {
+  test(`${name} means something definite in every phase`, () => {
+    const outcomes = Object.entries(PHASES).map(([phase, state]) => [phase, outcomeOf(state, command)]);
+    expect(Object.fromEntries(outcomes)).toEqual(row);
+  });
+}
+
+test('the status and the next action follow from the state in every phase', () => {
+  const seen = Object.entries(PHASES).map(([phase, state]) => [
+    phase,
+    statusOf(state),
+    nextAction(state).kind,
+    atRest(state),
+  ]);
+  expect(seen).toEqual([
+    ['unborn', 'idle', 'idle', true],
+    ['idle', 'idle', 'idle', true],
+    ['failed', 'failed', 'idle', true],
+    ['thinking', 'running', 'callModel', false],
+    ['queued', 'running', 'callModel', false],
+    ['requested', 'running', 'runTools', false],
+    ['waiting', 'waiting', 'idle', false],
+    ['allowed', 'running', 'runTools', false],
+    ['running', 'running', 'runTools', false],
+  ]);
+});
+
+describe('inputs', () => {
+  test('an input with a key that was taken before makes nothing, in any mode and phase', () => {
+    const keyed = give(thinking, submit('Once'), { key: 'k' });
+    expect(decide(keyed, submit('Once'), asking({ key: 'k' }))).toEqual([]);
+    expect(decide(keyed, submit('Once', 'supersede'), asking({ key: 'k' }))).toEqual([]);
+    expect(types(decide(keyed, submit('Once'), asking({ key: 'other' })))).toEqual(['input.accepted']);
+  });
+
+  test('a message of an image alone is not empty', () => {
+    const parts = [textPart(' '), { type: 'image' as const, mime: 'image/png', data: 'AAAA' }];
+    expect(types(decide(idle, { ...submit(''), parts } as Decided, asking()))).toEqual(BEGINS);
+  });
+
+  test('a newer message ends the running turn, and what waited before it still goes first', () => {
+    const state = give(queued, submit('Third', 'supersede'));
+    expect(state.turn?.id).not.toBe(queued.turn?.id);
+    expect(queued.queue).toHaveLength(1);
+    expect(state.queue).toHaveLength(1);
+    expect(state.queue[0]?.input).not.toBe(queued.queue[0]?.input);
+  });
+
+  test('after a cancel the queue is not lost: its first input is begun next', () => {
+    const state = give(queued, { type: 'turn.cancel' });
+    expect(state.queue).toEqual(queued.queue);
+    expect(nextAction(state)).toEqual({ kind: 'startTurn' });
+  });
+
+  test('a call asked for by name waits in the queue with its call and needs no model', () => {
+    const call = { tool: 'lookup', input: { word: 'a' } };
+    const command: Decided = { type: 'input.submit', parts: [], mode: 'queue', named: true, call };
+    const state = give(idle, command);
+    expect(state.turn?.calls.map(({ tool, phase }) => [tool, phase])).toEqual([['lookup', 'requested']]);
+    expect(state.turn?.answered).toBe(true);
+    expect(give(thinking, command).queue[0]?.call).toEqual(call);
+  });
+
+  test('a title is one short line of the first message', () => {
+    const state = give(unborn, submit(`  a\n\tlong ${'story '.repeat(100)}`));
+    expect(state.title).toStartWith('a long story');
+    expect(state.title).toHaveLength(80);
+    expect(give(state, submit('Second')).title).toBe(state.title);
+  });
+});
+
+describe('interruptions', () => {
+  const open = { kind: 'text' as const, block: 'b' as never, text: 'Half', durationMs: 1 };
+
+  test('a cancel keeps what was shown of the open block', () => {
+    const events = decide(thinking, { type: 'turn.cancel' }, asking({ open }));
+    expect(events[0]).toMatchObject({ type: 'text.ended', text: 'Half', interrupted: true });
+    expect(events.at(-1)).toMatchObject({ type: 'turn.cancelled', reason: 'cancelled' });
+  });
+
+  test('a block in which nothing was shown leaves nothing', () => {
+    const none = { ...open, text: '' };
+    expect(types(decide(thinking, { type: 'turn.cancel' }, asking({ open: none })))).toEqual(ENDS);
+  });
+
+  test('every call of an interrupted turn gets an outcome', () => {
+    const two = inTurn(waiting, (turn) => [
+      { type: 'call.requested', turn, call: 'call-2' as CallId, tool: 'shell', input: {} },
+    ]);
+    const events = decide(two, { type: 'turn.cancel' }, asking());
+    expect(types(events)).toEqual(['tool.ended', 'tool.ended', 'turn.cancelled']);
+  });
+});
+
+describe('approvals', () => {
+  const answer = (more: object): Decided => ({
+    type: 'approval.answer',
+    answer: 'once',
+    exit: false,
+    ...more,
+  });
+  const codeOf = (state: SessionState, more: object, approvalKnown = false) =>
+    outcomeOf(state, answer(more), { approvalKnown });
+
+  test('a late answer is told apart from one to an approval that never was', () => {
+    expect(codeOf(allowed, { approval: APPROVAL }, true)).toBe('no_approval');
+    expect(codeOf(waiting, { approval: 'earlier' }, true)).toBe('no_approval');
+    expect(codeOf(allowed, { approval: 'never' })).toBe('not_found');
+    expect(codeOf(waiting, { approval: 'never' })).toBe('not_found');
+    expect(codeOf(unborn, { approval: APPROVAL })).toBe('not_found');
+  });
+
+  test('an approval that ended with its turn, unanswered, counts as answered', () => {
+    const cancelled = give(waiting, { type: 'turn.cancel' });
+    expect(codeOf(cancelled, { approval: APPROVAL }, true)).toBe('no_approval');
+    const superseded = give(waiting, submit('Instead', 'supersede'));
+    expect(codeOf(superseded, { approval: APPROVAL }, true)).toBe('no_approval');
+  });
+
+  test('an answer that cites another hash is refused, the right one is taken', () => {
+    expect(codeOf(waiting, { hash: 'hash-2' })).toBe('invalid');
+    expect(codeOf(waiting, { hash: 'hash-1' })).toEqual(['approval.answered']);
+  });
+
+  test('always grants what was shown, and only once; deny grants nothing', () => {
+    const always = give(waiting, answer({ answer: 'always' }));
+    expect(always.grants).toEqual(['shell:ls']);
+    expect(give(waiting, answer({ answer: 'deny' })).grants).toEqual([]);
+    expect(give(waiting, answer({})).grants).toEqual([]);
+  });
+
+  test('a denial tells the model why and lets the turn go on', () => {
+    const events = decide(waiting, answer({ answer: 'deny', reason: 'not now' }), asking());
+    expect(events[1]).toMatchObject({
+      outcome: 'denied',
+      parts: [textPart('The user denied this call: not now')],
+    });
+    const state = after(waiting, events);
+    expect(nextAction(state).kind).toBe('callModel');
+    expect(waitingCall(state)).toBeUndefined();
+  });
+
+  test('a denial with exit ends the turn and closes the calls behind it', () => {
+    const two = inTurn(waiting, (turn) => [
+      { type: 'call.requested', turn, call: 'call-2' as CallId, tool: 'shell', input: {} },
+    ]);
+    const events = decide(two, answer({ answer: 'deny', exit: true }), asking());
+    expect(events.map((event) => [event.type, 'outcome' in event ? event.outcome : ''])).toEqual([
+      ['approval.answered', ''],
+      ['tool.ended', 'denied'],
+      ['tool.ended', 'aborted'],
+      ['turn.cancelled', ''],
+    ]);
+    expect(after(two, events).turn).toBeNull();
+  });
+});
+
+describe('the state', () => {
+  test('remembers a bounded number of keys and answers', () => {
+    let state = idle;
+    for (let index = 0; index < 300; index++) state = give(state, submit('x'), { key: `k${index}` });
+    expect(state.keys).toHaveLength(256);
+    expect(state.keys.at(-1)?.key).toBe('k299');
+  });
+
+  test('is the same after a checkpoint, in every phase', () => {
+    for (const [phase, state] of Object.entries(PHASES)) {
+      const read = JSON.parse(JSON.stringify(state)) as SessionState;
+      expect({ phase, state: read }).toEqual({ phase, state });
+      for (const [, command] of TABLE) expect(outcomeOf(read, command)).toEqual(outcomeOf(state, command));
+    }
+  });
+
+  test('folded on from a checkpoint equals folded from the first event', () => {
+    const more = (from: SessionState) => {
+      const via = 'socket' as ConnectionId;
+      const begun = give(from, submit('Again'), { via, key: 'k', newId: () => 'same' });
+      return { ...begun, updatedAt: 0 };
+    };
+    expect(more(JSON.parse(JSON.stringify(idle)))).toEqual(more(idle));
+  });
+
+  test('cleared in the middle of a queue still reads the inputs that wait', () => {
+    const cleared = give(queued, { type: 'session.clear' });
+    expect(cleared.queue).toEqual(queued.queue);
+    expect(cleared.readFrom).toBe(queued.readFrom);
+    expect(give(idle, { type: 'session.clear' }).readFrom).toBe(idle.seq + 1);
+  });
+
+  test('adds up what the steps of a turn have used', () => {
+    const once = inTurn(thinking, (turn) => [{ type: 'step.ended', turn, usage: USAGE, stop: 'done' }]);
+    const twice = inTurn(once, (turn) => [
+      { type: 'step.ended', turn, usage: { ...USAGE, cachedTokens: 1 }, stop: 'done' },
+    ]);
+    expect(twice.turn?.usage).toEqual({
+      inputTokens: 6,
+      outputTokens: 4,
+      cachedTokens: 1,
+      reasoningTokens: undefined,
+    });
+    expect(twice.turn?.steps).toBe(2);
+  });
+});
+
+describe('untrusted content', () => {
+  const ended = (turn: TurnId, call: string, untrusted?: true): DurableEventBody => ({
+    type: 'tool.ended',
+    turn,
+    call: call as CallId,
+    outcome: 'ok',
+    parts: [textPart('done')],
+    durationMs: 1,
+    untrusted,
+  });
+
+  test('taints the turn from its result on, whatever trusted results follow, and no other turn', () => {
+    const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
+    expect(trusted.turn?.tainted).toBe(false);
+    const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
+    expect(tainted.turn?.tainted).toBe(true);
+    const later = inTurn(tainted, (turn) => [ended(turn, 'call-3'), ended(turn, 'call-4')]);
+    expect(later.turn?.tainted).toBe(true);
+    expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
+  });
+
+  test('that a client reports as the result of its call taints the turn as well', () => {
+    const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
+    const answer = (untrusted: boolean): Decided => ({
+      type: 'call.answer',
+      call: callId,
+      parts: [textPart('the page')],
+      failed: false,
+      untrusted,
+    });
+    expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
+    expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
+  });
+});
+
+test('a session with more labels than may be set today can change them, and gets no further one', () => {
+  const labels = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`label-${index}`, 'x']));
+  const created = give(initialState(CODER), { type: 'session.create', named: true });
+  const many = after(created, [{ type: 'session.labelled', labels }]);
+  const changed = give(many, { type: 'session.label', labels: { 'label-0': 'changed' } });
+  expect(changed.labels).toEqual({ ...labels, 'label-0': 'changed' });
+  expect(() => decide(many, { type: 'session.label', labels: { other: 'x' } }, asking())).toThrow(
+    'A session may have at most 50 labels.',
+  );
+});

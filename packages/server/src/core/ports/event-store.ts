@@ -1,0 +1,103 @@
+/** Where events live. `stores/contract.ts` tests every promise made here. */
+import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+
+/** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
+export type SessionRef = { readonly owner: PrincipalId; readonly id: SessionId };
+
+export const sessionKey = (ref: SessionRef): string => JSON.stringify([ref.owner, ref.id]);
+
+export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
+
+/** What a list shows, kept beside the events and written with them. */
+export type SessionRecord = {
+  readonly ref: SessionRef;
+  readonly dialect: string;
+  readonly domain: string;
+  readonly agent: string;
+  readonly title: string;
+  /** somebody chose the title */
+  readonly renamed: boolean;
+  /** how the first input begins; empty if there is none yet */
+  readonly firstInput: string;
+  readonly status: SessionStatus;
+  /** the approval that waits for an answer */
+  readonly approval: ApprovalId | null;
+  readonly archived: boolean;
+  /** what clients have set beside the session, to find it by */
+  readonly labels: Readonly<Record<string, string>>;
+  /** how many messages either side has sent, as `SessionState` counts them */
+  readonly messageCount: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** the number of the last event */
+  readonly head: number;
+  /** the folded state at event `checkpoint.seq`, so that opening a session does not read all its history */
+  readonly checkpoint: { readonly version: number; readonly seq: number; readonly state: string } | null;
+};
+
+export type SessionFilter = {
+  /** absent: of every owner */
+  readonly owner?: PrincipalId;
+  readonly domain?: string;
+  readonly status?: readonly SessionStatus[];
+  /** absent: archived ones are left out */
+  readonly archived?: 'included' | 'only';
+  /** part of the title; case does not matter, where letters are of ASCII */
+  readonly title?: string;
+  readonly label?: { readonly name: string; readonly value: string };
+  /** only sessions in which an approval waits for an answer */
+  readonly awaitingApproval?: true;
+};
+
+export type SessionQuery = SessionFilter & {
+  readonly limit: number;
+  /** passes over this many, for clients that do not use cursors */
+  readonly offset?: number;
+  /** what `next` of the page before said */
+  readonly cursor?: string;
+};
+
+/** What a session is found by besides its own id: what was requested or started in it, be it open or over. */
+export type LookupKey =
+  | { readonly kind: 'approval'; readonly id: ApprovalId }
+  | { readonly kind: 'turn'; readonly id: TurnId };
+
+export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
+
+export interface EventStore {
+  /**
+   * Writes the events and the record, all or nothing. They are on disk when the promise resolves. Refuses with a
+   * `conflict` error unless the session's last event is number `expected` (0: the session does not exist).
+   * `events` are numbered expected + 1, expected + 2, …
+   */
+  append(expected: number, events: readonly DurableEvent[], record: SessionRecord): Promise<void>;
+  /** Events after number `after`, in order, at most `limit`. An unknown session has none. */
+  read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
+  load(ref: SessionRef): Promise<SessionRecord | null>;
+  /** Every owner's session of that id, the one that changed last first. */
+  findById(id: SessionId): Promise<SessionRecord[]>;
+  /**
+   * The session whose events requested this approval or started this turn, of this owner and id where they are given.
+   * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
+   * Takes the same time however many sessions there are.
+   */
+  lookup(key: LookupKey, within?: Partial<SessionRef>): Promise<SessionRecord | null>;
+  /** The one that changed last first; pages do not overlap while nothing changes. */
+  list(query: SessionQuery): Promise<SessionPage>;
+  count(filter: SessionFilter): Promise<number>;
+  /** Writes something that means nothing, and makes it durable. Rejects where that is not possible just now. */
+  writable(): Promise<void>;
+  /** About how many bytes everything takes. Cheap: it is asked with every input. */
+  size(): Promise<number>;
+  /** Removes the session and its events, all or nothing. False where there was none. */
+  erase(ref: SessionRef): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Thrown by `append` when the session is not at `expected`. Nothing was written. */
+export class AppendConflict extends Error {
+  override readonly name = 'AppendConflict';
+  constructor(ref: SessionRef, expected: number, actual: number) {
+    super(`session ${sessionKey(ref)} is at event ${actual}, not ${expected}`);
+  }
+}

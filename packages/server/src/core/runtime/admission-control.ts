@@ -1,0 +1,112 @@
+/**
+ * Whether there is room for more: turns, sessions, bytes on the disk. Asked before an input or a new session is
+ * recorded; everything else (answers, cancels, renames) is always taken, so that what is under way can end.
+ */
+import { type Command, Fault, type PrincipalId } from '@parlance/protocol';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { AnswerLimits } from './answer-limits.ts';
+import type { LiveSession } from './live-session.ts';
+import type { RunQueue } from './run-queue.ts';
+
+export type EngineLimits = AnswerLimits & {
+  /** turns that may wait beside those that run */
+  readonly turnsWaiting: number;
+  /** inputs that may wait in one session */
+  readonly inputsQueued: number;
+  /** sessions that one principal may have, archived ones not counted */
+  readonly sessionsPerPrincipal: number;
+  /** what all sessions together may take on the disk */
+  readonly storedBytes: number;
+};
+
+export const NO_LIMITS: EngineLimits = {
+  turnsWaiting: Number.POSITIVE_INFINITY,
+  inputsQueued: Number.POSITIVE_INFINITY,
+  sessionsPerPrincipal: Number.POSITIVE_INFINITY,
+  storedBytes: Number.POSITIVE_INFINITY,
+  answerCharacters: Number.POSITIVE_INFINITY,
+  argumentCharacters: Number.POSITIVE_INFINITY,
+  answerCalls: Number.POSITIVE_INFINITY,
+};
+
+const TURNS_RETRY_MS = 2_000;
+const STORAGE_RETRY_MS = 60_000;
+/** how many owners' counts are remembered */
+const MOST_OWNERS = 10_000;
+
+const nothing = () => undefined;
+
+export class AdmissionControl {
+  readonly #owned = new Map<PrincipalId, number>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly queue: RunQueue,
+    private readonly limits: EngineLimits,
+    private readonly meter: Meter,
+  ) {}
+
+  /**
+   * Throws `overloaded` or `limited` where there is no room. What is returned is called when the command is done and
+   * the session was woken, or when it failed.
+   */
+  async admit(session: LiveSession, { type }: Command): Promise<() => void> {
+    if (type !== 'input.submit' && type !== 'session.create') return nothing;
+    await this.#checkStorage();
+    const left = session.state.created ? nothing : await this.#beginSession(session);
+    const leave = type === 'input.submit' ? this.queue.enter(session) : nothing;
+    if (leave)
+      return () => {
+        leave();
+        left();
+      };
+    left();
+    this.meter.add('refusals', 'turnsWaiting');
+    throw new Fault('overloaded', 'The server has as many turns to do as it takes on.', {
+      retryAfterMs: TURNS_RETRY_MS,
+    });
+  }
+
+  /** An owner's sessions are counted once, and again before one is refused: some may have been archived or deleted. */
+  async #beginSession(session: LiveSession): Promise<() => void> {
+    const most = this.limits.sessionsPerPrincipal;
+    if (most === Number.POSITIVE_INFINITY) return nothing;
+    const { owner } = session.ref;
+    let count = this.#owned.get(owner);
+    if (count === undefined || count >= most) count = await this.store.count({ owner });
+    if (count >= most) {
+      this.#remember(owner, count);
+      this.meter.add('refusals', 'sessionsPerPrincipal');
+      throw new Fault('limited', `You have ${most} sessions already; archive some to begin another.`);
+    }
+    this.#remember(owner, count + 1);
+    return () => {
+      if (session.state.created) return;
+      const counted = this.#owned.get(owner);
+      if (counted !== undefined) this.#owned.set(owner, counted - 1);
+    };
+  }
+
+  /** For what is refused only when it is decided on. */
+  failed(thrown: unknown): void {
+    if (thrown instanceof Fault && thrown.code === 'limited') this.meter.add('refusals', 'inputsQueued');
+  }
+
+  #remember(owner: PrincipalId, count: number): void {
+    this.#owned.set(owner, count);
+    for (const oldest of this.#owned.keys()) {
+      if (this.#owned.size <= MOST_OWNERS) return;
+      this.#owned.delete(oldest);
+    }
+  }
+
+  async #checkStorage(): Promise<void> {
+    const most = this.limits.storedBytes;
+    if (most === Number.POSITIVE_INFINITY || (await this.store.size()) < most) return;
+    this.meter.add('refusals', 'storedBytes');
+    throw new Fault('overloaded', `The server has stored the ${most} bytes that it may.`, {
+      retryAfterMs: STORAGE_RETRY_MS,
+    });
+  }
+}

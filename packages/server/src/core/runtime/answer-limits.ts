@@ -1,0 +1,102 @@
+/** How much one answer of a model may have. Beyond a limit the answer fails, and its stream is closed. */
+import type { FaultData } from '@parlance/protocol';
+import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
+
+export type AnswerLimits = {
+  /** characters of text and reasoning */
+  readonly answerCharacters: number;
+  /** characters of the arguments of all calls, and of what a vendor wants back unseen */
+  readonly argumentCharacters: number;
+  readonly answerCalls: number;
+};
+
+export type AnswerLimit = keyof AnswerLimits;
+
+const UNITS: Record<AnswerLimit, string> = {
+  answerCharacters: 'characters of text and reasoning',
+  argumentCharacters: 'characters of arguments',
+  answerCalls: 'calls',
+};
+
+/** The sentence names the limit by its setting. */
+export const answerTooLong = (limit: AnswerLimit, most: number): FaultData => ({
+  code: 'answer_too_long',
+  message: `The model's answer was stopped: it has more than ${most.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,
+});
+
+/** A block is recorded by itself: many short ones cost more than their characters. */
+const BLOCK_CHARACTERS = 256;
+
+type Words = 'text' | 'reasoning';
+
+/** Counts what one answer has so far. */
+class AnswerMeter {
+  #characters = 0;
+  #arguments = 0;
+  #calls = 0;
+  #block: Words | null = null;
+
+  constructor(private readonly limits: AnswerLimits) {}
+
+  /** On the path of a token. */
+  fits(kind: Words, text: string): boolean {
+    return this.#with(kind, text) <= this.limits.answerCharacters;
+  }
+
+  /** Counts the text, and returns whether that fits. On the path of a token. */
+  words(kind: Words, text: string): boolean {
+    this.#characters = this.#with(kind, text);
+    this.#block = kind;
+    return this.#characters <= this.limits.answerCharacters;
+  }
+
+  #with(kind: Words, text: string): number {
+    return this.#characters + text.length + (kind === this.#block ? 0 : BLOCK_CHARACTERS);
+  }
+
+  /** The limit that the event is beyond; null if there is none. */
+  reached(event: ProviderEvent): AnswerLimit | null {
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        return this.words(event.type, event.text) ? null : 'answerCharacters';
+      case 'call':
+        this.#calls += 1;
+        if (this.#calls > this.limits.answerCalls) return 'answerCalls';
+        return this.#unseen([event.tool, event.input, event.malformed, event.sealed]);
+      case 'sealed':
+        this.#block = null;
+        return this.#unseen(event.sealed);
+      case 'retrying':
+        [this.#characters, this.#arguments, this.#calls, this.#block] = [0, 0, 0, null];
+        return null;
+      case 'ended':
+      case 'failed':
+        return null;
+    }
+  }
+
+  #unseen(data: unknown): AnswerLimit | null {
+    this.#arguments += JSON.stringify(data).length;
+    return this.#arguments > this.limits.argumentCharacters ? 'argumentCharacters' : null;
+  }
+}
+
+/** The provider, whose answers end in `failed` beyond a limit. */
+export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider => ({
+  ...provider,
+  async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
+    const meter = new AnswerMeter(limits);
+    // What does not fit is not taken: it comes again as an event.
+    const counted: OnDelta | undefined =
+      take && ((kind, text) => meter.fits(kind, text) && take(kind, text) && meter.words(kind, text));
+    for await (const event of provider.stream(prompt, signal, counted)) {
+      const limit = meter.reached(event);
+      if (limit) {
+        yield { type: 'failed', fault: answerTooLong(limit, limits[limit]) };
+        return;
+      }
+      yield event;
+    }
+  },
+});

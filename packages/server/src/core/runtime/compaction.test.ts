@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'bun:test';
+import { isDurable, textPart } from '@parlance/protocol';
+import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { quiet } from '../../testing/ticks.ts';
+import type { Prompt, Provider } from '../ports/provider.ts';
+
+/** A model that answers from the script, and whose summaries wait until the test lets them go. */
+function summarising(answers: Line[][], summaries: (string | null)[] = []) {
+  const inner = scriptedProvider(answers);
+  const asked: Prompt[] = [];
+  const reached = Promise.withResolvers<void>();
+  const authenticator = Promise.withResolvers<void>();
+  const provider: Provider = {
+    ...inner,
+    async *stream(prompt, signal) {
+      if (prompt.task !== 'compaction') return yield* inner.stream(prompt, signal);
+      asked.push(prompt);
+      reached.resolve();
+      await authenticator.promise;
+      const text = summaries.length > 0 ? summaries.shift() : `Summary ${asked.length}`;
+      if (text) yield { type: 'text', text };
+      if (text !== null) yield { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'done' };
+    },
+  };
+  return {
+    provider,
+    prompts: inner.prompts,
+    asked,
+    reached: reached.promise,
+    release: authenticator.resolve,
+  };
+}
+
+const compact = { type: 'context.compact' } as const;
+const LONG = 'word '.repeat(300);
+
+async function talk(answers: Line[][], summaries?: (string | null)[]) {
+  const model = summarising(answers, summaries);
+  const stage = await setStage([], { parts: { provider: model.provider } });
+  return { ...stage, ...model };
+}
+
+describe('compacting on demand', () => {
+  test('replaces the older turns by a summary and returns the event', async () => {
+    const { engine, asked, prompts, release } = await talk([says(LONG), says('Short.'), says('Yes.')]);
+    release();
+    for (const text of ['One', 'Two']) {
+      await say(engine, text);
+      await engine.rested(SESSION);
+    }
+    const { events, seq } = await engine.send(SESSION, compact, CALLER);
+    expect(events.map(({ type }) => type)).toEqual(['context.compacted']);
+    expect(events[0]?.seq).toBe(seq);
+    expect(asked).toHaveLength(1);
+    await say(engine, 'Three');
+    await engine.rested(SESSION);
+    const kinds = prompts.at(-1)?.items.map(({ kind }) => kind);
+    expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
+  });
+
+  test('is refused while a turn runs, and where there is nothing to compact, a lone summary included', async () => {
+    const { engine, release } = await talk([[{ type: 'text', text: 'Wait' }, { type: 'hang' }], says(LONG)]);
+    release();
+    await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'nothing_to_compact' });
+    await say(engine, 'One');
+    await quiet();
+    await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'busy' });
+    await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await say(engine, 'Two');
+    await engine.rested(SESSION);
+    await engine.send(SESSION, compact, CALLER);
+    await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'nothing_to_compact' });
+  });
+
+  test('does not lose an input that comes while the summary is written', async () => {
+    const { engine, prompts, reached, release, store } = await talk([
+      says(LONG),
+      says('Two.'),
+      says('Three.'),
+    ]);
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    const compacting = engine.send(SESSION, compact, CALLER);
+    await reached;
+    await say(engine, 'Two');
+    await engine.rested(SESSION);
+    release();
+    await compacting;
+    await say(engine, 'Three');
+    await engine.rested(SESSION);
+    const kinds = prompts.at(-1)?.items.map(({ kind }) => kind);
+    expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
+    const reloaded = await setStage([], { store });
+    const use = await reloaded.engine.contextUse(SESSION);
+    expect(use).toEqual(await engine.contextUse(SESSION));
+  });
+
+  test('does not bring back what was cleared while the summary was written', async () => {
+    const { engine, reached, release } = await talk([says(LONG)]);
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    const compacting = engine.send(SESSION, compact, CALLER);
+    await reached;
+    await engine.send(SESSION, { type: 'session.clear' }, CALLER);
+    release();
+    await expect(compacting).rejects.toMatchObject({ code: 'nothing_to_compact' });
+    expect((await engine.contextUse(SESSION)).items).toBe(0);
+  });
+
+  test('twice at once compacts once', async () => {
+    const { engine, release, events } = await talk([says(LONG)]);
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    const both = Promise.allSettled([1, 2].map(() => engine.send(SESSION, compact, CALLER)));
+    release();
+    expect((await both).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(events.filter(({ type }) => type === 'context.compacted')).toHaveLength(1);
+  });
+
+  test('leaves the context as it is where the model gives no summary, or half of one', async () => {
+    const { engine, release } = await talk([says(LONG)], ['', null]);
+    release();
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    const before = await engine.contextUse(SESSION);
+    for (let attempt = 0; attempt < 2; attempt++)
+      await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({
+        code: 'provider_unavailable',
+      });
+    expect(await engine.contextUse(SESSION)).toEqual(before);
+  });
+});
+
+test('a summary that is begun again holds nothing of the first attempt', async () => {
+  const fault = { code: 'provider_unavailable', message: 'The model broke off.' } as const;
+  const { engine } = await setStage([
+    [
+      { type: 'text', text: 'Half a ' },
+      { type: 'retrying', attempt: 2, delayMs: 0, fault },
+      ...says('A whole summary.'),
+    ],
+  ]);
+  const signal = new AbortController().signal;
+  expect(await engine.summarise('Title', 'Text', signal)).toBe('A whole summary.');
+});
+
+describe('compacting before a step', () => {
+  test('happens above the threshold, keeps the running turn whole, and is not done over and over', async () => {
+    const answers = [
+      says(LONG),
+      ...[1, 2, 3].map((step) =>
+        calls('lookup', { word: 'w'.repeat(600) }, [{ type: 'text', text: LONG }], `call_${step}`),
+      ),
+      says('Done.'),
+    ];
+    const { engine, asked, prompts, release, events } = await talk(answers);
+    release();
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    await say(engine, 'Two');
+    await engine.rested(SESSION);
+    expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
+    expect(asked).toHaveLength(1);
+    const items = prompts.at(-1)?.items ?? [];
+    expect(items[0]?.kind).toBe('summary');
+    expect(items[1]).toEqual({ kind: 'user', parts: [textPart('Two')] });
+    expect(items.filter(({ kind }) => kind === 'call')).toHaveLength(3);
+    expect(items.filter(({ kind }) => kind === 'result')).toHaveLength(3);
+  });
+
+  test('ends with its turn: a cancel while the summary is written leaves no summary', async () => {
+    const huge = 'word '.repeat(800);
+    const { engine, reached, release, events } = await talk([says(huge)]);
+    await say(engine, 'One');
+    await engine.rested(SESSION);
+    await say(engine, 'Two');
+    await reached;
+    await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    release();
+    await engine.rested(SESSION);
+    await quiet();
+    expect(events.filter(({ type }) => type === 'context.compacted')).toEqual([]);
+    expect(events.filter(isDurable).at(-1)?.type).toBe('turn.cancelled');
+  });
+});

@@ -1,0 +1,205 @@
+/** Makes a context smaller: the older turns become a summary, the newer ones stay. The events stay in the log. */
+import {
+  asFault,
+  type DurableEvent,
+  type DurableEventBody,
+  Fault,
+  type Json,
+  type JsonObject,
+  textOf,
+  textPart,
+} from '@parlance/protocol';
+import { type Cut, cutContext, evolveContext } from '../domain/context.ts';
+import { itemTokens, overheadTokens } from '../domain/prompt-tokens.ts';
+import type { SessionState, Turn } from '../domain/session-state.ts';
+import { countTokens } from '../domain/tokens.ts';
+import type { Prompt, PromptItem } from '../ports/provider.ts';
+import { constantPart, estimateOf, tokensIn } from './context-use.ts';
+import type { LiveSession } from './live-session.ts';
+import { nextRequest, type Request } from './prompt.ts';
+import { complete } from './questions.ts';
+import type { TurnDeps } from './turn.ts';
+
+/** How much of an old output, or of a text in an old call, a summary is made from, in characters. */
+const PRUNED_LENGTH = 2_000;
+/** A summary is never longer than this part of what it stands for. */
+const SHRINK = 0.5;
+/** How much of the model's context the turns that stay may take. */
+const KEPT_SHARE = 0.3;
+/** How much of the room below the threshold they may take: the rest is for the summary and for what comes next. */
+const KEPT_BELOW_THRESHOLD = 0.5;
+/** How much of the model's context the prompt of a summary may take: at first, and when the vendor refuses longer ones. */
+const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
+
+const INSTRUCTIONS =
+  'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
+
+/** The model that answers the session, and what stops it. */
+type Asked = { readonly request: Request; readonly signal: AbortSignal };
+
+/** Before a step: compacts where the context is strictly above the threshold. The running turn always stays. */
+export async function compactIfFull(
+  session: LiveSession,
+  deps: TurnDeps,
+  asked: Asked & { readonly turn: Turn },
+): Promise<void> {
+  const { request, turn } = asked;
+  const { strategy, threshold } = deps.context;
+  if (strategy === 'none') return;
+  const context = await session.context();
+  const tokens = tokensIn(context, request);
+  const limit = request.provider.contextLimit;
+  if (tokens <= threshold * limit) return;
+  const constant = constantPart(tokens, context, request);
+  const room = Math.min(KEPT_SHARE * limit, KEPT_BELOW_THRESHOLD * (threshold * limit - constant));
+  // The room is in the vendor's tokens, a cut in our own.
+  const budget = (room * context.tokens) / Math.max(1, tokens - constant);
+  const cut = cutContext(context, budget, context.turns.at(-1)?.started);
+  if (!cut) return;
+  await compact(session, deps, { ...asked, cut, holds: (state) => state.turn?.id === turn.id });
+}
+
+/** On demand. Throws where there is nothing to compact, or where the context was cut by someone else meanwhile. */
+export async function compactNow(
+  session: LiveSession,
+  deps: TurnDeps,
+  asked: Pick<Asked, 'signal'> & Partial<Asked>,
+): Promise<DurableEvent[]> {
+  const { request = nextRequest(session, deps), signal } = asked;
+  const context = await session.context();
+  const running = session.state.turn ? context.turns.at(-1)?.started : undefined;
+  const budget = KEPT_SHARE * Math.min(request.provider.contextLimit, context.tokens);
+  const cut = cutContext(context, budget, running);
+  if (!cut) throw new Fault('nothing_to_compact', 'There is nothing to compact yet.');
+  const events = await compact(session, deps, { request, signal, cut, holds: () => true });
+  if (events.length === 0) throw new Fault('nothing_to_compact', 'The context was made smaller meanwhile.');
+  return events;
+}
+
+/** The vendor refused the prompt as too long. True where it is shorter now; a second time in one step it is not tried. */
+export async function compactForVendor(session: LiveSession, deps: TurnDeps, asked: Asked): Promise<boolean> {
+  const last = session.eventsSinceIdle.findLast(
+    (event) => event.type === 'step.ended' || event.type === 'context.compacted',
+  );
+  if (last?.type === 'context.compacted') return false;
+  try {
+    await compactNow(session, deps, asked);
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code === 'nothing_to_compact') return false;
+    throw thrown;
+  }
+}
+
+type Compacting = Asked & {
+  readonly cut: Cut;
+  /** whether the compaction is still wanted */
+  readonly holds: (state: SessionState) => boolean;
+};
+
+/** Records the compaction with the counts of that moment; none where it is not wanted any more. */
+async function compact(
+  session: LiveSession,
+  deps: TurnDeps,
+  { request, signal, cut, holds }: Compacting,
+): Promise<DurableEvent[]> {
+  const { cutAt } = session.state;
+  const summary = await summaryOf(session, deps, { request, signal, cut });
+  const wanted = (state: SessionState) => state.cutAt === cutAt && holds(state);
+  for (;;) {
+    const { seq } = session.state;
+    const event = await measured(session, request, {
+      type: 'context.compacted',
+      summary,
+      oldTokens: 0,
+      newTokens: 0,
+      strategy: deps.context.strategy,
+      keepFrom: cut.keepFrom,
+      readFrom: cut.readFrom,
+    });
+    const events = await session.transact((state) => (wanted(state) && state.seq === seq ? [event] : []));
+    if (events.length > 0 || !wanted(session.state)) return events;
+  }
+}
+
+/** Instructions and tools are a constant part of both counts; what a vendor counted of the rest shrinks as our own count of it. */
+async function measured(
+  session: LiveSession,
+  request: Request,
+  event: DurableEventBody<'context.compacted'>,
+): Promise<DurableEventBody> {
+  const before = await session.context();
+  const after = evolveContext(before, event as DurableEvent);
+  const oldTokens = tokensIn(before, request);
+  const constant = constantPart(oldTokens, before, request);
+  const overhead = overheadTokens(request);
+  const estimate = estimateOf(after, request);
+  const share = (estimate - overhead) / Math.max(1, estimateOf(before, request) - overhead);
+  return { ...event, oldTokens, estimate, newTokens: Math.round(constant + (oldTokens - constant) * share) };
+}
+
+/** By the model that answers the session. What it is made from fits that model's context, the newest first. */
+async function summaryOf(
+  session: LiveSession,
+  deps: TurnDeps,
+  { request, signal, cut }: Asked & { readonly cut: Cut },
+): Promise<string> {
+  const { provider } = request;
+  const material = cut.dropped.map(pruned);
+  const about = { session: session.ref, turn: session.state.turn?.id };
+  for (const [attempt, share] of SUMMARISED_SHARES.entries()) {
+    const items = fitting(material, share * provider.contextLimit);
+    const prompt: Prompt = { task: 'compaction', instructions: INSTRUCTIONS, items, tools: [] };
+    try {
+      const text = await complete({ ...deps, provider }, prompt, signal, about);
+      if (text !== '') return shortened(text, Math.floor(cut.droppedTokens * SHRINK));
+      break;
+    } catch (thrown) {
+      const last = attempt === SUMMARISED_SHARES.length - 1;
+      if (last || asFault(thrown).code !== 'context_too_long') throw thrown;
+    }
+  }
+  throw new Fault('provider_unavailable', 'The model gave no summary of the conversation.');
+}
+
+/** The last summary and the newest items, as far as they fit. A result without its call would be refused. */
+function fitting(items: readonly PromptItem[], budget: number): PromptItem[] {
+  const isSummary = (item: PromptItem) => item.kind === 'summary';
+  const newestFirst = [...items].reverse();
+  const kept = new Set<PromptItem>();
+  let left = budget;
+  for (const item of [...newestFirst.filter(isSummary), ...newestFirst.filter((item) => !isSummary(item))]) {
+    left -= itemTokens(item);
+    if (left < 0 && kept.size > 0) break;
+    kept.add(item);
+  }
+  const calls = new Set([...kept].map((item) => (item.kind === 'call' ? item.call : null)));
+  return items.filter((item) => kept.has(item) && (item.kind !== 'result' || calls.has(item.call)));
+}
+
+/** Old outputs and inputs are long and soon stale: for a summary, the beginning and the end of each text will do. */
+function pruned(item: PromptItem): PromptItem {
+  if (item.kind === 'call') return { ...item, input: prunedTexts(item.input) as JsonObject };
+  if (item.kind !== 'result') return item;
+  const text = textOf(item.parts);
+  return text.length <= PRUNED_LENGTH ? item : { ...item, parts: [textPart(headAndTail(text))] };
+}
+
+function prunedTexts(value: Json): Json {
+  if (typeof value === 'string') return value.length <= PRUNED_LENGTH ? value : headAndTail(value);
+  if (Array.isArray(value)) return value.map(prunedTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prunedTexts(inner)]));
+}
+
+function headAndTail(text: string): string {
+  const half = PRUNED_LENGTH / 2;
+  return `${text.slice(0, half)}\n…\n${text.slice(-half)}`.toWellFormed();
+}
+
+function shortened(text: string, tokens: number): string {
+  if (countTokens(text) <= tokens) return text;
+  let length = Math.min(text.length, tokens * 4);
+  while (length > 0 && countTokens(text.slice(0, length)) > tokens) length = Math.floor(length * 0.9);
+  return text.slice(0, length).toWellFormed();
+}

@@ -1,0 +1,76 @@
+/**
+ * How full the model's context is: always of instructions, tools and conversation, as the next request would carry them.
+ * If a vendor has counted a request of the session, its count is taken, and our own count of what changed is added.
+ */
+import type { ContextUse, DurableEvent, DurableEventBody } from '@parlance/protocol';
+import { type Context, evolveContext } from '../domain/context.ts';
+import { overheadTokens, promptTokens } from '../domain/prompt-tokens.ts';
+import type { LiveSession } from './live-session.ts';
+import { nextRequest, type Request } from './prompt.ts';
+import type { TurnDeps } from './turn.ts';
+
+/** Our own count of the request. */
+export const estimateOf = (context: Context, { trim, ...request }: Request): number =>
+  promptTokens({ ...request, items: trim(context.entries.map(({ item }) => item)) });
+
+/** The count of the request: a vendor's where there is one. */
+export function tokensIn(context: Context, request: Request): number {
+  const estimate = estimateOf(context, request);
+  const { counted } = context;
+  return counted ? Math.max(0, counted.tokens + estimate - counted.estimate) : estimate;
+}
+
+/**
+ * How much of `tokens`, a count of the request, is instructions and tools: our own count of them, or in proportion if the
+ * vendor counts less than we do.
+ */
+export function constantPart(tokens: number, context: Context, request: Request): number {
+  const overhead = overheadTokens(request);
+  return Math.min(overhead, (tokens * overhead) / Math.max(1, estimateOf(context, request)));
+}
+
+/** The context once these events, too, are part of it. */
+export const contextAfter = (context: Context, bodies: readonly DurableEventBody[]): Context =>
+  bodies.reduce((after, body) => evolveContext(after, body as DurableEvent), context);
+
+export const currentUse = async (session: LiveSession, deps: TurnDeps): Promise<ContextUse> =>
+  useOf(await session.context(), session, deps);
+
+export function useOf(context: Context, session: LiveSession, deps: TurnDeps): ContextUse {
+  const request = nextRequest(session, deps);
+  return {
+    tokens: tokensIn(context, request),
+    limit: request.provider.contextLimit,
+    items: context.entries.length,
+    strategy: deps.context.strategy,
+  };
+}
+
+/** Reads the context, for `withContextUse`. One that cannot be read must not keep a turn from ending. */
+export async function readContext(session: LiveSession, { log }: Pick<TurnDeps, 'log'>): Promise<void> {
+  try {
+    await session.context();
+  } catch (thrown) {
+    log.warn({ err: thrown, session: session.ref.id }, 'context unreadable: its use is not reported');
+  }
+}
+
+type TurnEnd = DurableEventBody<'turn.failed' | 'turn.cancelled'>;
+
+const endsTurn = (body: DurableEventBody): body is TurnEnd =>
+  body.type === 'turn.failed' || body.type === 'turn.cancelled';
+
+/** Adds the use of the context to events that end a turn early, if the session's context has been read. */
+export function withContextUse(
+  bodies: readonly DurableEventBody[],
+  session: LiveSession,
+  deps: TurnDeps,
+): readonly DurableEventBody[] {
+  const context = session.loadedContext;
+  if (!context) return bodies;
+  return bodies.map((body, index) =>
+    endsTurn(body)
+      ? { ...body, context: useOf(contextAfter(context, bodies.slice(0, index)), session, deps) }
+      : body,
+  );
+}

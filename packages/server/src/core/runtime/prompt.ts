@@ -1,0 +1,87 @@
+/** From a session to what a model is asked. */
+
+import { Fault, type JsonObject } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Agent } from '../domain/agent-catalog.ts';
+import type { Prompt, PromptItem, Provider, ToolSpec } from '../ports/provider.ts';
+import type { Tool } from '../ports/tool.ts';
+import type { LiveSession } from './live-session.ts';
+import type { TurnDeps } from './turn.ts';
+
+/** A request to a model, but for the conversation: who answers it, and what it always carries. */
+export type Request = {
+  readonly provider: Provider;
+  readonly instructions: string;
+  readonly tools: readonly ToolSpec[];
+  /** leaves out of the conversation what is stale */
+  readonly trim: (items: PromptItem[]) => readonly PromptItem[];
+};
+
+/** As the agent would make it. Throws a `Fault` where the agent is not there any more, or its model cannot be used. */
+export function requestBy(agentId: string, session: LiveSession, deps: TurnDeps): Request {
+  const agent = deps.catalog.agent(agentId);
+  return requestWith(providerOf(deps, agent, session.state.model), agent, { session, deps });
+}
+
+/**
+ * The next request of the session. Never throws: where its agent or its model is not there any more, the server's own
+ * stand in.
+ */
+export function nextRequest(session: LiveSession, deps: TurnDeps): Request {
+  const { catalog, provider } = deps;
+  try {
+    return requestBy(session.state.agent.id, session, deps);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    const agent = catalog.agent(catalog.first(catalog.defaultDomain).id);
+    return requestWith(provider, agent, { session, deps });
+  }
+}
+
+function requestWith(
+  provider: Provider,
+  agent: Agent,
+  { session, deps }: { session: LiveSession; deps: TurnDeps },
+): Request {
+  return {
+    provider,
+    instructions: `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
+    tools: [...offeredTo(deps, agent.id).values()]
+      .filter((tool) => tool.available?.(session.ref.owner) ?? true)
+      .map(toolSpec),
+    trim: deps.trim ?? asTheyAre,
+  };
+}
+
+export async function promptOf(session: LiveSession, request: Request): Promise<Prompt> {
+  const { instructions, tools, trim } = request;
+  const { entries } = await session.context();
+  return { task: 'chat', instructions, items: trim(entries.map(({ item }) => item)), tools };
+}
+
+/** The session's choice, the agent's, the server's. */
+const providerOf = ({ provider, providerFor }: TurnDeps, agent: Agent, chosen: string | null): Provider => {
+  const model = chosen ?? agent.model;
+  return (model !== undefined && providerFor?.(model)) || provider;
+};
+
+const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
+
+/** The tools of an agent: those it names, or all. */
+export function offeredTo(deps: TurnDeps, agentId: string): ReadonlyMap<string, Tool> {
+  const { tools: named } = deps.catalog.agent(agentId);
+  return new Map([...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.special)));
+}
+
+const specs = new WeakMap<Tool, ToolSpec>();
+
+/** The tool as a model and a client are told of it. Made once per tool. */
+export function toolSpec(tool: Tool): ToolSpec {
+  let spec = specs.get(tool);
+  if (!spec) {
+    const parameters = tool.parameters ?? (z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject);
+    spec = { name: tool.name, description: tool.description, parameters };
+    specs.set(tool, spec);
+  }
+  return spec;
+}

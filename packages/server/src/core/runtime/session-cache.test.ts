@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { calls, type Line } from '../../testing/scripted-provider.ts';
+import { CALLER, type Stage, setStage } from '../../testing/stage.ts';
+import { ticks } from '../../testing/ticks.ts';
+import type { SessionRef } from '../api/index.ts';
+import type { EventStore } from '../ports/event-store.ts';
+
+const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
+const ref = (index: number): SessionRef => ({ owner: LOCAL.id, id: `s${index}` as SessionId });
+const submit = (engine: Stage['engine'], index: number, text: string) =>
+  engine.send(ref(index), { type: 'input.submit', parts: [textPart(text)] }, CALLER);
+
+test('sessions are dropped when nobody uses them, and nothing is lost', async () => {
+  const store = openMemoryStore();
+  const { engine, provider } = await setStage([], { store, parts: { keptInMemory: 3 } });
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        await submit(engine, index, `Round ${round}`);
+        await engine.rested(ref(index));
+      }),
+    );
+  }
+  for (let index = 0; index < 20; index++) {
+    const events = await store.read(ref(index), 0, 1_000);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(events.filter((event) => event.type === 'turn.ended')).toHaveLength(3);
+  }
+  const last = provider.prompts.at(-1)?.items.filter(({ kind }) => kind === 'user');
+  expect(last).toHaveLength(3);
+});
+
+test('sessions stay while they are watched, driven or asked for, however many others come', async () => {
+  const { engine, provider } = await setStage([HANG], { parts: { keptInMemory: 1 } });
+  const seen: string[] = [];
+  await engine.watch(ref(0), 'now', (event) => seen.push(event.type));
+  await submit(engine, 0, 'Hi');
+  await provider.hanging;
+  for (let index = 1; index < 10; index++) {
+    await submit(engine, index, 'Hi');
+    await engine.rested(ref(index));
+  }
+  await engine.send(ref(0), { type: 'turn.cancel' }, CALLER);
+  expect(seen).toContain('turn.cancelled');
+  expect((await engine.record(ref(0)))?.status).toBe('idle');
+});
+
+test('a session with a pending approval may be dropped: it is there again when it is answered', async () => {
+  const { engine } = await setStage([calls('shell', { command: ['ls'] })], { parts: { keptInMemory: 1 } });
+  await submit(engine, 0, 'Run ls');
+  await engine.rested(ref(0));
+  for (let index = 1; index < 5; index++) {
+    await submit(engine, index, 'Hi');
+    await engine.rested(ref(index));
+  }
+  const {
+    waiting: [waiting],
+  } = await engine.approvals(LOCAL, { limit: 10 });
+  await engine.answer(waiting?.approval?.approval as ApprovalId, { answer: 'once' }, CALLER);
+  await engine.rested(ref(0));
+  const types = (await engine.events(ref(0), 0, 100)).map(({ type }) => type);
+  expect(types).not.toContain('turn.resumed');
+  expect(types.at(-1)).toBe('turn.ended');
+});
+
+test('a session is loaded once, however many ask for it at once, and dropped again in between', async () => {
+  const inner = openMemoryStore();
+  const store: EventStore = {
+    ...inner,
+    load: async (given) => {
+      const record = await inner.load(given);
+      await ticks(given.id.length * 3);
+      return record;
+    },
+  };
+  const { engine } = await setStage([], { store, parts: { keptInMemory: 1 } });
+  const work = Array.from({ length: 200 }, (_, index) => submit(engine, (index * 7) % 5, `Input ${index}`));
+  await Promise.all(work);
+  for (let index = 0; index < 5; index++) {
+    await engine.rested(ref(index));
+    const events = await inner.read(ref(index), 0, 1_000);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(events.filter(({ type }) => type === 'turn.ended')).toHaveLength(40);
+  }
+});
+
+test('a session that could not be loaded is loaded anew by the next who asks', async () => {
+  const inner = openMemoryStore();
+  let broken = true;
+  const store: EventStore = {
+    ...inner,
+    load: async (given) => {
+      if (broken && given.id === 's1') throw new Error('the disk is gone');
+      return inner.load(given);
+    },
+  };
+  const { engine } = await setStage([], { store });
+  await expect(submit(engine, 1, 'Hi')).rejects.toThrow('the disk is gone');
+  broken = false;
+  await submit(engine, 1, 'Hi');
+  await engine.rested(ref(1));
+  expect((await engine.record(ref(1)))?.status).toBe('idle');
+});

@@ -1,0 +1,38 @@
+/** What is counted of sessions. It follows from their events alone, so that nothing is counted that did not happen. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { SessionState } from '../domain/session-state.ts';
+import type { SessionRef } from '../ports/event-store.ts';
+import type { Observers } from './model-call.ts';
+
+export class SessionMetrics {
+  constructor(
+    private readonly observers: Observers,
+    /** how many sessions have a call that waits for a person */
+    approvalsWaiting: () => Promise<number>,
+  ) {
+    observers.meter.gauge('approvals_waiting', approvalsWaiting);
+  }
+
+  /** The events are durable; `before` is the state in which they were decided. */
+  readonly onCommitted = (ref: SessionRef, events: readonly DurableEvent[], before: SessionState): void => {
+    for (const event of events) {
+      this.#count(event, before);
+      this.observers.tracer.onCommitted(ref, event, before);
+    }
+  };
+
+  #count(event: DurableEvent, { turn }: SessionState): void {
+    const { meter } = this.observers;
+    if (event.type === 'turn.ended') this.#turnOver('ended', event.durationMs);
+    else if (event.type === 'turn.failed') this.#turnOver('failed', event.durationMs);
+    else if (event.type === 'turn.cancelled')
+      this.#turnOver('cancelled', event.at - (turn?.startedAt ?? event.at));
+    else if (event.type === 'tool.ended') meter.add('tool_calls', event.outcome);
+    else if (event.type === 'approval.answered') meter.add('approvals_answered', event.answer);
+  }
+
+  #turnOver(outcome: string, durationMs: number): void {
+    this.observers.meter.add('turns', outcome);
+    this.observers.meter.observe('turn_seconds', durationMs / 1000, outcome);
+  }
+}

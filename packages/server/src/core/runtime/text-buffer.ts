@@ -1,0 +1,27 @@
+/** So many pieces are made one: as a string of its own, a piece costs more than its characters. */
+const MOST_PIECES = 16;
+
+/** A text that grows at its end, on the path of a token: joined only when someone asks for it. */
+export class TextBuffer {
+  readonly #pieces: string[] = [];
+  /** how many of the first pieces have grown as long as they should */
+  #settled = 0;
+  #length = 0;
+
+  /** in characters */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(piece: string): void {
+    this.#length += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length - this.#settled < MOST_PIECES) return;
+    this.#pieces.push(this.#pieces.splice(this.#settled).join(''));
+    this.#settled++;
+  }
+
+  toString(): string {
+    return this.#pieces.join('');
+  }
+}

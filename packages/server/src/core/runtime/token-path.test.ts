@@ -1,0 +1,96 @@
+import { expect, spyOn, test } from 'bun:test';
+import { type ConnectionId, LOCAL } from '@parlance/protocol';
+import { DIALECTS } from '../../dialects/index.ts';
+import { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
+import type { Socket } from '../../http/connection.ts';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
+import { SESSION, say, setStage } from '../../testing/stage.ts';
+import type { Provider } from '../ports/provider.ts';
+
+const WATCHERS = 10;
+const ignore = () => undefined;
+const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** One turn of so many tokens, watched by ten sockets of each dialect. */
+async function measure(tokens: number, dialects: typeof DIALECTS, offers = false) {
+  const sent = { frames: 0, characters: 0 };
+  /** frames that had been sent when the model was asked for the next token */
+  const atToken: number[] = [];
+  let events = 0;
+  const provider: Provider = {
+    ...scriptedProvider([]),
+    contextLimit: 1_000_000,
+    async *stream(_prompt, _signal, take) {
+      for (let token = 0; token < tokens; token++) {
+        if (!offers || !take?.('text', 'word ')) {
+          events++;
+          yield { type: 'text', text: 'word ' };
+        }
+        atToken.push(sent.frames);
+      }
+      yield { type: 'ended', usage: USAGE, stop: 'done' };
+    },
+  };
+  const store = controlledStore();
+  const { engine } = await setStage([], { store, parts: { provider } });
+  for (const dialect of dialects) {
+    const hub = new SubscriptionHub(engine, dialect.projection, quietLog);
+    for (let index = 0; index < WATCHERS; index++) {
+      const socket: Socket = {
+        id: `${dialect.name}-${index}` as ConnectionId,
+        principal: LOCAL,
+        session: SESSION.id,
+        open: true,
+        speaks: ignore,
+        tap: ignore,
+        send: ignore,
+        sendText(text) {
+          sent.frames++;
+          sent.characters += text.length;
+        },
+        close: ignore,
+      };
+      await hub.join(SESSION, socket);
+    }
+  }
+  const stringify = spyOn(JSON, 'stringify');
+  await say(engine, 'Go');
+  await engine.rested(SESSION);
+  const encodes = stringify.mock.calls.length;
+  stringify.mockRestore();
+  return { appends: store.appends(), encodes, sent, atToken, events };
+}
+
+test('the store hears of a turn, not of its tokens', async () => {
+  const [few, many] = [await measure(10, DIALECTS), await measure(1_000, DIALECTS)];
+  expect(many.appends).toBe(few.appends);
+});
+
+test('words that are offered are taken once their block is open, and reach the same sockets as events do', async () => {
+  const [told, offered] = [await measure(1_000, DIALECTS), await measure(1_000, DIALECTS, true)];
+  expect(told.events).toBe(1_000);
+  expect(offered.events).toBe(1);
+  expect([offered.sent.frames, offered.appends, offered.atToken]).toEqual([
+    told.sent.frames,
+    told.appends,
+    told.atToken,
+  ]);
+});
+
+for (const dialect of DIALECTS) {
+  test(`${dialect.name}: a token is encoded at most once for all who watch, and never with the text so far`, async () => {
+    const [some, many] = [await measure(1_000, [dialect]), await measure(2_000, [dialect])];
+    const encodesPerToken = (many.encodes - some.encodes) / 1_000;
+    expect(encodesPerToken).toBeLessThanOrEqual(1);
+    const framesPerToken = (many.sent.frames - some.sent.frames) / 1_000;
+    expect(framesPerToken).toBe(encodesPerToken * WATCHERS);
+    expect(many.sent.characters).toBeLessThan(some.sent.characters * 2.1);
+  });
+
+  test(`${dialect.name}: a token is with every socket before the next one is asked for`, async () => {
+    const { atToken } = await measure(1_000, [dialect]);
+    const steps = atToken.slice(1).map((frames, index) => frames - (atToken[index] ?? 0));
+    expect(new Set(steps).size).toBe(1);
+  });
+}

@@ -1,0 +1,18 @@
+/** Is a call possible? The same words wherever it is asked. */
+import { Fault, type JsonObject } from '@parlance/protocol';
+import type { Tool } from '../ports/tool.ts';
+
+/** The tool, and its input as it wants it. Throws `tool_invalid` where there is none or the input does not fit. */
+export function possibleCall(
+  tools: ReadonlyMap<string, Tool>,
+  name: string,
+  input: JsonObject,
+): { readonly tool: Tool; readonly input: unknown } {
+  const tool = tools.get(name);
+  if (!tool) throw new Fault('tool_invalid', `Unknown tool: ${name}`);
+  const parsed = tool.input.safeParse(input);
+  if (parsed.success) return { tool, input: parsed.data };
+  const issue = parsed.error.issues[0];
+  const where = issue?.path.join('.') || 'input';
+  throw new Fault('tool_invalid', `Invalid parameters for ${name}: ${where}: ${issue?.message}`);
+}

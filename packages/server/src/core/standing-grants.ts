@@ -1,8 +1,0 @@
-/** What "always" has allowed in a session, where it is told without opening the session. */
-import { restoredState } from './checkpoint.ts';
-import type { SessionRecord } from './ports/store.ts';
-
-/** Null where something happened since the session was last at rest: its facts must be read then. */
-export function restedGrants({ checkpoint, head }: SessionRecord): readonly string[] | null {
-  return checkpoint?.seq === head ? (restoredState(checkpoint)?.grants ?? null) : null;
-}

@@ -1,0 +1,54 @@
+/** Calls that are under way, as a projection remembers them between the events about them. */
+import type { DurableEvent, JsonObject, SessionEvent } from '@parlance/protocol';
+
+export type TrackedCall = {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** the approval it waited for, or waits for */
+  readonly approval: string | null;
+  /** it has begun, so clients know of it */
+  readonly shown: boolean;
+};
+
+export type Calls = Readonly<Record<string, TrackedCall>>;
+
+export const NO_CALLS: Calls = {};
+
+/** The calls after the event. A call stays until its turn is over: its end may be followed by more about it. */
+export function trackCalls(calls: Calls, event: SessionEvent): Calls {
+  switch (event.type) {
+    case 'call.requested':
+      return {
+        ...calls,
+        [event.call]: { tool: event.tool, input: event.input, approval: null, shown: false },
+      };
+    case 'approval.requested':
+      return change(calls, event.call, { approval: event.approval });
+    case 'tool.started':
+    case 'tool.ended':
+      return change(calls, event.call, { shown: true });
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return NO_CALLS;
+    default:
+      return calls;
+  }
+}
+
+const change = (calls: Calls, id: string, what: Partial<TrackedCall>): Calls => {
+  const call = calls[id];
+  return call ? { ...calls, [id]: { ...call, ...what } } : calls;
+};
+
+/**
+ * The call, where this event is the first that clients are to see of it: it begins, or it ends without having begun
+ * (denied, aborted, impossible). `calls` are those before the event.
+ */
+export function firstSeen(
+  calls: Calls,
+  event: DurableEvent<'tool.started' | 'tool.ended'>,
+): TrackedCall | null {
+  const call = calls[event.call];
+  return call && !call.shown ? call : null;
+}

@@ -1,0 +1,33 @@
+/** The users, for whoever looks after them: names and roles go out, passwords only come in. */
+import type { Role } from '@parlance/protocol';
+import type { Login } from './authenticator.ts';
+
+export type Account = {
+  readonly name: string;
+  readonly role: Role;
+  readonly createdAt: number;
+  /** the settings name the user: at the next start password and role are again as they say */
+  readonly fromSettings: boolean;
+};
+
+/** What ends the tokens of a user ends every socket and stream that lives on them. */
+export interface Accounts {
+  /** By name. */
+  list(): Promise<Account[]>;
+  /** Throws `invalid` for a name or a password that cannot be, and for a name that is taken. */
+  add(wanted: { readonly name: string; readonly password: string; readonly role: Role }): Promise<Account>;
+  /**
+   * What is left out stays. The tokens of the user end. Throws `not_found`, `invalid` for a password that cannot be,
+   * and `forbidden` where nobody would be admin afterwards.
+   */
+  change(name: string, wanted: { readonly password?: string; readonly role?: Role }): Promise<Account>;
+  /** Throws `not_found`, and `forbidden` where nobody would be admin afterwards. */
+  remove(name: string): Promise<void>;
+  /** Ends all tokens of the user, and nothing else. Throws `not_found`. */
+  logOut(name: string): Promise<void>;
+  /**
+   * A user's own: the tokens of the user end, and the answer has a new one. Throws `forbidden` where the old password is
+   * wrong, and `limited` where that, or a login from `address`, failed too often.
+   */
+  changePassword(name: string, old: string, password: string, address: string): Promise<Login>;
+}

@@ -1,0 +1,95 @@
+/**
+ * The console, as `packages/web` was built: served from files that are read when they are asked for, so that a server
+ * that nobody looks at pays nothing. What is served is what the manifest lists, and nothing else of the disk.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+
+const Manifest = z.object({
+  files: z.record(z.string(), z.object({ type: z.string(), etag: z.string() })),
+});
+type Manifest = z.infer<typeof Manifest>;
+
+export function consoleRoutes(app: Hono, folder: string): void {
+  const manifest = manifestIn(folder);
+
+  app.get('/', async (c) => {
+    const served = await file('index.html', c.req.raw, 'no-cache');
+    return served ?? new Response(UNBUILT, { status: 503, headers: pageHeaders(c.req.raw) });
+  });
+
+  app.get('/assets/:file', async (c) => {
+    const served = await file(
+      `assets/${c.req.param('file')}`,
+      c.req.raw,
+      'public, max-age=31536000, immutable',
+    );
+    return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
+  });
+
+  async function file(path: string, request: Request, keep: string): Promise<Response | null> {
+    const files = (await manifest())?.files;
+    const listed = files && Object.hasOwn(files, path) ? files[path] : undefined;
+    if (!listed) return null;
+    const headers = {
+      ...(path === 'index.html' ? pageHeaders(request) : NO_SNIFFING),
+      'content-type': listed.type,
+      'cache-control': keep,
+      etag: listed.etag,
+      vary: 'accept-encoding',
+    };
+    if (request.headers.get('if-none-match') === listed.etag)
+      return new Response(null, { status: 304, headers });
+    const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+    const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
+    // Rebuilt at this moment: what was listed is gone.
+    if (!(await body.exists())) return null;
+    return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
+  }
+}
+
+/** Read again when it has changed, so that a rebuilt console is served without a restart. Null where none was built. */
+function manifestIn(folder: string): () => Promise<Manifest | null> {
+  const path = join(folder, 'manifest.json');
+  let read: { readonly at: number; readonly manifest: Manifest } | null = null;
+  return async () => {
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (at === undefined) return null;
+    if (read?.at !== at) read = { at, manifest: Manifest.parse(await Bun.file(path).json()) };
+    return read.manifest;
+  };
+}
+
+const NO_SNIFFING = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** Not every browser takes `'self'` to mean our own sockets, so they are named. The Host was checked on the way in. */
+function pageHeaders(request: Request): Record<string, string> {
+  const { host } = new URL(request.url);
+  return {
+    ...NO_SNIFFING,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [...POLICY, `connect-src 'self' ws://${host} wss://${host}`].join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+  };
+}
+
+const UNBUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parlance</title>
+<h1>The console is not built</h1>
+<p>The server is running, and every client can use it. To see the console here, run <code>npm run build</code>
+in its folder and load this page again.</p></html>
+`;

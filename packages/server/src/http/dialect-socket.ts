@@ -1,0 +1,125 @@
+/** One WebSocket as a dialect sees it, and what is known of it. */
+import type { ConnectionId, Principal } from '@parlance/protocol';
+import type { ServerWebSocket } from 'bun';
+import type { Meter } from '../core/ports/meter.ts';
+import type { Peer } from './anonymous-sockets.ts';
+import type { Connection, FrameTap, OnTokenRevoked, Pieces, Socket } from './connection.ts';
+import type { ReceiveQueue } from './receive-queue.ts';
+import type { Lag, SendBuffer, Wire } from './send-buffer.ts';
+import type { Place } from './socket-counts.ts';
+import type { TokenBucket } from './token-bucket.ts';
+
+/** What is known of a socket when it is opened. */
+export type Opening = {
+  readonly id: ConnectionId;
+  readonly principal: Principal | null;
+  readonly session: string | null;
+  /** which door it comes through; the first, unless told */
+  readonly listener?: number;
+  /** where it comes from, where that is counted */
+  readonly address?: string;
+  /** whoever opens it has yet to say who they are, and has to */
+  readonly unknown?: boolean;
+  /** an unknown peer has no deadline, because a part of what is served here needs no token */
+  readonly mayStay?: boolean;
+  readonly onTokenRevoked?: OnTokenRevoked | undefined;
+  /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
+  readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
+};
+
+export type Data = {
+  readonly opening: Opening;
+  connection: Connection | null;
+  receiveQueue: ReceiveQueue | null;
+  sendBuffer: SendBuffer | null;
+  dialect: string;
+  /** who looks at the frames that pass; nearly always nobody */
+  tap: FrameTap | null;
+  open: boolean;
+  /** what is read after the right to be here was lost is not handled */
+  dismissed: boolean;
+  stopTokenWatch: (() => void) | null;
+  readonly place: Place;
+  /** null if the peer has authenticated */
+  peer: Peer | null;
+  readonly rate: TokenBucket;
+  /** frames that were refused, less those that were taken since */
+  refused: number;
+  /** closes the socket of whoever does not say in time who they are */
+  deadline: ReturnType<typeof setTimeout> | undefined;
+};
+
+/** One object for each socket, and no closures: there are thousands of them. */
+export class SocketWire implements Wire, Lag {
+  constructor(
+    private readonly ws: ServerWebSocket<Data>,
+    private readonly meter: Meter,
+  ) {}
+
+  sendText(text: string): number {
+    return this.ws.sendText(text);
+  }
+
+  disconnect(): void {
+    this.ws.close(1013, 'Too slow a reader: connect again to go on');
+  }
+
+  coalesced(): void {
+    this.meter.add('frames_coalesced', this.ws.data.dialect);
+  }
+
+  caughtUp(ms: number): void {
+    this.meter.observe('reader_lag_seconds', ms / 1000, this.ws.data.dialect);
+  }
+
+  gaveUp(): void {
+    this.meter.add('slow_readers_closed', this.ws.data.dialect);
+  }
+}
+
+/** What a dialect holds of it. */
+export class DialectSocket implements Socket {
+  constructor(
+    private readonly ws: ServerWebSocket<Data>,
+    private readonly sendBuffer: SendBuffer,
+  ) {}
+
+  get id(): ConnectionId {
+    return this.ws.data.opening.id;
+  }
+
+  get principal(): Principal | null {
+    return this.ws.data.opening.principal;
+  }
+
+  get session(): string | null {
+    return this.ws.data.opening.session;
+  }
+
+  get open(): boolean {
+    return this.ws.data.open;
+  }
+
+  speaks(dialect: string): void {
+    this.ws.data.dialect = dialect;
+  }
+
+  send(frame: object): void {
+    this.sendText(JSON.stringify(frame), frame);
+  }
+
+  sendText(text: string, frame?: object, pieces?: Pieces): void {
+    const { data } = this.ws;
+    if (!data.open) return;
+    data.tap?.('out', text);
+    this.sendBuffer.send(text, frame, pieces);
+  }
+
+  close(code: number, reason: string): void {
+    this.ws.close(code, reason);
+  }
+
+  tap(pass: FrameTap | null): void {
+    this.ws.data.tap = pass;
+  }
+}

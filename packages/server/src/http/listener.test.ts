@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import { SOCKET_LIMITS } from '../testing/echo.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { listen } from './listener.ts';
+import { socketTransport } from './websocket.ts';
+
+const ignore = () => undefined;
+const SOCKETS = socketTransport(SOCKET_LIMITS, {
+  log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  anonymous: new ByteBudget(1_000_000),
+});
+
+test('a bug in a route is told to the log, and to nobody else', async () => {
+  const logged: object[] = [];
+  const server = listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    sockets: SOCKETS,
+    admit: () => null,
+    maxBodyBytes: 1_000,
+    opening: async () => {
+      throw new Error('a bug in opening');
+    },
+    routes: () => {
+      throw new Error('a bug in a route');
+    },
+    log: { debug: ignore, info: ignore, warn: ignore, error: (data) => void logged.push(data) },
+  });
+  const address = `http://127.0.0.1:${server.port}/`;
+  const upgrade: Record<string, string> = { upgrade: 'websocket', connection: 'upgrade' };
+  for (const headers of [{}, upgrade]) {
+    const response = await fetch(address, { headers });
+    expect(response.status).toBe(500);
+    const words = 'Something went wrong.';
+    expect(await response.json()).toEqual({ error: words, detail: words });
+  }
+  expect(logged).toMatchObject([
+    { err: { message: 'a bug in a route' } },
+    { err: { message: 'a bug in opening' } },
+  ]);
+  await server.stop(true);
+});

@@ -1,0 +1,104 @@
+/** HTTP: one listening address. Requests are admitted or not, become sockets, or go to the routes. */
+import type { Server } from 'bun';
+import type { Log } from '../core/ports/logger.ts';
+import type { Opening } from './dialect-socket.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import type { Refusal } from './socket-counts.ts';
+import type { SocketTransport } from './websocket.ts';
+
+/** when a place for a socket may be free */
+const SOCKET_RETRY_SECONDS = 5;
+
+export type Listening = {
+  readonly hostname: string;
+  readonly port: number;
+  readonly sockets: SocketTransport;
+  /** null: come in; otherwise why not */
+  readonly admit: (request: Request) => string | null;
+  /** null where no socket is served at that path */
+  readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
+  /** larger bodies are refused before they are read */
+  readonly maxBodyBytes: number;
+  /** `peer` is the address of whoever holds the connection */
+  readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
+  /** The body of a refusal, in the words of whoever serves that path. */
+  readonly refusal?: (path: string, status: number, reason: string) => object;
+  /** told of every request, at level debug */
+  readonly log?: Log;
+};
+
+const refused = (reason: string, status: number): Response => Response.json(plainRefusal(reason), { status });
+
+/** For paths that no contract has a shape for. */
+export const plainRefusal = (reason: string): object => ({ error: reason, detail: reason });
+
+/** Before the upgrade: a client that has no socket yet reads a status. */
+const noPlace = ({ reason, status }: Refusal): Response =>
+  Response.json(
+    { error: reason, detail: reason, retryAfter: SOCKET_RETRY_SECONDS },
+    { status, headers: { 'retry-after': String(SOCKET_RETRY_SECONDS) } },
+  );
+
+/** Without the query, which may hold a token. An address without a usable Host is a path, and no URL. */
+const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
+
+/** Throws an error with code EADDRINUSE where anyone listens on the port, be it another server of ours. */
+export function listen(listening: Listening): Server<unknown> {
+  const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
+  const { refusal: bodyOf = (_path, _status, reason) => plainRefusal(reason) } = listening;
+
+  /** Undefined where it has become a socket. */
+  async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
+    const refusal = admit(request);
+    if (refusal !== null) return Response.json(bodyOf(pathOf(request.url), 403, refusal), { status: 403 });
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
+      return routes(request, server.requestIP(request)?.address);
+    const found = await opening(request, server.requestIP(request)?.address);
+    if (!found) return refused('Not found', 404);
+    const headers = { [REQUEST_ID_HEADER]: requestIdOf(request) };
+    const place = sockets.enter(found);
+    if ('refusal' in place) return noPlace(place.refusal);
+    if (!server.upgrade(request, { data: place.data, headers })) {
+      sockets.release(place.data);
+      return refused('Not a WebSocket handshake', 400);
+    }
+    log?.debug({ request: requestIdOf(request), connection: found.id }, 'a socket was opened');
+    return undefined;
+  }
+
+  return Bun.serve({
+    hostname,
+    port,
+    // Without `development`, Bun would share the port with whoever else shares it.
+    reusePort: false,
+    maxRequestBodySize: maxBodyBytes,
+    idleTimeout: 120,
+    websocket: sockets.handler,
+    // Otherwise whoever asks is shown the source around what was thrown.
+    development: false,
+    error(thrown) {
+      log?.error({ err: thrown }, 'a request could not be handled');
+      return refused('Something went wrong.', 500);
+    },
+    async fetch(request, server) {
+      const began = performance.now();
+      const { method, url } = request;
+      const id = requestIdOf(request);
+      const response = await answer(request, server);
+      response?.headers.set(REQUEST_ID_HEADER, id);
+      // The rest of a body that is late is not waited for.
+      if (response?.status === 408) response.headers.set('connection', 'close');
+      log?.debug(
+        {
+          request: id,
+          method,
+          path: pathOf(url).slice(0, 200),
+          status: response?.status ?? 101,
+          ms: Math.round((performance.now() - began) * 1000) / 1000,
+        },
+        'request',
+      );
+      return response;
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test';
+import { originPolicy } from './origin-policy.ts';
+
+const extension = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
+
+function opened(allowedOrigins: string[] = []) {
+  const lines: string[] = [];
+  const ignore = () => undefined;
+  const log = {
+    debug: ignore,
+    info: ignore,
+    warn: (_: object, line: string) => void lines.push(line),
+    error: ignore,
+  };
+  const admit = originPolicy({ host: '127.0.0.1', allowedOrigins }, log);
+  const ask = (headers: Record<string, string>, url = 'http://127.0.0.1:3000/') =>
+    admit(new Request(url, { headers: { host: '127.0.0.1:3000', ...headers } }));
+  return { lines, ask };
+}
+
+test('an extension that nobody named is refused, and one line says how to allow it, however often it asks', () => {
+  const { lines, ask } = opened();
+  for (let count = 0; count < 5; count++) expect(ask({ origin: extension })).toContain('is not allowed');
+  expect(lines).toEqual([
+    `Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${extension}`,
+  ]);
+});
+
+test.each([
+  'chrome-extension://abc; rm -rf ~',
+  'chrome-extension://$(id)',
+  'https://a.example/`id`',
+  'file://a',
+  `https://${'a'.repeat(300)}`,
+])('no flag to copy is made of an origin that is more than a plain name: %s', (origin) => {
+  const { lines, ask } = opened();
+  ask({ origin });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toEndWith('allow it with --origin or ALLOWED_ORIGINS');
+});
+
+test('each extension has a line of its own', () => {
+  const { lines, ask } = opened();
+  ask({ origin: extension });
+  ask({ origin: extension.replace('abc', 'bca') });
+  expect(lines).toHaveLength(2);
+});
+
+test('nothing is said of what comes in, and nothing of a Host that is refused', () => {
+  const { lines, ask } = opened([extension]);
+  expect(ask({ origin: extension })).toBeNull();
+  expect(ask({})).toBeNull();
+  expect(ask({ host: 'evil.example' }, 'http://evil.example/')).toContain('is not this server');
+  expect(lines).toEqual([]);
+});
+
+test('somebody who makes origins up fills neither the memory nor the log', () => {
+  const { lines, ask } = opened();
+  for (let count = 0; count < 1_500; count++) ask({ origin: `http://evil-${count}.example` });
+  expect(lines).toHaveLength(1_000);
+});

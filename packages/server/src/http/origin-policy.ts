@@ -1,0 +1,35 @@
+/** Whether a request comes in: Host and Origin, on every door and every method. */
+import type { Log } from '../core/ports/logger.ts';
+import { type Bound, checkHost, checkOrigin } from './origins.ts';
+
+/** Origins that the operator was told of. Past this many nothing more is said: somebody is making them up. */
+const MOST_TOLD = 1_000;
+
+/** Gives null where the request comes in, otherwise why not. The operator is told once of each origin that is refused. */
+export function originPolicy(bound: Bound, log: Log): (request: Request) => string | null {
+  const told = new Set<string>();
+  /** Most requests name the host that the one before them named. */
+  let last = { host: null as string | null, verdict: checkHost(null, bound) };
+
+  function tell(origin: string, reason: string): void {
+    if (told.has(origin) || told.size >= MOST_TOLD) return;
+    told.add(origin);
+    log.warn({ origin: origin.slice(0, 200) }, `${reason}${flagFor(origin)}`);
+  }
+
+  return (request) => {
+    const host = request.headers.get('host');
+    if (host !== last.host) last = { host, verdict: checkHost(host, bound) };
+    if (!last.verdict.ok) return last.verdict.reason;
+    const origin = request.headers.get('origin');
+    const originVerdict = checkOrigin(origin, host, bound);
+    if (originVerdict.ok) return null;
+    if (origin !== null) tell(origin, originVerdict.reason);
+    return originVerdict.reason;
+  };
+}
+
+/** Operators paste this into a shell, so it contains plain names only. */
+const COPYABLE = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
+
+const flagFor = (origin: string): string => (COPYABLE.test(origin) ? `, as in: --origin ${origin}` : '');

@@ -1,0 +1,42 @@
+/** The frames of one socket, handled one after another. What was read is handled even if the socket is gone. */
+type Work = () => void | Promise<void>;
+
+type Waiting = { readonly work: Work; readonly bytes: number; readonly done: (() => void) | undefined };
+
+export class ReceiveQueue {
+  readonly #waiting: Waiting[] = [];
+  #bytes = 0;
+  #busy = false;
+
+  constructor(
+    private readonly failed: (thrown: unknown) => void,
+    /** what may wait; a frame beyond it is refused */
+    private readonly limits = { frames: 1_000, bytes: 16 * 1024 * 1024 },
+  ) {}
+
+  /** False where the inbox is full: the frame was not taken. `done` is called when it has been handled. */
+  put(work: Work, bytes = 0, done?: () => void): boolean {
+    const { limits } = this;
+    if (this.#busy && (this.#waiting.length >= limits.frames || this.#bytes + bytes > limits.bytes))
+      return false;
+    this.#waiting.push({ work, bytes, done });
+    this.#bytes += bytes;
+    if (!this.#busy) void this.#empty();
+    return true;
+  }
+
+  async #empty(): Promise<void> {
+    this.#busy = true;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      this.#bytes -= next.bytes;
+      try {
+        const handled = next.work();
+        if (handled) await handled;
+      } catch (thrown) {
+        this.failed(thrown);
+      }
+      next.done?.();
+    }
+    this.#busy = false;
+  }
+}

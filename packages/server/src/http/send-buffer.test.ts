@@ -1,0 +1,144 @@
+import { expect, test } from 'bun:test';
+import type { Pieces } from './connection.ts';
+import { SendBuffer } from './send-buffer.ts';
+
+type Piece = { block: string; text: string };
+const PIECES: Pieces = {
+  key: (frame) => (frame as Piece).block,
+  text: (frame) => (frame as Piece).text,
+  with: (frame, text) => ({ ...frame, text }),
+};
+
+/** A wire whose reader reads when it is told to; `room` is how many frames fit until then. */
+function stage(limit = 1_000) {
+  const sent: string[] = [];
+  const seen = { room: 1, coalesced: 0, caughtUp: 0, gaveUp: 0, closed: 0 };
+  const sendBuffer = new SendBuffer(
+    {
+      sendText(text) {
+        sent.push(text);
+        return seen.room-- > 0 ? text.length : -1;
+      },
+      disconnect: () => void seen.closed++,
+    },
+    {
+      coalesced: () => void seen.coalesced++,
+      caughtUp: () => void seen.caughtUp++,
+      gaveUp: () => void seen.gaveUp++,
+    },
+    limit,
+  );
+  const send = (block: string, text: string) =>
+    sendBuffer.send(JSON.stringify({ block, text }), { block, text }, PIECES);
+  const drain = (room: number) => {
+    seen.room = room;
+    sendBuffer.drained();
+  };
+  const texts = () => sent.map((text) => JSON.parse(text) as Piece);
+  return { sendBuffer, sent, seen, send, drain, texts };
+}
+
+test('frames of a reader that is behind are joined, and go out in order when it has caught up', () => {
+  const { sendBuffer, seen, send, drain, texts } = stage();
+  send('a', '1');
+  expect(sendBuffer.behind).toBe(false);
+  for (const text of ['2', '3', '4']) send('a', text);
+  send('b', '5');
+  send('b', '6');
+  send('a', '7');
+  expect(sendBuffer.behind).toBe(true);
+  expect(texts().length).toBe(2);
+  drain(10);
+  expect(texts().map(({ block, text }) => block + text)).toEqual(['a1', 'a2', 'a34', 'b56', 'a7']);
+  expect(seen).toMatchObject({ coalesced: 2, caughtUp: 1, gaveUp: 0 });
+  expect(sendBuffer.behind).toBe(false);
+});
+
+test('a reader that falls behind again while it catches up loses nothing', () => {
+  const { sendBuffer, seen, send, drain, texts } = stage();
+  for (const block of ['a', 'b', 'c', 'd', 'e']) send(block, '.');
+  drain(0);
+  expect(sendBuffer.behind).toBe(true);
+  send('e', '!');
+  drain(0);
+  drain(5);
+  expect(texts().map(({ block, text }) => block + text)).toEqual(['a.', 'b.', 'c.', 'd.', 'e.!']);
+  expect(seen.caughtUp).toBe(1);
+});
+
+test('frames that are no pieces wait one by one, between those that are', () => {
+  const { sendBuffer, send, drain, sent } = stage();
+  send('a', '1');
+  send('a', '2');
+  send('a', '3');
+  sendBuffer.send('"own"');
+  send('a', '4');
+  drain(10);
+  expect(sent.slice(2)).toEqual(['{"block":"a","text":"3"}', '"own"', '{"block":"a","text":"4"}']);
+});
+
+test('pieces weigh what their text weighs, however many they are', () => {
+  const { seen, send, drain, texts } = stage(5_000);
+  const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
+  for (const text of numbers) send('a', text);
+  expect(seen.gaveUp).toBe(0);
+  drain(10);
+  expect(
+    texts()
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe(numbers.join(''));
+  for (const text of numbers) send('a', text.repeat(10));
+  expect(seen.gaveUp).toBe(1);
+});
+
+test('a reader that is too far behind is let go once, and sent nothing more', () => {
+  const { sendBuffer, seen, send, drain, sent } = stage(1_000);
+  for (let index = 0; index < 200; index++) send(`block-${index}`, 'some text');
+  expect(seen).toMatchObject({ gaveUp: 1, closed: 1 });
+  const before = sent.length;
+  send('late', 'text');
+  drain(10);
+  expect(sent.length).toBe(before);
+  expect(sendBuffer.behind).toBe(false);
+});
+
+test('one large frame alone does not cost a reader its socket', () => {
+  const { seen, sendBuffer, drain, sent } = stage(1_000);
+  sendBuffer.send('1');
+  sendBuffer.send('2');
+  sendBuffer.send('x'.repeat(5_000));
+  expect(seen.gaveUp).toBe(0);
+  drain(10);
+  expect(sent.at(-1)?.length).toBe(5_000);
+});
+
+const unsent = (sendBuffer: SendBuffer, cut: boolean) =>
+  (sendBuffer.unsent(cut) as Piece[]).map(({ block, text }) => block + text);
+
+test('what never left is known: what is held, and after a cut what was on its way', () => {
+  const { sendBuffer, send, drain } = stage();
+  send('a', '1');
+  expect(unsent(sendBuffer, true)).toEqual([]);
+  send('a', '2');
+  expect(unsent(sendBuffer, false)).toEqual([]);
+  expect(unsent(sendBuffer, true)).toEqual(['a2']);
+  send('a', '3');
+  send('a', '4');
+  send('b', '5');
+  expect(unsent(sendBuffer, false)).toEqual(['a34', 'b5']);
+  expect(unsent(sendBuffer, true)).toEqual(['a2', 'a34', 'b5']);
+  drain(0);
+  expect(unsent(sendBuffer, false)).toEqual(['b5']);
+  expect(unsent(sendBuffer, true)).toEqual(['a34', 'b5']);
+  drain(10);
+  expect(unsent(sendBuffer, true)).toEqual([]);
+});
+
+test('what a reader that is let go was not sent is known, the frame that was too much included', () => {
+  const { sendBuffer, seen, send } = stage(30);
+  for (const text of ['1', '2', '3', '4']) send('a', text);
+  for (const text of ['5', '6']) send('b', text);
+  expect(seen.gaveUp).toBe(1);
+  expect(unsent(sendBuffer, false)).toEqual(['a34', 'b5', 'b6']);
+});

@@ -1,0 +1,250 @@
+/** Keeps everything in this process, for tests and for servers that may forget. */
+import {
+  type ApprovalId,
+  type DurableEvent,
+  eventVersion,
+  type JsonObject,
+  type PrincipalId,
+  type SessionId,
+} from '@parlance/protocol';
+import {
+  AppendConflict,
+  type EventStore,
+  type LookupKey,
+  type SessionFilter,
+  type SessionQuery,
+  type SessionRecord,
+  type SessionRef,
+} from '../../core/ports/event-store.ts';
+import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { KeptUser, User, UserStore } from '../../core/ports/users.ts';
+import { decodeCursor, encodeCursor, type Position } from '../shared/cursor.ts';
+import { Followers } from '../shared/followers.ts';
+import { joined, type Store } from '../shared/joined.ts';
+import { rowLimit } from '../shared/limit.ts';
+import { lookupKeysOf, storableKey } from '../shared/lookup-keys.ts';
+import { checkNumbering } from '../shared/numbering.ts';
+import { openness } from '../shared/openness.ts';
+import { type EventOptions, readStored } from '../shared/stored-event.ts';
+import { storable, storableLabels, storableRef } from '../shared/text.ts';
+
+/** Events are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
+type Session = {
+  readonly row: number;
+  record: SessionRecord;
+  readonly events: { readonly version: number; readonly body: string }[];
+  /** what it is found by, as in `holders` */
+  readonly keys: Set<string>;
+};
+
+export function openMemoryStore(options: EventOptions = {}): Store {
+  const { whileOpen, close } = openness();
+  const sessions = memorySessions(options);
+  const followers = new Followers();
+  const users = memoryUsers(() => followers.tell());
+  const revoked = new Map<string, number>();
+  const preferences = memoryPreferences();
+
+  const eventStore: EventStore = {
+    append: whileOpen(sessions.append),
+    read: whileOpen(sessions.read),
+    load: whileOpen(sessions.load),
+    findById: whileOpen(sessions.findById),
+    lookup: whileOpen(sessions.lookup),
+    list: whileOpen(sessions.list),
+    count: whileOpen(sessions.count),
+    writable: whileOpen(() => undefined),
+    size: whileOpen(sessions.size),
+    erase: whileOpen(sessions.erase),
+    close: async () => {
+      close();
+      followers.clear();
+    },
+  };
+  const userStore: UserStore = {
+    find: whileOpen(users.find),
+    everyone: whileOpen(users.everyone),
+    put: whileOpen(users.put),
+    remove: whileOpen(users.remove),
+  };
+  const preferenceStore: PreferenceStore = {
+    get: whileOpen(preferences.get),
+    put: whileOpen(preferences.put),
+  };
+  const revocations: RevocationStore = {
+    add: whileOpen((id, until) => {
+      for (const [other, end] of revoked) if (end < Date.now()) revoked.delete(other);
+      revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
+    }),
+    has: whileOpen((id) => revoked.has(storable(id))),
+    follow: (changed) => followers.add(changed),
+  };
+  return joined(eventStore, userStore, { preferences: preferenceStore, revocations });
+}
+
+function memorySessions(options: EventOptions) {
+  const sessions = new Map<string, Session>();
+  const awaitingApproval = new Set<Session>();
+  const holders = new Map<string, Set<Session>>();
+  let rows = 0;
+  let bytes = 0;
+  const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
+  const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
+  const select = (wanted: (record: SessionRecord) => boolean, among: Iterable<Session> = sessions.values()) =>
+    [...among].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
+  const filtered = (filter: SessionFilter) =>
+    select(
+      (record) => matches(filter, record),
+      filter.awaitingApproval ? awaitingApproval : sessions.values(),
+    );
+
+  function index(session: Session, events: readonly DurableEvent[]): void {
+    if (session.record.approval === null) awaitingApproval.delete(session);
+    else awaitingApproval.add(session);
+    for (const key of lookupKeysOf(events).map(holderKey)) {
+      session.keys.add(key);
+      holders.set(key, (holders.get(key) ?? new Set()).add(session));
+    }
+  }
+
+  function removeFromIndex(session: Session): void {
+    awaitingApproval.delete(session);
+    for (const key of session.keys) {
+      holders.get(key)?.delete(session);
+      if (holders.get(key)?.size === 0) holders.delete(key);
+    }
+  }
+
+  return {
+    append(expected: number, events: readonly DurableEvent[], record: SessionRecord): void {
+      checkNumbering(expected, events, record);
+      const bodies = events.map((event) => JSON.stringify(event));
+      const key = keyOf(record.ref);
+      const session = sessions.get(key) ?? { row: ++rows, record, events: [], keys: new Set<string>() };
+      if (session.events.length !== expected) {
+        throw new AppendConflict(record.ref, expected, session.events.length);
+      }
+      session.record = storableRecord(record);
+      const version = eventVersion(options.upcasts);
+      session.events.push(...bodies.map((body) => ({ version, body })));
+      for (const body of bodies) bytes += Buffer.byteLength(body);
+      sessions.set(key, session);
+      index(session, events);
+    },
+
+    read(ref: SessionRef, after: number, limit: number): DurableEvent[] {
+      const start = Math.max(after, 0);
+      const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
+      return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
+    },
+
+    load: (ref: SessionRef) => sessions.get(keyOf(ref))?.record ?? null,
+
+    findById: (id: SessionId) =>
+      select((record) => record.ref.id === storable(id)).map((session) => session.record),
+
+    lookup(key: LookupKey, within: Partial<SessionRef> = {}): SessionRecord | null {
+      const held = holders.get(holderKey(key)) ?? [];
+      const found = select(({ ref }) => isWithin(ref, within), held);
+      const { id } = storableKey(key);
+      return (found.find(({ record }) => record.approval === id) ?? found[0])?.record ?? null;
+    },
+
+    list(query: SessionQuery) {
+      const limit = rowLimit(query.limit);
+      const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+      const found = filtered(query)
+        .filter((session) => after === null || comesAfter(after, session))
+        .slice(rowLimit(query.offset ?? 0));
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        sessions: page.map((session) => session.record),
+        next:
+          last && found.length > limit
+            ? encodeCursor({ updatedAt: last.record.updatedAt, row: last.row })
+            : null,
+      };
+    },
+
+    count: (filter: SessionFilter) => filtered(filter).length,
+
+    size: () => bytes,
+
+    erase(ref: SessionRef): boolean {
+      const session = sessions.get(keyOf(ref));
+      if (session) removeFromIndex(session);
+      return sessions.delete(keyOf(ref));
+    },
+  };
+}
+
+/** Kept as JSON for the same reason as events. */
+function memoryPreferences() {
+  const values = new Map<string, string>();
+  return {
+    get: (owner: PrincipalId): JsonObject | null => {
+      const found = values.get(storable(owner));
+      return found === undefined ? null : JSON.parse(found);
+    },
+    put: (owner: PrincipalId, value: JsonObject): void => {
+      values.set(storable(owner), JSON.stringify(value));
+    },
+  };
+}
+
+function memoryUsers(changed: () => void) {
+  const users = new Map<string, KeptUser>();
+  return {
+    find: (name: string) => users.get(storable(name)) ?? null,
+    everyone: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
+    put: (user: User) => {
+      const name = storable(user.name);
+      users.set(name, { ...user, name, tokenVersion: crypto.randomUUID() });
+      changed();
+    },
+    remove: (name: string) => {
+      const removed = users.delete(storable(name));
+      if (removed) changed();
+      return removed;
+    },
+  };
+}
+
+const storableRecord = (record: SessionRecord): SessionRecord => ({
+  ...record,
+  ref: storableRef(record.ref),
+  dialect: storable(record.dialect),
+  domain: storable(record.domain),
+  agent: storable(record.agent),
+  title: storable(record.title),
+  firstInput: storable(record.firstInput),
+  approval: record.approval && (storable(record.approval) as ApprovalId),
+  labels: storableLabels(record.labels),
+  checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },
+});
+
+const lastChangedFirst = (one: Session, other: Session): number =>
+  other.record.updatedAt - one.record.updatedAt || other.row - one.row;
+
+const comesAfter = (position: Position, { record, row }: Session): boolean =>
+  record.updatedAt < position.updatedAt || (record.updatedAt === position.updatedAt && row < position.row);
+
+const isWithin = (ref: SessionRef, { owner, id }: Partial<SessionRef>): boolean =>
+  (owner === undefined || ref.owner === storable(owner)) && (id === undefined || ref.id === storable(id));
+
+const matches = (
+  { owner, domain, status, archived, label, title }: SessionFilter,
+  record: SessionRecord,
+): boolean =>
+  (archived === 'included' || record.archived === (archived === 'only')) &&
+  (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
+  (title === undefined || record.title.toLowerCase().includes(storable(title).toLowerCase())) &&
+  (owner === undefined || record.ref.owner === storable(owner)) &&
+  (domain === undefined || record.domain === storable(domain)) &&
+  (status === undefined || status.includes(record.status));
+
+/** Databases order by bytes of UTF-8. Comparing strings would put U+1F600 before U+FF5E. */
+const byCodePoint = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -1,0 +1,15 @@
+/** Sessions, users, revocations and preferences of one place as one object. */
+
+import type { EventStore } from '../../core/ports/event-store.ts';
+import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { UserStore } from '../../core/ports/users.ts';
+
+type Beside = { readonly preferences: PreferenceStore; readonly revocations: RevocationStore };
+export type Store = EventStore & UserStore & Beside;
+
+export const joined = (events: EventStore, users: UserStore, beside: Beside): Store => ({
+  ...users,
+  ...events,
+  ...beside,
+});

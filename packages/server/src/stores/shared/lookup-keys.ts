@@ -1,0 +1,16 @@
+/** What a session can be found by, as its events say. */
+import type { ApprovalId, DurableEvent, TurnId } from '@parlance/protocol';
+import type { LookupKey } from '../../core/ports/event-store.ts';
+import { storable } from './text.ts';
+
+export const lookupKeysOf = (events: readonly DurableEvent[]): LookupKey[] =>
+  events.flatMap((event): LookupKey[] => {
+    if (event.type === 'approval.requested') return [storableKey({ kind: 'approval', id: event.approval })];
+    if (event.type === 'turn.started') return [storableKey({ kind: 'turn', id: event.turn })];
+    return [];
+  });
+
+export const storableKey = (key: LookupKey): LookupKey =>
+  key.kind === 'approval'
+    ? { kind: key.kind, id: storable(key.id) as ApprovalId }
+    : { kind: key.kind, id: storable(key.id) as TurnId };

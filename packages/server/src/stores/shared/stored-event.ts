@@ -1,0 +1,25 @@
+/** An event as stores keep it: JSON, beside the version of the schema in which it was written. */
+import { type DurableEvent, type EventUpcast, Fault, parseDurableEvent, upcast } from '@parlance/protocol';
+import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
+
+export type StoredRow = { readonly seq: number; readonly version: number; readonly body: string };
+
+export type EventOptions = {
+  /** how events of older versions are read; the current version follows from it */
+  readonly upcasts?: readonly EventUpcast[];
+};
+
+/** Throws where an event on disk is damaged or of a newer version: it must not be skipped or guessed at. */
+export function readStored(
+  ref: SessionRef,
+  { seq, version, body }: StoredRow,
+  { upcasts }: EventOptions,
+): DurableEvent {
+  try {
+    return parseDurableEvent(upcast(JSON.parse(body), version, upcasts));
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const cause = new Error(`event ${seq} of session ${sessionKey(ref)} is damaged`, { cause: error });
+    throw new Fault('storage_unavailable', `Fact ${seq} of the session is damaged.`, { cause });
+  }
+}

@@ -1,0 +1,56 @@
+/** Word of what other processes write to the database, such as `parlance user` beside a running server. */
+import type { Database } from 'bun:sqlite';
+import { Followers } from '../shared/followers.ts';
+
+const LOOK_MS = 250;
+
+export type ForeignWrites = {
+  follow(changed: () => void): () => void;
+  /** Something that followers want to know of was written here. */
+  tell(): void;
+  stop(): void;
+};
+
+/** Looks while there are followers, and does not keep the process alive. */
+export function watchForeignWrites(database: Database): ForeignWrites {
+  // SQLite counts the commits of other connections for us; asking reads no page.
+  const version = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const followers = new Followers();
+  const current = () => version.get()?.data_version ?? null;
+  let seen = current();
+  let timer: Timer | null = null;
+
+  function look(): void {
+    try {
+      const now = current();
+      if (now === seen) return;
+      seen = now;
+    } catch {
+      // The disk is in trouble, which whoever reads or writes will say. What was missed is told when it is back.
+      seen = null;
+      return;
+    }
+    followers.tell();
+  }
+
+  function rest(): void {
+    if (timer) clearInterval(timer);
+    timer = null;
+  }
+
+  return {
+    follow(changed) {
+      const end = followers.add(changed);
+      timer ??= setInterval(look, LOOK_MS).unref();
+      return () => {
+        end();
+        if (followers.size === 0) rest();
+      };
+    },
+    tell: () => followers.tell(),
+    stop() {
+      followers.clear();
+      rest();
+    },
+  };
+}

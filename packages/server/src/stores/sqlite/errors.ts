@@ -1,0 +1,79 @@
+/** What SQLite and the file system complain about, in words: for clients, and for who runs the server. */
+import { SQLiteError } from 'bun:sqlite';
+import { Fault } from '@parlance/protocol';
+
+type Trouble = {
+  /** codes of the file system, and of SQLite, whose SQLITE_IOERR stands for SQLITE_IOERR_WRITE too */
+  readonly codes: readonly string[];
+  readonly client: string;
+  readonly operator: string;
+};
+
+const FULL: Trouble = {
+  // the file of shared memory could not be made larger
+  codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
+  client: 'The server has no space left to store anything.',
+  operator: 'the disk is full',
+};
+
+const TROUBLES: readonly Trouble[] = [
+  FULL,
+  {
+    codes: ['SQLITE_READONLY', 'SQLITE_PERM', 'EROFS', 'EACCES', 'EPERM'],
+    client: 'The server cannot write to its storage.',
+    operator: 'it cannot be written to',
+  },
+  {
+    codes: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
+    client: 'What the server has stored here is damaged.',
+    operator: 'the database is damaged; docs/guides/backup.md says how to restore a backup',
+  },
+  {
+    codes: ['SQLITE_BUSY', 'SQLITE_LOCKED'],
+    client: 'The storage of the server is busy.',
+    operator: 'another process does not let go of the database',
+  },
+  {
+    codes: ['SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_PROTOCOL', 'SQLITE_NOLFS', 'EIO', 'EMFILE', 'ENFILE'],
+    client: 'The storage of the server does not work at the moment.',
+    operator: 'the disk or the file system reports an error',
+  },
+];
+
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+const storageErrorOf = (error: unknown): Trouble | undefined => {
+  const code = codeOf(error);
+  if (code === null) return undefined;
+  const find = (wanted: string) => TROUBLES.find(({ codes }) => codes.includes(wanted));
+  return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
+};
+
+/** The disk or a quota has no room for what was to be written. */
+export const isFull = (error: unknown): boolean => storageErrorOf(error) === FULL;
+
+/** As an operation of the store throws it. What is not about the disk is left as it is. */
+export function storageFault(error: unknown): unknown {
+  const storageError = storageErrorOf(error);
+  return storageError ? new Fault('storage_unavailable', storageError.client, { cause: error }) : error;
+}
+
+/** As a command or a start throws it: one line with the path. What is not about the disk is left as it is. */
+export function storageError(error: unknown, path: string): unknown {
+  const storageError = storageErrorOf(error);
+  if (!storageError) return error;
+  const detail = error instanceof Error ? error.message.split('\n', 1)[0] : '';
+  return new Error(`${path} cannot be used: ${storageError.operator} (${detail})`, { cause: error });
+}
+
+/** The operation, with what it throws said as a fault. */
+export const withFaults =
+  <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
+  async (...given: Arguments): Promise<Awaited<Result>> => {
+    try {
+      return await operation(...given);
+    } catch (error) {
+      throw storageFault(error);
+    }
+  };

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import { type DurableEvent, EVENTS, type EventType, parseDurableEvent } from '@parlance/protocol';
+import { Glob } from 'bun';
+import { duration, eventSummary, oneLine, SUMMARISED } from './event-summary.ts';
+
+const TRANSCRIPTS = new URL('../../../server/src/testing/transcripts', import.meta.url).pathname;
+const HEAD = { session: 's', id: 'f1', at: 1, seq: 1 };
+
+test('every type of event has a summary of its own, and nothing else has', () => {
+  const facts = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
+  expect<string[]>([...SUMMARISED].sort()).toEqual(facts.sort());
+});
+
+test('every event of every recorded scenario is said in one line of bounded length', async () => {
+  const types = new Set<string>();
+  for await (const path of new Glob('**/*.jsonl').scan(TRANSCRIPTS))
+    for (const line of (await Bun.file(`${TRANSCRIPTS}/${path}`).text()).trim().split('\n')) {
+      const event = JSON.parse(line) as DurableEvent;
+      if (!Number.isInteger(event.seq)) continue;
+      const summary = eventSummary(parseDurableEvent(event));
+      types.add(event.type);
+      expect(summary).not.toBe('');
+      expect(summary).not.toContain('\n');
+      expect(summary).not.toContain('undefined');
+      expect(summary).not.toContain('[object');
+      expect(summary.length).toBeLessThanOrEqual(321);
+    }
+  expect(types.size).toBeGreaterThan(15);
+});
+
+test('a summary names what matters', () => {
+  const said = (body: object) => eventSummary(parseDurableEvent({ ...HEAD, ...body }));
+  expect(said({ type: 'text.ended', turn: 't', block: 'b', text: 'Hello\n  there' })).toBe('“Hello there”');
+  expect(
+    said({
+      type: 'tool.ended',
+      turn: 't',
+      call: 'c',
+      outcome: 'failed',
+      parts: [{ type: 'text', text: 'no such file' }],
+      durationMs: 1_500,
+      untrusted: true,
+    }),
+  ).toBe('failed after 1.5 s: “no such file” (untrusted content)');
+  expect(said({ type: 'session.configured', model: null, by: 'uma' })).toBe(
+    'model: as the server has it; by uma',
+  );
+});
+
+test('an event of a newer server is shown by its own fields', () => {
+  const newer = { ...HEAD, type: 'mood.changed', mood: 'glad' } as unknown as DurableEvent;
+  expect(eventSummary(newer)).toBe('{"mood":"glad"}');
+  expect(eventSummary({ ...HEAD, type: 'constructor' } as unknown as DurableEvent)).toBe('{}');
+});
+
+test('a long text is cut and says so', () => {
+  expect(oneLine('a'.repeat(1_000_000), 10)).toBe(`${'a'.repeat(10)}…`);
+  expect(oneLine(' '.repeat(1_000), 10)).toBe('…');
+  expect(oneLine('short', 10)).toBe('short');
+});
+
+test('durations are told in the unit that fits', () => {
+  expect([0.4, 999, 1_000, 61_000].map(duration)).toEqual(['0 ms', '999 ms', '1.0 s', '1 min 1 s']);
+});

@@ -1,0 +1,113 @@
+/** What an event says, in one line. The exact event is one click away: a summary leaves out, and never invents. */
+import type { DurableEvent, DurableEventType, Part } from '@parlance/protocol';
+
+const LONGEST = 160;
+
+/** One line of at most so many characters. */
+export function oneLine(text: string, longest: number = LONGEST): string {
+  // What is cut off anyway is not worth walking over: results of tools have megabytes.
+  const line = text
+    .slice(0, longest * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > longest || text.length > longest * 4 ? `${line.slice(0, longest)}…` : line;
+}
+
+const quoted = (text: string): string => (text.trim() === '' ? 'nothing' : `“${oneLine(text)}”`);
+
+function partWords(part: Part): string {
+  switch (part.type) {
+    case 'text':
+      return quoted(part.text);
+    case 'image':
+      return `an image (${part.mime})`;
+    case 'file':
+      return `the file ${part.name}`;
+  }
+}
+
+const partsWords = (parts: readonly Part[]): string =>
+  parts.length === 0 ? 'nothing' : parts.map(partWords).join(', ');
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 60_000
+    ? `${(ms / 1_000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+const tokens = ({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): string =>
+  `${inputTokens} tokens in, ${outputTokens} out`;
+
+const changed = (name: string, value: string | null | undefined): string[] =>
+  value === undefined ? [] : [`${name}: ${value ?? 'as the server has it'}`];
+
+const STOPS = {
+  done: 'the model has said what it wanted',
+  calls: 'the model asks for calls',
+  length: 'cut off by the limit of length',
+  refused: 'the model refused',
+} as const;
+
+const CANCELS = {
+  cancelled: 'stopped',
+  superseded: 'a newer message took its place',
+  denied: 'a call was denied and with it the turn',
+} as const;
+
+const SUMMARIES: { readonly [Type in DurableEventType]: (fact: DurableEvent<Type>) => string } = {
+  'session.created': ({ dialect, domain, agent }) => `begun in ${dialect}, with ${agent.name} of ${domain}`,
+  'session.cleared': ({ by }) => `the context was emptied by ${by}`,
+  'session.rewound': ({ from, by }) => `taken back to before event ${from} by ${by}`,
+  'session.configured': ({ model, approval, agent, by }) =>
+    `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name)].join(', ') || 'nothing'}; by ${by}`,
+  'session.renamed': ({ title, by }) => `${quoted(title)}, by ${by}`,
+  'session.archived': ({ by }) => `by ${by}`,
+  'session.labelled': ({ labels }) =>
+    oneLine(
+      Object.entries(labels)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join(', ') || 'no labels',
+    ),
+  'input.accepted': ({ parts, dialect, call }) =>
+    `${call ? `asks for ${call.tool}` : partsWords(parts)}, from ${dialect}`,
+  'turn.started': ({ agent }) => `${agent.name} begins`,
+  'turn.resumed': () => 'taken up again after an interruption of the server',
+  'turn.ended': ({ usage, durationMs, context }) =>
+    `after ${duration(durationMs)}: ${tokens(usage)}; context ${context.tokens} of ${context.limit}`,
+  'turn.failed': ({ fault, durationMs }) =>
+    `${fault.code}: ${oneLine(fault.message)} (after ${duration(durationMs)})`,
+  'turn.cancelled': ({ reason }) => CANCELS[reason],
+  'agent.changed': ({ from, to, reason }) => `${from.name} hands over to ${to.name}: ${oneLine(reason)}`,
+  'reasoning.ended': ({ text, durationMs, interrupted }) =>
+    `${quoted(text)} (${duration(durationMs)}${interrupted ? ', interrupted' : ''})`,
+  'text.ended': ({ text, interrupted }) => `${quoted(text)}${interrupted ? ' (interrupted)' : ''}`,
+  'step.restarted': ({ attempt, delayMs, fault }) =>
+    `attempt ${attempt} in ${duration(delayMs)}, after ${fault.code}: ${oneLine(fault.message)}`,
+  'step.ended': ({ usage, stop }) => `${STOPS[stop]}; ${tokens(usage)}`,
+  'call.requested': ({ tool, input, malformed }) =>
+    `${tool} ${malformed === undefined ? oneLine(JSON.stringify(input)) : 'with input that is not JSON'}`,
+  'approval.requested': ({ ask }) => `${ask.kind}: ${oneLine(ask.description || ask.command.join(' '))}`,
+  'approval.explained': ({ text }) => quoted(text),
+  'approval.answered': ({ answer, by, dialect, reason }) =>
+    `${answer}, by ${by} in ${dialect}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
+  'tool.started': ({ call }) => `call ${call} begins`,
+  'call.deferred': ({ call }) =>
+    `call ${call} is carried out by a client; the session rests until it answers`,
+  'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
+    `${outcome} after ${duration(durationMs)}: ${partsWords(parts)}${untrusted ? ' (untrusted content)' : ''}`,
+  'grant.revoked': ({ grant, by }) => `${grant} is no longer allowed unasked, by ${by}`,
+  'context.compacted': ({ oldTokens, newTokens }) => `${oldTokens} tokens became ${newTokens}`,
+};
+
+/** An event that a newer server knows and this page does not is shown by its own fields. */
+export function eventSummary(fact: DurableEvent): string {
+  if (!Object.hasOwn(SUMMARIES, fact.type)) {
+    const { type: _type, seq: _seq, session: _session, id: _id, at: _at, ...rest } = fact as DurableEvent;
+    return oneLine(JSON.stringify(rest));
+  }
+  const summary = SUMMARIES[fact.type] as (fact: DurableEvent) => string;
+  return oneLine(summary(fact), LONGEST * 2);
+}
+
+export const SUMMARISED = Object.keys(SUMMARIES) as readonly DurableEventType[];

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Trouble } from './test-failures.ts';
+
+test('what fails in a test and what fails outside of one is found in what is printed, however it is cut', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trouble-'));
+  writeFileSync(
+    join(folder, 'inside.test.ts'),
+    `import { test } from 'bun:test';
+     test('is well', () => {});
+     test('is not', () => { throw new Error('no good') });`,
+  );
+  writeFileSync(
+    join(folder, 'outside.test.ts'),
+    `import { afterAll, test } from 'bun:test';
+     afterAll(async () => { setTimeout(() => { throw new Error('too late') }, 0); await Bun.sleep(20); });
+     test('is well', () => {});`,
+  );
+  const { stderr } = Bun.spawnSync([process.execPath, 'test'], { cwd: folder, stderr: 'pipe' });
+  rmSync(folder, { recursive: true });
+  const printed = stderr.toString();
+  for (const piece of [printed.length, 1, 7]) {
+    const trouble = new Trouble();
+    for (let at = 0; at < printed.length; at += piece) trouble.take(printed.slice(at, at + piece));
+    const found = [...trouble.found].sort();
+    expect(found).toHaveLength(2);
+    expect(found[0]).toMatch(/^inside\.test\.ts:\n[\s\S]*error: no good[\s\S]*\(fail\) is not/);
+    expect(found[1]).toMatch(/^outside\.test\.ts:\n# Unhandled error between tests\n[\s\S]*error: too late/);
+    expect(found.join()).not.toContain('is well [');
+  }
+});
+
+test('files that are run at once and take turns in printing are told apart', () => {
+  const trouble = new Trouble();
+  trouble.take(`
+one.test.ts:
+(pass) is well [1ms]
+error: no good
+
+two.test.ts:
+(pass) is well [1ms]
+error: worse
+
+one.test.ts:
+(fail) is not [1ms]
+
+two.test.ts:
+(fail) is not, either [1ms]
+
+1 tests failed:
+(fail) is not [1ms]
+`);
+  expect(trouble.found).toEqual([
+    'one.test.ts:\nerror: no good\n\n(fail) is not [1ms]',
+    'two.test.ts:\nerror: worse\n\n(fail) is not, either [1ms]',
+  ]);
+});
