@@ -13,7 +13,7 @@ import type {
   TurnId,
 } from '@parlance/protocol';
 import { parseDurableEvent } from '@parlance/protocol';
-import { restoredState } from '../checkpoint.ts';
+import { restoredState } from '../domain/checkpoint.ts';
 import { type Context, EMPTY, evolveContext } from '../domain/context.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
 import { atRest, evolve, initialState, type SessionState, statusOf } from '../domain/session-state.ts';

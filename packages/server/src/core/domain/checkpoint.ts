@@ -1,7 +1,7 @@
 /** The folded state of a session as it is stored beside its events, in this version and in older ones. */
 
-import { type SessionState, STATE_VERSION } from './domain/session-state.ts';
-import type { SessionRecord } from './ports/event-store.ts';
+import type { SessionRecord } from '../ports/event-store.ts';
+import { type SessionState, STATE_VERSION } from './session-state.ts';
 
 type StoredState = Readonly<Record<string, unknown>>;
 

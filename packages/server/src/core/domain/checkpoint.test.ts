@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { isDurable } from '@parlance/protocol';
-import { openMemoryStore } from '../stores/memory/store.ts';
-import { says } from '../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../testing/stage.ts';
-import { readTranscript } from '../testing/transcripts.ts';
+import { openMemoryStore } from '../../stores/memory/store.ts';
+import { says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { readTranscript } from '../../testing/transcripts.ts';
 import { restoredState } from './checkpoint.ts';
-import { checkpointOf, recordOf } from './domain/session-record.ts';
-import { evolve, initialState, STATE_VERSION } from './domain/session-state.ts';
+import { checkpointOf, recordOf } from './session-record.ts';
+import { evolve, initialState, STATE_VERSION } from './session-state.ts';
 
 const events = readTranscript('plain-answer').filter(isDurable);
 const state = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
