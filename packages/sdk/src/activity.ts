@@ -1,8 +1,8 @@
 /** What happens in all sessions of the caller, and what passes on the sockets of one. Neither has a past to be told. */
 import type { ConnectionId, DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { ParlanceError } from './error.ts';
 import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './reconnecting-stream.ts';
-import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Wire } from './wire.ts';
 
 export type ActivityEvent =
