@@ -113,9 +113,9 @@ export class AnswerReader {
 
 function headersOf(fields: readonly string[]): Headers {
   const headers = new Headers();
-  for (const field of fields) {
+  for (const field of unfolded(fields)) {
     const colon = field.indexOf(':');
-    // A name must not be followed by a space, and a line must not be folded (RFC 9112, 5).
+    // A name must not be followed by a space (RFC 9112, 5.1).
     if (colon < 1 || /\s/.test(field.slice(0, colon)))
       throw badAnswer('A header of the answer is not well formed.');
     try {
@@ -125,6 +125,17 @@ function headersOf(fields: readonly string[]): Headers {
     }
   }
   return headers;
+}
+
+/** A line that begins with a space or a tab continues the value before it (RFC 9112, 5.2). */
+function unfolded(fields: readonly string[]): readonly string[] {
+  if (!fields.some((field) => /^[ \t]/.test(field))) return fields;
+  const whole: string[] = [];
+  for (const field of fields) {
+    const before = whole.length > 0 && /^[ \t]/.test(field) ? whole.pop() : undefined;
+    whole.push(before === undefined ? field : `${before.trimEnd()} ${field.trim()}`);
+  }
+  return whole;
 }
 
 function framingOf(status: number, headers: Headers): Framing {

@@ -69,7 +69,7 @@ export class Connection implements Source {
     this.#exchange = {
       reader: new AnswerReader(({ headers }) => {
         const decoder = decoderFor(headers);
-        if (decoder) body.decompress((source, told) => new Decompression(decoder(), source, told));
+        if (decoder) body.decompress((source, told) => new Decompression(decoder, source, told));
       }),
       body,
       answered: resolve,

@@ -1,18 +1,22 @@
 /** Decompresses a body as it arrives, for servers that compress although they were asked not to. */
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Source, Told } from './body.ts';
 import { badAnswer, HttpError } from './error.ts';
 
-const DECODERS = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+/** Made from the first byte of the body. */
+export type OpenDecoder = (first: number) => Transform;
+
+const DECODERS = new Map<string, OpenDecoder>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  // Many servers leave out the header of zlib, which begins with the method 8 (RFC 1950, 2.2).
+  ['deflate', (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress()],
 ]);
 
 /** Null for a body that is as it was sent. Throws `BAD_ENCODING` for a coding that is not understood. */
-export function decoderFor(headers: Headers): (() => Transform) | null {
+export function decoderFor(headers: Headers): OpenDecoder | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return null;
   const decoder = DECODERS.get(coding);
@@ -27,25 +31,21 @@ export function decoderFor(headers: Headers): (() => Transform) | null {
 export class Decompression {
   /** all bytes of the body have arrived */
   complete = false;
+  #decoder: Transform | null = null;
   #full = false;
 
   constructor(
-    private readonly decoder: Transform,
+    private readonly open: OpenDecoder,
     private readonly source: Source,
-    told: Told,
-  ) {
-    decoder.on('data', (bytes: Buffer) => told.piece(bytes));
-    decoder.on('drain', () => this.#empty());
-    decoder.on('end', () => told.over({ kind: 'complete' }));
-    decoder.on('error', () => {
-      told.over({ kind: 'broken', thrown: badAnswer('The answer is not compressed as it says.') });
-      if (!this.complete) source.abandon();
-    });
-  }
+    private readonly told: Told,
+  ) {}
 
   write(bytes: Uint8Array): void {
+    const [first] = bytes;
+    if (first === undefined) return;
+    this.#decoder ??= this.#begin(first);
     // A copy: the socket uses its memory again.
-    if (this.decoder.write(Buffer.from(bytes)) || this.#full) return;
+    if (this.#decoder.write(Buffer.from(bytes)) || this.#full) return;
     this.#full = true;
     this.source.pause();
   }
@@ -53,19 +53,33 @@ export class Decompression {
   end(): void {
     this.complete = true;
     this.#empty();
-    this.decoder.end();
+    if (this.#decoder) this.#decoder.end();
+    else this.told.over({ kind: 'complete' });
   }
 
   pause(): void {
-    this.decoder.pause();
+    this.#decoder?.pause();
   }
 
   resume(): void {
-    this.decoder.resume();
+    this.#decoder?.resume();
   }
 
   stop(): void {
-    this.decoder.destroy();
+    this.#decoder?.destroy();
+  }
+
+  #begin(first: number): Transform {
+    const { source, told } = this;
+    const decoder = this.open(first);
+    decoder.on('data', (bytes: Buffer) => told.piece(bytes));
+    decoder.on('drain', () => this.#empty());
+    decoder.on('end', () => told.over({ kind: 'complete' }));
+    decoder.on('error', () => {
+      told.over({ kind: 'broken', thrown: badAnswer('The answer is not compressed as it says.') });
+      if (!this.complete) source.abandon();
+    });
+    return decoder;
   }
 
   #empty(): void {
