@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { inBench, inRepository } from './contestants/contestant.ts';
+import { isPeer } from './contestants/index.ts';
 import { installPeers } from './install.ts';
 import { measureTable } from './measure-table.ts';
 import { readOptions, USAGE } from './options.ts';
@@ -28,8 +29,11 @@ const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
 
+const tables = TABLES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+const hasPeers = tables.some((table) => table.jobs(false).some(({ subject }) => isPeer(subject)));
+
 // Quick runs take the peers that are there.
-if (!options.quick && options.against === null) await installPeers(console.log);
+if (!options.quick && options.against === null && hasPeers) await installPeers(console.log);
 const machine = await machineOf();
 const began = new Date();
 const measuredOn = `${machineLine(machine)}; ${began.toISOString().slice(0, 10)}`;
@@ -46,7 +50,6 @@ const plan = {
 
 const rows: Row[] = [];
 const pairs: Compared[] = [];
-const tables = TABLES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
 for (const table of tables) {
   const measured = await measureTable(table, plan);
   progress('');

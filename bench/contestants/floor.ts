@@ -11,11 +11,16 @@ export const read: Read = (frame) => {
 /** Bun makes 256 requests at once unless told otherwise, and lets the rest wait. */
 export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
 
-const relay = (name: string, description: string, file: string): Contestant => ({
+/** `command`: a program of the benchmark and its arguments before the address of the model API. */
+export const relayContestant = (
+  name: string,
+  description: string,
+  [program = '', ...args]: readonly string[],
+): Contestant => ({
   name,
   description: `Bun ${Bun.version}: ${description}, one WebSocket frame a token out, nothing else`,
   async start(upstream, folder) {
-    const command = [process.execPath, inBench(`contestants/${file}`), upstream];
+    const command = [process.execPath, inBench(program), ...args, upstream];
     const { pid, first, stop } = await startServer(command, { folder, env: MANY_REQUESTS });
     return {
       pid,
@@ -25,9 +30,7 @@ const relay = (name: string, description: string, file: string): Contestant => (
   },
 });
 
-export const floor: Contestant = relay('floor', 'SSE over fetch', 'floor-server.ts');
-export const socketFloor: Contestant = relay(
-  'socket floor',
-  'SSE over a plain socket',
-  'socket-floor-server.ts',
-);
+export const floor: Contestant = relayContestant('floor', 'SSE over fetch', ['contestants/floor-server.ts']);
+export const socketFloor: Contestant = relayContestant('socket floor', 'SSE over a plain socket', [
+  'contestants/socket-floor-server.ts',
+]);

@@ -2,8 +2,10 @@ import { append } from './append.ts';
 import { coldStart } from './cold-start.ts';
 import { compaction } from './compaction.ts';
 import { dom } from './dom.ts';
+import { engineFlags } from './engine-flags.ts';
 import { fanOut } from './fan-out.ts';
 import { history } from './history.ts';
+import { httpClients } from './http-clients.ts';
 import { idleSockets } from './idle-sockets.ts';
 import { load } from './load.ts';
 import { manySessions } from './many-sessions.ts';
@@ -13,6 +15,8 @@ import type { Table } from './table.ts';
 /** In the order in which they are measured and shown. */
 export const TABLES: readonly Table[] = [
   relay,
+  httpClients,
+  engineFlags,
   fanOut,
   load,
   append,
