@@ -43,7 +43,7 @@ export async function longSession(id: string, turns: number): Promise<string> {
   );
   const header = {
     format: 'parlance.session',
-    version: 1,
+    version: 2,
     session: { owner: 'local', id },
     events: lines.length,
   };
