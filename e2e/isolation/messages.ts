@@ -1,9 +1,9 @@
 /** How each message of each dialect is tried with somebody else's ids. One that is not here fails the test with its name. */
 import { Command } from '../../packages/protocol/src/index.ts';
-import { KNOWN_TYPES as AGENTLOOP } from '../../packages/server/src/dialects/agentloop/frames.ts';
-import { KNOWN_TYPES as BROADCAST } from '../../packages/server/src/dialects/broadcast/dialect.ts';
+import { KNOWN_TYPES as AGENTLOOP } from '../../packages/server/src/dialects/agentloop/schemas.ts';
+import { KNOWN_TYPES as BROADCAST } from '../../packages/server/src/dialects/broadcast/schemas.ts';
 import { KNOWN_TYPES as CONVERSATIONS } from '../../packages/server/src/dialects/conversations/requests.ts';
-import { KNOWN_TYPES as EXTENSION } from '../../packages/server/src/dialects/extension/frames.ts';
+import { KNOWN_TYPES as EXTENSION } from '../../packages/server/src/dialects/extension/schemas.ts';
 import { KNOWN_EVENTS as PUSHER } from '../../packages/server/src/dialects/pusher/protocol.ts';
 import { subscriptionAuth } from '../../packages/server/src/dialects/pusher/signature.ts';
 import type { Ids } from './things.ts';

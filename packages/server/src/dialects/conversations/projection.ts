@@ -9,7 +9,7 @@ import {
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/dialect.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { restartWords } from '../shared/restart-words.ts';
 import {
   agentSelected,

@@ -6,7 +6,8 @@
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type DialectContext, defineDialect, type Frame, NONE, type Stepped } from '../shared/dialect.ts';
+import { type DialectContext, defineDialect } from '../shared/dialect.ts';
+import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
 import { checkedBody, type ErrorCode, errorAnswer, errorBody, principalOf } from './envelope.ts';

@@ -4,7 +4,7 @@ import { textOf } from '@parlance/protocol';
 import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';
 import type { TrackedCall } from '../shared/calls.ts';
 import type { Content, ToolUse } from './bodies.ts';
-import type { ToolExecutionResponse } from './frames.ts';
+import type { ToolExecutionResponse } from './schemas.ts';
 
 export const requestContent = (
   executionId: string,

@@ -22,8 +22,9 @@ import {
 import type { Reader } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import type { ConnectionRegistry } from '../shared/connection-registry.ts';
-import { type DialectContext, defineDialect, reported, requestIds, type Stepped } from '../shared/dialect.ts';
+import { type DialectContext, defineDialect, reported, requestIds } from '../shared/dialect.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
+import type { Stepped } from '../shared/projection.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import { aboutView } from './about.ts';

@@ -1,22 +1,16 @@
 /** A client wire that we serve. Each has a folder of its own, with the same files in it. */
-import { asFault, type ConnectionId, type Fault, type SessionEvent } from '@parlance/protocol';
+import { asFault, type Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import type {
-  Engine,
-  Figures,
-  Log,
-  PreferenceStore,
-  SessionRef,
-  SessionSnapshot,
-} from '../../core/api/index.ts';
+import type { Engine, Figures, Log, PreferenceStore, SessionRef } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
-import type { Connection, OpenStream, Pieces, Socket } from '../../http/connection.ts';
+import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
 import type { ReadBody } from '../../http/read-body.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { About } from '../native/about.ts';
 import type { Administration } from '../native/admin.ts';
 import type { Push } from '../pusher/push.ts';
 import type { ConnectionRegistry } from './connection-registry.ts';
+import type { Projection } from './projection.ts';
 import type { SubscriptionHub } from './subscription-hub.ts';
 
 export type DialectName =
@@ -27,30 +21,6 @@ export type DialectName =
   | 'copilot'
   | 'native'
   | 'pusher';
-
-/** One message to the sockets that watch a session. */
-export type Frame<Body extends object = object> = {
-  readonly body: Body;
-  /** the socket that is not sent this one: it knows already */
-  readonly except?: ConnectionId;
-};
-
-/** What a projection's `step` gives back. */
-export type Stepped<State, Body extends object = object> = readonly [State, readonly Frame<Body>[]];
-
-/**
- * Out: events to frames. Pure: the same events give the same frames, so time and ids are taken from the event. One
- * projection of a session serves all sockets that watch it in this dialect, and each frame is encoded once.
- */
-export interface Projection<State, Body extends object = object> {
-  start(now: SessionSnapshot): State;
-  /** On the path of a token: hands the same state back where an event does not change it, and copies no text. */
-  step(state: State, event: SessionEvent): Stepped<State, Body>;
-  /** which frames carry a text piece by piece: a reader that is behind is sent them as one */
-  readonly pieces?: Pieces<Body>;
-  /** What a socket that joins at this moment is shown: an approval that waits, a block that is being streamed. */
-  attach(state: State, now: SessionSnapshot): readonly Body[];
-}
 
 /** What a dialect works with. */
 export type DialectContext = {
@@ -106,8 +76,6 @@ export interface Dialect<State = unknown> {
   /** The HTTP endpoints of the contract. */
   routes?(app: Hono, ctx: DialectContext): void;
 }
-
-export const NONE: readonly Frame<never>[] = [];
 
 /** Lets a dialect with its own state type stand in a list of dialects. */
 export const defineDialect = <State>(dialect: Dialect<State>): Dialect => dialect as unknown as Dialect;

@@ -1,7 +1,7 @@
 /** Two pairs of dialects share a path; the first frame tells them apart. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { KNOWN_TYPES as AGENTLOOP_FRAMES } from '../agentloop/frames.ts';
+import { KNOWN_TYPES as AGENTLOOP_FRAMES } from '../agentloop/schemas.ts';
 import { KNOWN_TYPES as CONVERSATIONS_TYPES } from '../conversations/requests.ts';
 import type { DialectName } from './dialect.ts';
 

@@ -6,7 +6,7 @@ import { says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 import { native } from '../native/dialect.ts';
-import type { Projection } from './dialect.ts';
+import type { Projection } from './projection.ts';
 import { SubscriptionHub } from './subscription-hub.ts';
 
 const ignore = () => undefined;

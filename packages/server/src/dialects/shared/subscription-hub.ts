@@ -11,7 +11,7 @@ import {
 } from '../../core/api/index.ts';
 import type { Pieces, Socket } from '../../http/connection.ts';
 import { ConnectionRegistry } from './connection-registry.ts';
-import type { Frame, Projection } from './dialect.ts';
+import type { Frame, Projection } from './projection.ts';
 
 /** What is sent the frames of a session: a socket, or what keeps them for one. */
 export type Member = Pick<Socket, 'id' | 'open' | 'send' | 'sendText'>;

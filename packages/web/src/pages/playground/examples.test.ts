@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { Command } from '@parlance/protocol';
 import type { z } from 'zod';
-import * as agentloop from '../../../../server/src/dialects/agentloop/frames.ts';
-import * as broadcast from '../../../../server/src/dialects/broadcast/dialect.ts';
+import * as agentloop from '../../../../server/src/dialects/agentloop/schemas.ts';
+import * as broadcast from '../../../../server/src/dialects/broadcast/schemas.ts';
 import * as conversations from '../../../../server/src/dialects/conversations/requests.ts';
-import * as extension from '../../../../server/src/dialects/extension/frames.ts';
+import * as extension from '../../../../server/src/dialects/extension/schemas.ts';
 import * as pusher from '../../../../server/src/dialects/pusher/protocol.ts';
 import { copilot } from '../../../../server/src/openapi/endpoints/copilot.ts';
 import { EXAMPLES, type Known, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';

@@ -1,0 +1,28 @@
+/** Faults: every failure as the `error` of the contract. */
+import type { Fault, FaultCode } from '@parlance/protocol';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { retryField, retryWords } from '../shared/retry.ts';
+import type { ClientFrame } from './schemas.ts';
+
+/** `retryAfter` is in seconds. */
+export type Details = { error: string; code: number; retryAfter?: number } | null;
+
+export const FAILED: Record<ClientFrame['type'], string> = {
+  user_input: 'Failed to process user input',
+  approval_response: 'Failed to process approval response',
+  get_context_info: 'Failed to get context info',
+  manual_compact: 'Failed to compact context',
+};
+
+/** The number that stands in `details.code`: what the same failure would be over HTTP. */
+export const FAULTS: Record<FaultCode, number> = HTTP_STATUS;
+
+export const detailsOf = (fault: Fault): Details => ({
+  error: retryWords(fault),
+  code: FAULTS[fault.code],
+  ...retryField('retryAfter', fault),
+});
+
+export function refusal(type: ClientFrame['type'], fault: Fault): [string, Details] {
+  return [fault.code === 'no_approval' ? 'No pending approval request' : FAILED[type], detailsOf(fault)];
+}

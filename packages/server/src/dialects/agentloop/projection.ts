@@ -1,0 +1,173 @@
+/** Out: the events of a session to frames. */
+import type { Ask, SessionEvent } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { nthId } from '../shared/ids.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { streamRestartWords } from '../shared/restart-words.ts';
+import {
+  approvalRequest,
+  type Body,
+  finished,
+  items,
+  loading,
+  piece,
+  pieces,
+  replacing,
+  use,
+} from './bodies.ts';
+import { FAILED, FAULTS } from './faults.ts';
+import {
+  assistantItem,
+  callItem,
+  contextCompacted,
+  outputItems,
+  reasoningItem,
+  systemItem,
+  userItem,
+} from './items.ts';
+
+export const projection: Projection<State, Body> = { start, step, attach, pieces };
+
+export type State = {
+  readonly calls: Calls;
+  readonly inputs: Inputs;
+  /** what the waiting approval shows, to show it again after an explanation */
+  readonly ask: Ask | null;
+  /** the texts of the turn that are complete, for a socket that joins in the middle of it */
+  readonly texts: readonly { readonly block: string; readonly text: string }[];
+  /** how many of them belong to steps that are complete: the others are void if the step begins anew */
+  readonly settled: number;
+};
+
+function start(): State {
+  return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null, texts: [], settled: 0 };
+}
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
+  const calls = trackCalls(before.calls, event);
+  const inputs = trackInputs(before.inputs, event);
+  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
+  const { id } = event;
+  switch (event.type) {
+    case 'turn.started': {
+      const input = before.inputs[event.input];
+      const begun: Frame<Body> = { body: loading(id, true) };
+      const anew = { ...state, texts: [], settled: 0 };
+      if (!input) return [anew, [begun]];
+      const item = userItem(event.input, input.parts);
+      // The socket that sent it shows it already.
+      const shown: Frame<Body> = {
+        body: { id: nthId(id, 1), type: 'response_item', payload: item },
+        except: input.via,
+      };
+      return [anew, [begun, shown]];
+    }
+    case 'turn.resumed':
+      return [{ ...state, texts: state.texts.slice(0, state.settled) }, say(loading(id, true))];
+    case 'step.restarted': {
+      const words = streamRestartWords(event);
+      const texts = state.texts.slice(0, state.settled);
+      return [
+        { ...state, texts },
+        words === null ? NONE : say(...items(id, [systemItem(nthId(id, 1), `⚠️ ${words}`)])),
+      ];
+    }
+    case 'text.ended': {
+      const { block, text } = event;
+      return [{ ...state, texts: [...state.texts, { block, text }] }, NONE];
+    }
+    case 'step.ended':
+      return [{ ...state, settled: state.texts.length }, NONE];
+    case 'reasoning.ended':
+      return [state, event.text === '' ? NONE : say(...items(id, [reasoningItem(event)]))];
+    case 'approval.requested':
+      return [
+        { ...state, ask: event.ask },
+        say(
+          ...replacing(nthId(id, 1), nthId(id, 2), event.ask),
+          approvalRequest(id, event.approval, event.ask),
+        ),
+      ];
+    case 'approval.explained': {
+      const explained = items(id, [assistantItem(nthId(id, 2), event.text)]);
+      if (!state.ask) return [state, say(...explained)];
+      return [state, say(...explained, approvalRequest(nthId(id, 1), event.approval, state.ask))];
+    }
+    case 'approval.answered':
+      return [{ ...state, ask: null }, NONE];
+    case 'tool.started': {
+      const call = firstSeen(before.calls, event);
+      const item = call && callItem(event.call, call);
+      return [state, item ? say(...items(id, [item])) : NONE];
+    }
+    case 'tool.ended': {
+      const unseen = firstSeen(before.calls, event);
+      const item = unseen && callItem(event.call, unseen);
+      const output = outputItems(event, state.calls[event.call]);
+      return [{ ...state, ask: null }, say(...items(id, item ? [item, ...output] : output))];
+    }
+    case 'agent.changed': {
+      const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;
+      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+    }
+    case 'session.erased':
+      return [start(), say(...items(id, [systemItem(nthId(id, 1), 'The conversation was deleted.')]))];
+    case 'session.cleared':
+      return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
+    case 'session.rewound': {
+      const text = 'An earlier message was replaced: the conversation goes on from before it.';
+      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+    }
+    case 'turn.ended':
+      return [state, say(...finished(event), ...use(nthId(id, 2), event))];
+    case 'turn.cancelled': {
+      const over = event.reason === 'superseded' ? [loading(id, false)] : finished(event);
+      return [state, say(...over, ...use(nthId(id, 2), event))];
+    }
+    case 'turn.failed': {
+      const { code, message } = event.fault;
+      const details = { error: message, code: FAULTS[code] };
+      const warning = items(id, [systemItem(nthId(id, 3), `⚠️ ${message}`)]);
+      const error: Body = {
+        id: nthId(id, 1),
+        type: 'error',
+        payload: { message: FAILED.user_input, details },
+      };
+      return [state, say(...warning, error, loading(nthId(id, 2), false), ...use(nthId(id, 4), event))];
+    }
+    case 'context.compacted':
+      return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
+    case 'session.created':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.configured':
+    case 'call.deferred':
+    case 'grant.revoked':
+    case 'input.accepted':
+    case 'call.requested':
+    case 'reasoning.delta':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+/** What the socket is sent of the turn's texts, joined by their ids, is the whole of them. */
+function attach({ texts }: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
+  if (!turn) return [];
+  const bodies = [loading(turn, true)];
+  bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, ended.text)));
+  if (block?.kind === 'text') bodies.push(piece(nthId(turn, 1), block.block, block.text));
+  if (!approval) return bodies;
+  const last = texts.length + 3;
+  return [
+    ...bodies,
+    ...replacing(nthId(turn, last), nthId(turn, last + 1), approval.ask),
+    approvalRequest(nthId(turn, 2), approval.approval, approval.ask),
+  ];
+}
+
+const say = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));

@@ -1,0 +1,65 @@
+/** In: the frames of one socket to commands. */
+import { Fault, isObject } from '@parlance/protocol';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { sendChat } from '../shared/chat-input.ts';
+import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { error, faultFrame } from './faults.ts';
+import type { State } from './projection.ts';
+import { KNOWN_TYPES } from './schemas.ts';
+
+export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { engine } = ctx;
+  const { principal } = socket;
+  /** the session of chats that name none: it lasts as long as the socket */
+  const anonymous = ctx.newId();
+
+  async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
+    if (!principal) throw new Fault('unauthenticated', 'A token is required.');
+    const message = trimmed(frame, 'message');
+    if (message === '') throw new Fault('empty', 'Empty message received');
+    const name = trimmed(frame, 'session_id');
+    const ref = await engine.resolve(principal, name || anonymous);
+    if (ref.owner !== principal.id) await hub.join(ref, socket);
+    const caller = { principal, dialect: 'broadcast', via: socket.id };
+    const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
+    if (queued) await hub.show(ref, socket);
+    // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
+    await engine.rested(ref);
+  }
+
+  return {
+    async opened() {
+      if (!principal) return socket.close(1008, 'A token is required.');
+      hub.subscribeOwner(principal.id, socket);
+      const ref = socket.session === null ? null : await engine.find(principal, socket.session);
+      if (ref) await (ref.owner === principal.id ? hub.show(ref, socket) : hub.join(ref, socket));
+    },
+    async receive(frame, arrivedAt) {
+      try {
+        if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
+        if (frame.type !== KNOWN_TYPES[0])
+          return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
+        await chat(frame, arrivedAt);
+      } catch (thrown) {
+        socket.send(faultFrame(reported(thrown, ctx, socketIds(socket))));
+      }
+    },
+    onInvalidFrame: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
+    onRateLimited: (fault) => socket.send(faultFrame(fault)),
+    closed: () => hub.leave(socket),
+    draining: () => socket.send(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
+  };
+}
+
+function trimmed(frame: Record<string, unknown>, field: string): string {
+  const value = frame[field] ?? '';
+  if (typeof value !== 'string') throw new Fault('invalid', `${field} must be a string`);
+  return value.trim();
+}
+
+/** An object has no word: what it says of itself is the sender's, and may be nothing that can be called. */
+function typeWord(type: unknown): string {
+  if (type === undefined || type === null) return 'None';
+  return typeof type === 'object' ? 'object' : String(type).slice(0, 100);
+}

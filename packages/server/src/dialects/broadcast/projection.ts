@@ -1,0 +1,118 @@
+/** Out: the events of a session to frames. */
+import { type SessionEvent, textOf } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { restartWords } from '../shared/restart-words.ts';
+import { CANCELLED, error, FAULTS } from './faults.ts';
+import type { Body } from './schemas.ts';
+
+export const projection: Projection<State, Body> = { start, step, attach };
+
+export type State = {
+  /** undefined where the session has no name that a client could use */
+  readonly session_id: string | undefined;
+  readonly inputs: Inputs;
+  readonly calls: Calls;
+  /** the text of the last step: an answer if the turn ends, a thought if calls follow */
+  readonly text: string | null;
+  /** the outcome of the last call: the answer of a turn without text */
+  readonly result: string;
+};
+
+function start(now: SessionSnapshot): State {
+  return { ...REST, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
+}
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  const calls = trackCalls(before.calls, event);
+  const inputs = trackInputs(before.inputs, event);
+  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
+  const { session_id } = state;
+  const say = (...bodies: Body[]): Frame<Body>[] =>
+    bodies.map((body) => ({ body: session_id === undefined ? body : { ...body, session_id } }));
+  switch (event.type) {
+    case 'session.created':
+      return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
+    case 'turn.started': {
+      const input = before.inputs[event.input];
+      return [state, input ? say({ type: 'user_message', message: textOf(input.parts) }) : NONE];
+    }
+    case 'reasoning.ended':
+      return [state, event.text === '' ? NONE : say(thinking(event.text))];
+    case 'text.ended':
+      if (event.interrupted) return [state, NONE];
+      return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
+    case 'turn.resumed':
+      return [{ ...state, text: null }, NONE];
+    case 'step.restarted': {
+      const words = restartWords(event);
+      return [{ ...state, text: null }, words === null ? NONE : say(thinking(words))];
+    }
+    case 'call.requested':
+      return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
+    case 'approval.requested':
+      return [
+        state,
+        say(thinking(waitingWords(event.ask)), { type: 'agent_message', message: questionWords(event.ask) }),
+      ];
+    case 'approval.explained':
+      return [state, say(thinking(event.text))];
+    case 'approval.answered':
+      return [state, event.said === undefined ? NONE : say({ type: 'user_message', message: event.said })];
+    case 'tool.started': {
+      const call = firstSeen(before.calls, event);
+      return [state, call ? say(toolCall(call)) : NONE];
+    }
+    case 'tool.ended': {
+      const call = firstSeen(before.calls, event);
+      const result = textOf(event.parts);
+      const tool_name = state.calls[event.call]?.tool ?? 'unknown';
+      const success = event.outcome === 'ok';
+      const ended: Body = { type: 'tool_result', tool_name, result, tool_result: result, success };
+      return [{ ...state, result }, call ? say(toolCall(call), ended) : say(ended)];
+    }
+    case 'agent.changed':
+      return [state, say(thinking(`${event.from.name} hands over to ${event.to.name}: ${event.reason}`))];
+    case 'turn.ended':
+      return [{ ...state, ...REST }, say({ type: 'agent_message', message: state.text ?? state.result })];
+    case 'turn.failed':
+      return [{ ...state, ...REST }, say(error(FAULTS[event.fault.code](event.fault.message)))];
+    case 'turn.cancelled':
+      return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
+    case 'input.accepted':
+    case 'session.cleared':
+    case 'step.ended':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'call.deferred':
+    case 'grant.revoked':
+    case 'context.compacted':
+    case 'text.delta':
+    case 'reasoning.delta':
+    case 'call.progress':
+    case 'session.erased':
+      return [state, NONE];
+  }
+}
+
+function attach(state: State, now: SessionSnapshot): Body[] {
+  if (!now.approval) return [];
+  const { session_id } = state;
+  return [
+    { ...thinking(waitingWords(now.approval.ask)), ...(session_id === undefined ? {} : { session_id }) },
+  ];
+}
+
+const REST = { calls: NO_CALLS, text: null, result: '' };
+const thinking = (reasoning: string): Body => ({ type: 'agent_thinking', reasoning });
+const toolCall = ({ tool, input }: TrackedCall): Body => ({
+  type: 'tool_call',
+  tool_name: tool,
+  tool_args: JSON.stringify(input),
+});

@@ -1,0 +1,199 @@
+/** In: the frames of one socket to commands. */
+import { Fault, type Principal, SessionId } from '@parlance/protocol';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { sendChat } from '../shared/chat-input.ts';
+import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
+import { stampedId } from '../shared/ids.ts';
+import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type Body, type Content, confirmation, stamped } from './bodies.ts';
+import { refusal } from './faults.ts';
+import type { State } from './projection.ts';
+import {
+  ChatMessage,
+  ClearConversation,
+  ClientRegistration,
+  isKnown,
+  Ping,
+  read,
+  ToolExecutionResponse,
+  ToolExecutionStatus,
+  type TypedFrame,
+  typed,
+} from './schemas.ts';
+import { answerOf, requestContent } from './tool-frames.ts';
+
+export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { engine, authenticator, log } = ctx;
+  const clientId = stampedId('socket', ctx.now(), socket.id);
+  let { principal } = socket;
+  let registered = false;
+  /** over the token of the registration */
+  let endGuard = (): void => undefined;
+  /** what is under way in the session it was opened with has been shown */
+  let shown = false;
+  /** the session of messages that name none */
+  let latest = SessionId.safeParse(socket.session).data;
+
+  const message = (content: Content): Body => stamped(content, ctx.now(), ctx.newId());
+  const reply = (content: Content): void => socket.send(message(content));
+
+  const opened = async () =>
+    principal && socket.session !== null ? engine.find(principal, socket.session) : null;
+
+  /** Nothing is sent on connect: what is under way is shown after registration. */
+  async function watchOpened(): Promise<void> {
+    const ref = await opened();
+    if (ref) await hub.join(ref, socket, NOTHING);
+  }
+
+  /** Once: popups show a question as often as it is sent. */
+  async function showOpened(): Promise<void> {
+    const ref = shown ? null : await opened();
+    if (!ref) return;
+    shown = true;
+    if (hub.has(ref, socket)) await hub.show(ref, socket);
+    else await hub.join(ref, socket);
+  }
+
+  /** Nothing of what another principal was shown or was leased is carried over. */
+  function become(claimed: Principal): void {
+    if (principal?.id !== claimed.id) {
+      hub.leave(socket);
+      shown = false;
+      engine.clients.unregister(socket.id);
+      latest = SessionId.safeParse(socket.session).data;
+    }
+    principal = claimed;
+  }
+
+  async function register(frame: object): Promise<void> {
+    const { capabilities, sessionToken } = read(ClientRegistration, frame);
+    const claimed = sessionToken ? await authenticator.verify(sessionToken) : principal;
+    if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
+    become(claimed);
+    registered = true;
+    // A socket that closed meanwhile was unregistered already, and must not be asked for anything.
+    if (!socket.open) return;
+    if (sessionToken) {
+      endGuard();
+      endGuard = authenticator.onTokenRevoked(sessionToken, dismiss);
+    }
+    engine.clients.register({
+      connection: socket.id,
+      owner: claimed.id,
+      capabilities,
+      request: (execution, request) => reply(requestContent(execution, request, ctx.toolOrigins)),
+    });
+    reply(confirmation(clientId, claimed));
+    await showOpened();
+  }
+
+  /** What is still to be read of the socket is nobody's. */
+  function dismiss(reason: string): void {
+    registered = false;
+    principal = null;
+    socket.close(1008, reason);
+  }
+
+  function ping(frame: object): void {
+    const { id, timestamp } = read(Ping, frame);
+    const pong = message({ type: 'pong', originalTimestamp: timestamp ?? undefined });
+    socket.send({ ...pong, id: id ?? pong.id });
+  }
+
+  /** What a registered client sends commands as. */
+  function caller() {
+    if (!registered || !principal)
+      throw new Fault('forbidden', 'Client not registered. Please register first.');
+    return { principal, dialect: 'extension', via: socket.id };
+  }
+
+  async function chat(frame: object, arrivedAt: number): Promise<void> {
+    const as = caller();
+    const { content, sessionId } = read(ChatMessage, frame);
+    if (content.trim() === '') throw new Fault('empty', 'content: must not be empty');
+    const name = sessionId ?? latest ?? stampedId('session', ctx.now(), ctx.newId());
+    const ref = await engine.resolve(as.principal, name);
+    latest = ref.id;
+    // The message may be the answer to the question. If it is not, it queues, and the question is shown then.
+    await hub.join(ref, socket, isThinking);
+    if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await hub.show(ref, socket);
+  }
+
+  async function clear(frame: object): Promise<void> {
+    const as = caller();
+    const { sessionId = latest } = read(ClearConversation, frame);
+    if (sessionId === undefined) throw new Fault('invalid', 'sessionId: is required');
+    const ref = await engine.find(as.principal, sessionId);
+    if (!ref) return reply({ type: 'conversation_cleared', sessionId, success: true });
+    await hub.join(ref, socket);
+    await engine.send(ref, { type: 'session.clear' }, as);
+  }
+
+  function answer(frame: object): void {
+    const response = read(ToolExecutionResponse, frame);
+    const known = engine.clients.answer(socket.id, response.executionId, answerOf(response));
+    if (!known) ignored('tool_execution_response', response.executionId);
+  }
+
+  function progress(frame: object): void {
+    const { executionId, status, progress, statusMessage } = read(ToolExecutionStatus, frame);
+    const told = { status, progress: progress ?? undefined, message: statusMessage ?? undefined };
+    if (!engine.clients.progress(socket.id, executionId, told)) ignored('tool_execution_status', executionId);
+  }
+
+  const ignored = (type: string, execution: string): void =>
+    log.warn(
+      { type, execution: execution.slice(0, 100), connection: socket.id },
+      'no such execution is open at this client',
+    );
+
+  const unknown = (type: string): void =>
+    reply({ type: 'error', message: `Unknown message type: ${type}`, code: 'UNKNOWN_MESSAGE_TYPE' });
+
+  function perform(frame: TypedFrame, arrivedAt: number): void | Promise<void> {
+    if (!isKnown(frame)) return unknown(frame.type);
+    switch (frame.type) {
+      case 'client_registration':
+        return register(frame);
+      case 'ping':
+        return ping(frame);
+      case 'chat_message':
+        return chat(frame, arrivedAt);
+      case 'clear_conversation':
+        return clear(frame);
+      case 'tool_execution_response':
+        return answer(frame);
+      case 'tool_execution_status':
+        return progress(frame);
+    }
+  }
+
+  return {
+    opened: watchOpened,
+    async receive(frame, arrivedAt) {
+      try {
+        await perform(typed(frame), arrivedAt);
+      } catch (thrown) {
+        reply(refusal(frame, reported(thrown, ctx, socketIds(socket))));
+      }
+    },
+    onInvalidFrame: (reason) =>
+      reply({
+        type: 'error',
+        message: `The message could not be read: ${reason}`,
+        code: 'INVALID_JSON',
+        details: reason,
+      }),
+    onRateLimited: (fault) => reply(refusal(undefined, fault)),
+    identified: () => principal,
+    closed() {
+      endGuard();
+      engine.clients.unregister(socket.id);
+      hub.leave(socket);
+    },
+    draining: () => reply({ type: 'server_shutdown', message: 'The server is shutting down.' }),
+  };
+}
+
+const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';

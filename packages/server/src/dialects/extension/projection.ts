@@ -1,0 +1,139 @@
+/** Out: the events of a session to frames. */
+import { type Ask, isDurable, type SessionEvent, textOf } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { nthId } from '../shared/ids.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { restartWords } from '../shared/restart-words.ts';
+import { type Body, type Content, type Status, stamped, statusContent, type ToolUse } from './bodies.ts';
+import { CANCELLED } from './faults.ts';
+import { OUTCOMES, progressContent, toolUse } from './tool-frames.ts';
+
+export const projection: Projection<State, Body> = { start, step, attach };
+
+export type State = {
+  /** when the last event was */
+  readonly at: number;
+  readonly calls: Calls;
+  /** the text of the last step: an answer if the turn ends, a thought if calls follow */
+  readonly text: string | null;
+  readonly reasoning: readonly string[];
+  readonly toolsUsed: readonly ToolUse[];
+  /** the outcome of the last call: the answer of a turn without text */
+  readonly result: string;
+};
+
+const REST = { calls: NO_CALLS, text: null, reasoning: [], toolsUsed: [], result: '' };
+
+function start(now: SessionSnapshot): State {
+  return { ...REST, at: now.created?.at ?? 0 };
+}
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  if (event.type === 'text.delta' || event.type === 'reasoning.delta') return [before, NONE];
+  const state = isDurable(event)
+    ? { ...before, at: event.at, calls: trackCalls(before.calls, event) }
+    : before;
+  const sessionId = event.session;
+  const say = (...contents: Content[]): Frame<Body>[] =>
+    contents.map((content, n) => ({ body: stamped(content, event.at, nthId(event.id, n)) }));
+  const tell = (status: Status, message?: string, currentTool?: string) =>
+    say(statusContent(sessionId, status, message, currentTool));
+  /** The turn is over, and there is no answer. */
+  const fail = (cause: string, details: string) =>
+    say(statusContent(sessionId, 'error', cause), {
+      type: 'error',
+      message: `Chat processing failed: ${cause}`,
+      code: 'HANDLER_ERROR',
+      details,
+      sessionId,
+    });
+  const toolOf = (call: string): string => before.calls[call]?.tool ?? 'unknown';
+  switch (event.type) {
+    case 'turn.started':
+      return [{ ...state, ...REST }, tell('thinking')];
+    case 'turn.resumed':
+      return [{ ...state, text: null }, tell('thinking')];
+    case 'step.restarted': {
+      const words = restartWords(event);
+      return [{ ...state, text: null }, words === null ? NONE : tell('thinking', words)];
+    }
+    case 'reasoning.ended':
+      return [event.text === '' ? state : { ...state, reasoning: [...state.reasoning, event.text] }, NONE];
+    case 'text.ended':
+      if (event.interrupted) return [state, NONE];
+      return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
+    case 'call.requested':
+      return [{ ...state, text: null }, state.text ? tell('thinking', state.text) : NONE];
+    case 'approval.requested':
+      return [state, say(...question(sessionId, event.ask, toolOf(event.call)))];
+    case 'approval.explained':
+      return [state, tell('using_tool', event.text)];
+    case 'tool.started': {
+      const tool = toolOf(event.call);
+      return [state, tell(tool === 'web_search' ? 'searching' : 'using_tool', undefined, tool)];
+    }
+    case 'tool.ended': {
+      const use = toolUse(before.calls[event.call], event);
+      const toolsUsed = use ? [...state.toolsUsed, use] : state.toolsUsed;
+      const after = { ...state, toolsUsed, result: textOf(event.parts) };
+      if (event.outcome === 'aborted') return [after, NONE];
+      return [after, tell('analyzing', OUTCOMES[event.outcome](toolOf(event.call)))];
+    }
+    case 'agent.changed':
+      return [state, tell('thinking', `${event.from.name} hands over to ${event.to.name}: ${event.reason}`)];
+    case 'turn.ended': {
+      const { text, result, toolsUsed } = state;
+      const reasoning = state.reasoning.length > 0 ? state.reasoning.join('\n\n') : undefined;
+      const content = text ?? result;
+      return [
+        { ...state, ...REST },
+        say(statusContent(sessionId, 'complete'), {
+          type: 'agent_response',
+          content,
+          reasoning,
+          sessionId,
+          toolsUsed,
+        }),
+      ];
+    }
+    case 'turn.failed':
+      return [{ ...state, ...REST }, fail(event.fault.message, event.fault.code)];
+    case 'turn.cancelled':
+      return [{ ...state, ...REST }, fail(CANCELLED[event.reason], event.reason)];
+    case 'session.erased':
+    case 'session.cleared':
+      return [state, say({ type: 'conversation_cleared', sessionId, success: true })];
+    case 'call.progress':
+      return [state, say(progressContent(event))];
+    case 'session.created':
+    case 'input.accepted':
+    case 'approval.answered':
+    case 'step.ended':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'call.deferred':
+    case 'grant.revoked':
+    case 'context.compacted':
+      return [state, NONE];
+  }
+}
+
+function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): Body[] {
+  if (!turn) return [];
+  const shown = approval
+    ? question(ref.id, approval.ask, approval.tool)
+    : [statusContent(ref.id, 'thinking')];
+  // A reminder is a message of its own: it has another id each time that something has happened since.
+  return shown.map((content, n) => stamped(content, at, nthId(turn, 2 * seq + n)));
+}
+
+/** A response as well: popups render no `using_tool`, and keep their input disabled until a response comes. */
+const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
+  statusContent(sessionId, 'using_tool', waitingWords(ask), tool),
+  { type: 'agent_response', content: questionWords(ask), sessionId, toolsUsed: [] },
+];
