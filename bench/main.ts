@@ -60,7 +60,9 @@ for (const table of tables) {
 if (options.against !== null) console.log(`Against ${options.against}\n${comparisonText(pairs)}\n`);
 
 const goals = goalsOf(rows);
-if (options.against === null) console.log(goalsText(goals));
+// With some tables alone, only the goals that they measure are shown.
+const shownGoals = options.only.length === 0 ? goals : goals.filter(({ met }) => met !== null);
+if (options.against === null) console.log(goalsText(shownGoals));
 
 const out = options.out ?? inBench('results/latest.json');
 mkdirSync(dirname(out), { recursive: true });

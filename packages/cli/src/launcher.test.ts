@@ -1,13 +1,46 @@
-/** The launcher sets the engine's memory by names that belong to one version of Bun: another would pass over them silently. */
+/** The names of the engine's settings belong to one version of Bun: another one ignores them silently. */
 import { expect, test } from 'bun:test';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const LAUNCHER = join(import.meta.dir, '../bin/parlance');
+
 test('the engine knows every setting that the launcher makes', async () => {
-  const launcher = await Bun.file(join(import.meta.dir, '../bin/parlance')).text();
-  const made = [...launcher.matchAll(/^export BUN_JSC_(\w+)=/gm)].map(([, name]) => name);
+  const launcher = await Bun.file(LAUNCHER).text();
+  const made = [...launcher.matchAll(/^ *export BUN_JSC_(\w+)=/gm)].map(([, name]) => name);
   expect(made.length).toBeGreaterThan(0);
   const env = { ...process.env, BUN_JSC_dumpOptions: '3' };
   const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', '0'], { env });
   const known = new Set([...`${stdout}${stderr}`.matchAll(/^\s*(\w+)=/gm)].map(([, name]) => name));
   expect(made.filter((name) => !known.has(name))).toEqual([]);
+});
+
+/** What the launcher gives the engine: it is run with a `bun` that prints its environment. */
+async function environmentOf(profile: string | undefined) {
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-launcher-'));
+  const bin = join(folder, 'package/bin');
+  await Bun.write(join(bin, 'parlance'), Bun.file(LAUNCHER));
+  await Bun.write(join(folder, 'path/bun'), '#!/bin/sh\nenv\n');
+  await chmod(join(folder, 'path/bun'), 0o755);
+  const env = {
+    PATH: `${join(folder, 'path')}:/usr/bin:/bin`,
+    ...(profile && { PARLANCE_PROFILE: profile }),
+  };
+  const { stdout, stderr, exitCode } = Bun.spawnSync(['sh', join(bin, 'parlance')], { env });
+  await rm(folder, { recursive: true });
+  const set = stdout.toString().match(/^(?:BUN_JSC|MIMALLOC)_\w+/gm) ?? [];
+  return { set, exitCode, errors: stderr.toString() };
+}
+
+test('the engine is left as it is unless a profile is named', async () => {
+  expect(await environmentOf(undefined)).toEqual({ set: [], exitCode: 0, errors: '' });
+  const { set } = await environmentOf('small');
+  expect(set).toContain('BUN_JSC_heapGrowthMaxIncrease');
+});
+
+test('a profile that does not exist is refused', async () => {
+  const { exitCode, errors } = await environmentOf('tiny');
+  expect(exitCode).toBe(1);
+  expect(errors).toBe('parlance: PARLANCE_PROFILE must be small or empty, not tiny\n');
 });
