@@ -8,6 +8,7 @@ import { heldStreams, tokenRevocation } from './auth/held-streams.ts';
 import { newPasswordProblem } from './auth/passwords.ts';
 import { loadSecret } from './auth/secret.ts';
 import { ensureUsers } from './auth/users.ts';
+import { openMemoryBus } from './buses/memory/bus.ts';
 import { aboutOf } from './compose/about.ts';
 import { type OpenChannels, openChannels } from './compose/channels.ts';
 import { agentCatalog, DEFAULT_INSTRUCTIONS } from './compose/domains.ts';
@@ -41,6 +42,7 @@ import { identify, tokenOf } from './http/request-identity.ts';
 import { eventStreams } from './http/sse.ts';
 import { TokenBuckets } from './http/token-bucket.ts';
 import { socketTransport } from './http/websocket.ts';
+import { openMemoryLeases } from './stores/memory/leases.ts';
 import { metered } from './stores/shared/metered.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 import { openLog } from './telemetry/log.ts';
@@ -121,6 +123,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const tools = toolsOf(builtIn, mcp);
   const engine = new Engine({
     store: metered(store, metrics),
+    bus: openMemoryBus(log),
+    leases: openMemoryLeases(),
     meter: metrics,
     tracer: traces?.tracer,
     clients,

@@ -1,10 +1,13 @@
 /** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
 import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { openMemoryBus } from '../buses/memory/bus.ts';
 import { defaultRoster } from '../compose/domains.ts';
 import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/api/index.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
+import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
@@ -36,8 +39,16 @@ export async function setStage(
   const provider = scriptedProvider(answers);
   const store = options.store ?? openMemoryStore();
   let clock = Date.UTC(2026, 0, 1);
+  const log: Log = options.parts?.log ?? {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (data, message) => console.error(message, data),
+  };
   const engine = new Engine({
     store,
+    bus: openMemoryBus(log),
+    leases: openMemoryLeases(),
     provider,
     catalog: defaultRoster(),
     tools: new Map([...TOOLS, ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
@@ -49,12 +60,7 @@ export async function setStage(
     turnsAtOnce: 10,
     now: () => clock++,
     newId: options.ids ?? countingIds(),
-    log: {
-      debug: ignore,
-      info: ignore,
-      warn: ignore,
-      error: (data, message) => console.error(message, data),
-    },
+    log,
     ...options.parts,
   });
   const events: SessionEvent[] = [];

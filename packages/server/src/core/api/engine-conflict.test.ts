@@ -1,6 +1,7 @@
 /** Two engines write to one session, as two processes on one data folder would. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
+import { openMemoryBus } from '../../buses/memory/bus.ts';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
@@ -35,8 +36,7 @@ describe('a session that another process has written to', () => {
     const loaded = await LiveSession.load(
       SESSION,
       first.engine.catalog.first(first.engine.catalog.defaultDomain),
-      { store, now: Date.now, newId: countingIds(), log: console },
-      [],
+      { store, bus: openMemoryBus(console), now: Date.now, newId: countingIds(), log: console },
     );
     expect((await first.engine.snapshot(SESSION)).seq).toBe(loaded.state.seq);
   });

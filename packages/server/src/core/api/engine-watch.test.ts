@@ -163,7 +163,7 @@ test('a watcher that throws keeps neither the others nor the session from going 
   await say(engine, 'What is a?');
   await ended;
   expect(events.filter(isDurable)).toHaveLength(DURABLE.length);
-  expect(new Set(errors)).toEqual(new Set(['a watcher failed']));
+  expect(new Set(errors)).toEqual(new Set(['subscriber failed']));
   await say(engine, 'And again?');
 });
 

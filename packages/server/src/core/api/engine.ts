@@ -15,6 +15,7 @@ import { decide, interruption, mayEndTurn } from '../domain/decide.ts';
 import { authorise, requirePermission } from '../domain/rights.ts';
 import { waitingCall } from '../domain/session-state.ts';
 import { restedGrants } from '../domain/standing-grants.ts';
+import type { Bus } from '../ports/bus.ts';
 import type {
   EventStore,
   LookupKey,
@@ -24,6 +25,7 @@ import type {
   SessionRecord,
   SessionRef,
 } from '../ports/event-store.ts';
+import type { Leases } from '../ports/lease.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
@@ -61,6 +63,8 @@ export type Watch = ObservedSession & { stop(): void };
 
 export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
+  readonly bus: Bus<ObservedSession>;
+  readonly leases: Leases;
   readonly clients?: ClientToolBroker;
   readonly turnsAtOnce: number;
   /** commands run in a sandbox: a session may have them run unasked */
@@ -139,11 +143,13 @@ export class Engine {
     return this.#parts.root;
   }
 
-  /** Goes on with every turn that was running when the process ended; returns how many. Pending approvals go on waiting. */
+  /** Claims and goes on with every turn that was running when its process ended; returns how many there are. Pending approvals go on waiting. */
   async recover(): Promise<number> {
     const unfinished = await this.unfinished();
     await this.#each(unfinished, async ({ ref }) => {
-      if (!this.draining) await this.#sessions.use(ref, async (session) => this.#queue.wake(session));
+      await this.#sessions.use(ref, async (session) => {
+        if (!this.draining && (await this.#parts.leases.claim(ref))) this.#queue.wake(session);
+      });
     });
     return unfinished.length;
   }
@@ -252,8 +258,7 @@ export class Engine {
           seen = event.seq;
         }
       }
-      session.watchers.add(sink);
-      const watch: Watch = { ...session.observed, stop: () => session.watchers.delete(sink) };
+      const watch: Watch = { ...session.observed, stop: session.channel.subscribe(sink) };
       begin?.(watch);
       return watch;
     });
@@ -261,18 +266,14 @@ export class Engine {
 
   /** Calls `sink` with everything that happens from now on in any session of the owner. */
   watchOwner(owner: PrincipalId, sink: Sink): () => void {
-    const sinks = this.#sessions.ownerSinks(owner);
-    sinks.add(sink);
-    return () => sinks.delete(sink);
+    return this.#parts.bus.subscribeOwner(owner, sink);
   }
 
   /** As `watchOwner`, of the principal's sessions; an admin's are everyone's. */
   watchAll(principal: Principal, sink: Sink): () => void {
     requirePermission(principal, 'chat:read');
-    const sinks =
-      principal.role === 'admin' ? this.#sessions.everySink : this.#sessions.ownerSinks(principal.id);
-    sinks.add(sink);
-    return () => sinks.delete(sink);
+    const { bus } = this.#parts;
+    return principal.role === 'admin' ? bus.subscribeAll(sink) : bus.subscribeOwner(principal.id, sink);
   }
 
   async snapshot(ref: SessionRef): Promise<SessionSnapshot> {
@@ -288,8 +289,7 @@ export class Engine {
         const sink: Sink = () => {
           if (nextAction(session.state).kind === 'idle') resolve();
         };
-        session.watchers.add(sink);
-        await promise.finally(() => session.watchers.delete(sink));
+        await promise.finally(session.channel.subscribe(sink));
       }
     });
   }
@@ -416,10 +416,20 @@ export class Engine {
     return compactNow(session, this.#deps, { signal: AbortSignal.timeout(120_000) });
   }
 
+  /** Drives the session while this node holds its lease. False if another node holds it: it is tried again later. */
   async #drive(session: LiveSession, stopping: () => boolean): Promise<boolean> {
+    const { leases } = this.#parts;
     try {
-      await drive(session, this.#deps, stopping);
-      return true;
+      const lease = await leases.claim(session.ref);
+      if (!lease) return false;
+      const lost = () => !leases.good(lease);
+      session.mayDrive = () => !lost();
+      try {
+        await drive(session, this.#deps, () => stopping() || lost());
+        return !lost();
+      } finally {
+        await leases.release(lease);
+      }
     } catch (thrown) {
       this.#parts.log.error({ err: thrown, session: session.ref.id }, 'a session cannot go on');
       return false;

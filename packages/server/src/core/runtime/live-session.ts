@@ -17,6 +17,7 @@ import { restoredState } from '../domain/checkpoint.ts';
 import { type Context, EMPTY, evolveContext } from '../domain/context.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
 import { atRest, evolve, initialState, type SessionState, statusOf } from '../domain/session-state.ts';
+import type { Bus, Channel } from '../ports/bus.ts';
 import {
   AppendConflict,
   type EventStore,
@@ -24,7 +25,7 @@ import {
   type SessionRef,
 } from '../ports/event-store.ts';
 import type { Log } from '../ports/logger.ts';
-import { type ObservedSession, type Sink, snapshotOf } from './snapshot.ts';
+import { type ObservedSession, snapshotOf } from './snapshot.ts';
 import type { TextBuffer } from './text-buffer.ts';
 
 export type OpenBlock = {
@@ -39,6 +40,7 @@ type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
 
 export type Sources = {
   readonly store: EventStore;
+  readonly bus: Bus<ObservedSession>;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;
@@ -61,13 +63,15 @@ export class LiveSession {
   eventsSinceIdle: DurableEvent[] = [];
   /** how much had been said when the session was last at rest */
   saidAtRest = 0;
-  readonly watchers = new Set<Sink>();
+  readonly channel: Channel<ObservedSession>;
   readonly observed: ObservedSession = {
     snapshot: () => snapshotOf(this),
     eventsSinceIdle: () => this.eventsSinceIdle,
   };
   /** a driver is moving the turn forward */
   driving = false;
+  /** whether the lease of the driver still holds; asked right before a side effect */
+  mayDrive: () => boolean = () => true;
   /** set where the turn broke off, with a process that is gone or because nothing could be stored, until it goes on */
   interrupted: ResumeEvent | null = null;
   #checkpoint: SessionRecord['checkpoint'] = null;
@@ -79,20 +83,14 @@ export class LiveSession {
     readonly ref: SessionRef,
     private readonly agent: AgentRef,
     private readonly sources: Sources,
-    /** sinks that hear more than this session: those of the owner, and those of everyone */
-    private readonly wider: readonly ReadonlySet<Sink>[],
   ) {
     this.state = initialState(agent);
+    this.channel = sources.bus.channel(ref);
   }
 
   /** Reads the session from the store; one that does not exist yet is there, empty. */
-  static async load(
-    ref: SessionRef,
-    agent: AgentRef,
-    sources: Sources,
-    wider: readonly ReadonlySet<Sink>[],
-  ): Promise<LiveSession> {
-    const session = new LiveSession(ref, agent, sources, wider);
+  static async load(ref: SessionRef, agent: AgentRef, sources: Sources): Promise<LiveSession> {
+    const session = new LiveSession(ref, agent, sources);
     const record = await sources.store.load(ref);
     if (!record) {
       session.#context = EMPTY;
@@ -196,7 +194,7 @@ export class LiveSession {
   }
 
   get idle(): boolean {
-    return !this.driving && this.watchers.size === 0;
+    return !this.driving && !this.channel.watched;
   }
 
   /** What a step has shown that could not be recorded does not count: the step is asked again. */
@@ -311,19 +309,7 @@ export class LiveSession {
   }
 
   #tell(event: SessionEvent): void {
-    for (const sink of this.watchers) this.#pass(sink, event);
-    for (const sinks of this.wider) {
-      for (const sink of sinks) this.#pass(sink, event);
-    }
-  }
-
-  /** A sink that breaks its promise and throws must not keep the others, or the state, from what has happened. */
-  #pass(sink: Sink, event: SessionEvent): void {
-    try {
-      sink(event, this.observed);
-    } catch (thrown) {
-      this.sources.log.error({ err: thrown, event: event.type, session: this.ref.id }, 'a watcher failed');
-    }
+    this.channel.publish(event, this.observed);
   }
 }
 

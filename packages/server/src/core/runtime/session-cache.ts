@@ -1,8 +1,7 @@
 /** The sessions in memory: one object per session, however many ask for it at once. */
-import type { AgentRef, PrincipalId } from '@parlance/protocol';
+import type { AgentRef } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { LiveSession, type Sources } from './live-session.ts';
-import type { Sink } from './snapshot.ts';
 
 type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
@@ -11,9 +10,6 @@ const MOST_LOOKS = 16;
 
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
-  readonly #ownerSinks = new Map<PrincipalId, Set<Sink>>();
-  /** those who hear every session there is */
-  readonly everySink = new Set<Sink>();
 
   constructor(
     private readonly sources: Sources,
@@ -35,16 +31,6 @@ export class SessionCache {
     }
   }
 
-  /** Those who hear every session of the owner. */
-  ownerSinks(owner: PrincipalId): Set<Sink> {
-    let sinks = this.#ownerSinks.get(owner);
-    if (!sinks) {
-      sinks = new Set();
-      this.#ownerSinks.set(owner, sinks);
-    }
-    return sinks;
-  }
-
   get size(): number {
     return this.#entries.size;
   }
@@ -54,10 +40,7 @@ export class SessionCache {
     const known = this.#entries.get(key);
     if (known) return known;
     if (this.#entries.size >= this.keep) this.#evict();
-    const loading = LiveSession.load(ref, this.firstAgent, this.sources, [
-      this.ownerSinks(ref.owner),
-      this.everySink,
-    ]);
+    const loading = LiveSession.load(ref, this.firstAgent, this.sources);
     const entry: Entry = { loading, session: null, pins: 0 };
     this.#entries.set(key, entry);
     loading.then(

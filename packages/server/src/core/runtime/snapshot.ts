@@ -1,14 +1,7 @@
 /** A session as it is at this moment, for those who watch it. */
-import type {
-  ApprovalId,
-  Ask,
-  CallId,
-  DurableEvent,
-  JsonObject,
-  SessionEvent,
-  TurnId,
-} from '@parlance/protocol';
+import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
 import { deferredCall, type SessionState, waitingCall } from '../domain/session-state.ts';
+import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { LiveSession } from './live-session.ts';
 
@@ -69,8 +62,7 @@ export type ObservedSession = {
   eventsSinceIdle(): readonly DurableEvent[];
 };
 
-/** Called synchronously, in order; it must not throw and must not wait. */
-export type Sink = (event: SessionEvent, session: ObservedSession) => void;
+export type Sink = EventSink<ObservedSession>;
 
 export function snapshotOf({ state, ref, open, eventsSinceIdle, saidAtRest }: LiveSession): SessionSnapshot {
   return {

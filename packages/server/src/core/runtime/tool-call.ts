@@ -108,7 +108,7 @@ async function run(
   const signal = session.signal(turn.id);
   if (tool.deferred) return defer(session, deps, turn, call, runnable, signal);
   await recordIn(session, turn.id, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
-  if (signal.aborted || session.state.turn?.id !== turn.id) return;
+  if (signal.aborted || session.state.turn?.id !== turn.id || !session.mayDrive()) return;
   const started = deps.now();
   const context = toolContext(session, deps, turn, call, { signal, approved, unasked });
   // A tool that does not listen must not hold the session up.

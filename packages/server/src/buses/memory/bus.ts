@@ -1,0 +1,47 @@
+/** The bus of a single node: publishing is a call of every subscriber. */
+import type { PrincipalId } from '@parlance/protocol';
+import type { Bus, EventSink } from '../../core/ports/bus.ts';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { Log } from '../../core/ports/logger.ts';
+
+export function openMemoryBus<View>(log: Log): Bus<View> {
+  type Sink = EventSink<View>;
+  const everyone = new Set<Sink>();
+  const owners = new Map<PrincipalId, Set<Sink>>();
+  const ofOwner = (owner: PrincipalId): Set<Sink> => {
+    const known = owners.get(owner);
+    if (known) return known;
+    const sinks = new Set<Sink>();
+    owners.set(owner, sinks);
+    return sinks;
+  };
+  const subscribe = (sinks: Set<Sink>, sink: Sink) => {
+    sinks.add(sink);
+    return () => void sinks.delete(sink);
+  };
+  return {
+    channel(ref: SessionRef) {
+      const own = new Set<Sink>();
+      const audiences = [own, ofOwner(ref.owner), everyone];
+      return {
+        publish(event, session) {
+          for (const sinks of audiences) {
+            for (const sink of sinks) {
+              try {
+                sink(event, session);
+              } catch (thrown) {
+                log.error({ err: thrown, event: event.type, session: ref.id }, 'subscriber failed');
+              }
+            }
+          }
+        },
+        subscribe: (sink) => subscribe(own, sink),
+        get watched() {
+          return own.size > 0;
+        },
+      };
+    },
+    subscribeOwner: (owner, sink) => subscribe(ofOwner(owner), sink),
+    subscribeAll: (sink) => subscribe(everyone, sink),
+  };
+}
