@@ -32,7 +32,7 @@ const fault = (code: string, message: string) => expect.objectContaining({ code,
 describe('the last admin', () => {
   const only = fault('forbidden', 'ada is the only admin: make somebody else one first.');
 
-  test('is neither removed nor given another role', async () => {
+  test('cannot be removed or demoted', async () => {
     const { accounts, users } = opened(['ada', 'admin'], ['uma', 'user']);
     await expect(accounts.remove('ada')).rejects.toEqual(only);
     await expect(accounts.change('ada', { role: 'developer' })).rejects.toEqual(only);
@@ -40,7 +40,7 @@ describe('the last admin', () => {
     expect((await users.find('ada'))?.role).toBe('admin');
   });
 
-  test('stays when the last two are demoted at the same moment', async () => {
+  test('remains if the last two admins are demoted concurrently', async () => {
     const { accounts } = opened(['ada', 'admin'], ['uma', 'admin']);
     const outcomes = await Promise.allSettled([
       accounts.change('ada', { role: 'user' }),
@@ -51,7 +51,7 @@ describe('the last admin', () => {
   });
 });
 
-test('two users of one name are not added, also at the same moment', async () => {
+test('two users with the same name cannot be added, even concurrently', async () => {
   const { accounts } = opened(['ada', 'admin']);
   const wanted = { name: 'new', password: 'password', role: 'user' as const };
   const outcomes = await Promise.allSettled([accounts.add(wanted), accounts.add(wanted)]);
@@ -59,7 +59,7 @@ test('two users of one name are not added, also at the same moment', async () =>
   await expect(accounts.add(wanted)).rejects.toEqual(fault('invalid', 'name: there is a user new already'));
 });
 
-test('a list tells who is named in the settings, and no hash', async () => {
+test('the user list marks users from the settings and contains no hash', async () => {
   const { accounts } = opened(['ada', 'admin'], ['uma', 'user']);
   expect(await accounts.list()).toEqual([
     { name: 'ada', role: 'admin', createdAt: 1, fromSettings: true },
@@ -67,7 +67,7 @@ test('a list tells who is named in the settings, and no hash', async () => {
   ]);
 });
 
-test('names and passwords that cannot be are refused, and whoever is not there is not found', async () => {
+test('invalid names and passwords are refused, and unknown users are not found', async () => {
   const { accounts } = opened(['ada', 'admin']);
   const add = (name: string, password: string) => accounts.add({ name, password, role: 'user' });
   await expect(add('local', 'x')).rejects.toMatchObject({ code: 'invalid' });
@@ -77,8 +77,8 @@ test('names and passwords that cannot be are refused, and whoever is not there i
     await expect(ask('bob')).rejects.toEqual(fault('not_found', 'There is no such user.'));
 });
 
-describe('a password of one’s own', () => {
-  test('is changed by whoever knows the old one; older tokens end, the new one is good', async () => {
+describe('changing your own password', () => {
+  test('requires the old password; earlier tokens end and the new token is valid', async () => {
     const { accounts, authenticator } = opened(['uma', 'user']);
     const before = await authenticator.login('uma', 'uma-password', 'here');
     const { token } = await accounts.changePassword('uma', 'uma-password', 'better-one', 'here');
@@ -89,7 +89,7 @@ describe('a password of one’s own', () => {
     });
   });
 
-  test('is not guessed: failed attempts count as failed logins', async () => {
+  test('counts failed attempts as failed logins', async () => {
     const { accounts } = opened(['uma', 'user']);
     const guess = () => accounts.changePassword('uma', 'a guess', 'better-one', 'here');
     for (let attempt = 0; attempt < 3; attempt++)
@@ -100,7 +100,7 @@ describe('a password of one’s own', () => {
     });
   });
 
-  test('stays where the new one cannot be', async () => {
+  test('leaves the password unchanged if the new one is invalid', async () => {
     const { accounts, authenticator } = opened(['uma', 'user']);
     const asked = accounts.changePassword('uma', 'uma-password', '', 'here');
     await expect(asked).rejects.toMatchObject({ code: 'invalid' });

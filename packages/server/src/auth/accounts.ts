@@ -1,4 +1,4 @@
-/** Looking after users while the server runs. */
+/** User administration at run time. */
 import { Fault } from '@parlance/protocol';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
 import type { Account, Accounts } from '../http/accounts.ts';
@@ -10,13 +10,13 @@ import { nameProblem } from './users.ts';
 export type AccountOptions = {
   readonly users: UserStore;
   readonly authenticator: Pick<Authenticator, 'login'>;
-  /** whom the settings name */
+  /** names of the users in the settings */
   readonly named: readonly string[];
   readonly now?: () => number;
 };
 
 export function openAccounts({ users, authenticator, named, now = Date.now }: AccountOptions): Accounts {
-  // What is read and then written on account of it must not be written by another meanwhile.
+  // Serializes read-modify-write: no other change may come between the read and the write.
   const inTurn = oneAfterAnother();
   const shown = ({ name, role, createdAt }: User): Account => ({
     name,
@@ -77,7 +77,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
         await users.remove(name);
       }),
 
-    /** Putting a user as it is begins another generation: nothing changes but that. */
+    /** Writing an unchanged user only increments its token version. */
     logOut: (name) => inTurn(async () => users.put(await existing(name))),
 
     async changePassword(name, old, password, address) {

@@ -29,7 +29,7 @@ function gateOver(users: ReturnType<typeof usersInMemory>, open = false) {
 
 const gateFor = (...users: User[]) => gateOver(usersInMemory(...users));
 
-test('a user logs in and is that principal wherever the token is shown', async () => {
+test('a user logs in and each request with the token has that principal', async () => {
   const { authenticator, counted } = gateFor(ann);
   const login = await authenticator.login('ann', 'correct', here);
   const principal = {
@@ -42,7 +42,7 @@ test('a user logs in and is that principal wherever the token is shown', async (
   expect(counted).toEqual(['accepted']);
 });
 
-test('a wrong password and an unknown name are refused in the same words', async () => {
+test('a wrong password and an unknown name get the same error', async () => {
   const { authenticator } = gateFor(ann);
   const messageOf = (name: string, password: string) =>
     authenticator.login(name, password, here).then(
@@ -61,7 +61,7 @@ test('a wrong password and an unknown name are refused in the same words', async
     expect(await messageOf(name, password)).toBe(message);
 });
 
-test('who failed too often is refused with the right password, without a look at the store, and told for how long', async () => {
+test('after too many failures a correct password is refused with a retry delay, without reading the store', async () => {
   const { authenticator, store, counted } = gateFor(ann);
   for (const _ of [1, 2, 3])
     await expect(authenticator.login('ann', 'wrong', here)).rejects.toMatchObject(refusal);
@@ -71,7 +71,7 @@ test('who failed too often is refused with the right password, without a look at
   expect(counted).toEqual(['refused', 'refused', 'refused', 'limited']);
 });
 
-describe('a token is no longer good', () => {
+describe('a token is refused', () => {
   const cases: [why: string, change: (over: ReturnType<typeof gateOver>) => Promise<unknown>][] = [
     ['when its user is removed', ({ store }) => store.remove('ann')],
     ['when the password was changed', ({ store }) => store.put({ ...ann, passwordHash: 'other' })],
@@ -93,7 +93,7 @@ describe('a token is no longer good', () => {
       await expect(over.authenticator.revoke(token)).rejects.toMatchObject(refusal);
     });
 
-  test('when it was revoked, unlike others of that user', async () => {
+  test('if it was revoked, while other tokens of that user stay valid', async () => {
     const { authenticator } = gateFor(ann);
     const [one, other] = [
       await authenticator.login('ann', 'correct', here),
@@ -105,7 +105,7 @@ describe('a token is no longer good', () => {
   });
 });
 
-test('a token that was issued in the same moment as a change counts if it came after it', async () => {
+test('a token issued in the same millisecond as a change is valid if it was issued after the change', async () => {
   const { authenticator, store } = gateFor(ann);
   const before = await authenticator.login('ann', 'correct', here);
   await store.put({ ...ann, role: 'developer' });
@@ -114,7 +114,7 @@ test('a token that was issued in the same moment as a change counts if it came a
   expect(await authenticator.verify(after.token)).toMatchObject({ role: 'developer' });
 });
 
-test('a login that overlaps with a change of the password gives a token that is good for nothing', async () => {
+test('a login that overlaps with a password change returns an invalid token', async () => {
   const { authenticator, store } = gateFor(ann);
   const find = store.find;
   store.find = async (name) => {
@@ -128,7 +128,7 @@ test('a login that overlaps with a change of the password gives a token that is 
 });
 
 describe('local', () => {
-  test('cannot be had by a token, even if the store holds such a user', async () => {
+  test('is never the principal of a token, even if the store contains such a user', async () => {
     const { authenticator, store } = gateFor({ ...ann, name: 'local' });
     const local = await store.find('local');
     const { token } = await openTokens(secret, now).issue({
@@ -147,7 +147,7 @@ test('open mode still refuses a bad token', async () => {
   await expect(authenticator.verify('nonsense')).rejects.toMatchObject(refusal);
 });
 
-test('a store that fails is a bug, not a refusal', async () => {
+test('a store failure is an internal error, not a refusal', async () => {
   const { authenticator, store } = gateFor(ann);
   const { token } = await authenticator.login('ann', 'correct', here);
   store.find = () => Promise.reject(new Error('disk gone'));

@@ -1,4 +1,4 @@
-/** Tokens and passwords become principals here. */
+/** Resolves tokens and passwords to principals. */
 import { Fault, type Principal, PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
@@ -15,7 +15,7 @@ export type AuthenticatorOptions = {
   readonly users: UserStore;
   readonly revocations: RevocationStore;
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** in open mode a caller without a token is the principal `local`; a bad token is refused all the same */
+  /** in open mode a caller without a token is the principal `local`; a bad token is still refused */
   readonly open: boolean;
   readonly limits: LoginLimits;
   readonly log: Log;
@@ -30,22 +30,22 @@ const principalOf = (user: KeptUser): Principal => ({
   permissions: ROLE_PERMISSIONS[user.role],
 });
 
-/** `close` ends the watch over tokens; whoever is connected stays so. */
+/** Stops the revocation watch. Open connections stay open. */
 export function openAuthenticator(options: AuthenticatorOptions): Authenticator & { close(): void } {
   const { users, revocations, secret, open, limits, log, meter = NO_METER, now = Date.now } = options;
   const tokens = openTokens(secret, now);
   const attempts = limitLogins(limits);
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
 
-  /** Null for a token that was revoked, or whose user is gone or was changed since: another generation, another token. */
+  /** Null if the token was revoked, or its user was removed or changed: each change of a user increments the token version. */
   async function holderOf({ id, name, tokenVersion }: TokenClaims): Promise<KeptUser | null> {
     const user = await find(name);
     return user?.tokenVersion === tokenVersion && !(await revocations.has(id)) ? user : null;
   }
 
-  const isGood = async (claims: TokenClaims) => (await holderOf(claims)) !== null;
-  const live = watchTokens({ read: tokens.verify, isGood, now, log });
-  const endFollow = revocations.follow(live.lookAgain);
+  const isValid = async (claims: TokenClaims) => (await holderOf(claims)) !== null;
+  const live = watchTokens({ read: tokens.verify, isValid, now, log });
+  const endFollow = revocations.follow(live.recheck);
 
   async function holding(token: string): Promise<{ claims: TokenClaims; user: KeptUser }> {
     const claims = await tokens.verify(token);
@@ -61,7 +61,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
 
     async login(name, password, address) {
       const key = nameProblem(name) === null ? name : null;
-      const attempt = await attempts.begin(key, address);
+      const attempt = attempts.begin(key, address);
       if (!attempt.ok) {
         meter.add('logins', 'limited');
         throw new Fault('limited', 'Too many failed logins.', { retryAfterMs: attempt.retryAfterMs });
@@ -72,14 +72,14 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
         meter.add('logins', 'refused');
         throw new Fault('unauthenticated', 'Invalid credentials');
       }
-      await attempts.succeeded(name, address);
+      attempts.succeeded(name, address);
       meter.add('logins', 'accepted');
       return { ...(await tokens.issue(user)), principal: principalOf(user) };
     },
 
     async revoke(token) {
       const { claims } = await holding(token);
-      await revocations.add(claims.id, claims.goodUntil);
+      await revocations.add(claims.id, claims.validUntil);
       live.revoked(claims.id);
     },
 

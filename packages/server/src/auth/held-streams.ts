@@ -1,4 +1,4 @@
-/** Sockets and streams that end with the token they were asked for with. */
+/** Sockets and streams that close when their token ends. */
 
 import type { Authenticator } from '../http/authenticator.ts';
 import type { OnTokenRevoked, OpenStream } from '../http/connection.ts';

@@ -5,8 +5,8 @@ import type { TokenClaims } from './tokens.ts';
 
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Tokens are named by their id; those in `bad` are refused. */
-function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}) {
+/** Tokens are named by their id; ids in `bad` are refused. */
+function watching({ validUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}) {
   const bad = new Set<string>();
   const logged: string[] = [];
   const quiet = () => undefined;
@@ -14,9 +14,9 @@ function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}
   const live = watchTokens({
     read: async (token): Promise<TokenClaims> => {
       if (token === 'expired') throw new Fault('unauthenticated', 'no');
-      return { id: token, name: 'ann', tokenVersion: '1', goodUntil };
+      return { id: token, name: 'ann', tokenVersion: '1', validUntil };
     },
-    isGood: async ({ id }) => {
+    isValid: async ({ id }) => {
       if (broken.disk) throw new Error('disk gone');
       return !bad.has(id);
     },
@@ -29,7 +29,7 @@ function watching({ goodUntil = Number.MAX_SAFE_INTEGER, clock = Date.now } = {}
   return { live, bad, told, logged, broken, onTokenRevoked };
 }
 
-test('all who live on a token are told once when it is revoked, and no one else', async () => {
+test('a revocation notifies every listener of the token once, and no other listener', async () => {
   const { live, bad, told, onTokenRevoked } = watching();
   onTokenRevoked('one', 'first');
   onTokenRevoked('one', 'second');
@@ -38,38 +38,38 @@ test('all who live on a token are told once when it is revoked, and no one else'
   bad.add('one');
   live.revoked('one');
   live.revoked('one');
-  live.lookAgain();
+  live.recheck();
   await soon();
   expect(told).toEqual(['first: The token was revoked.', 'second: The token was revoked.']);
 });
 
-test('a change that another process made is seen at the next look', async () => {
+test('a change by another process is noticed at the next check', async () => {
   const { live, bad, told, onTokenRevoked } = watching();
   onTokenRevoked('one');
   await soon();
   bad.add('one');
   await soon();
   expect(told).toEqual([]);
-  live.lookAgain();
+  live.recheck();
   await soon();
   expect(told).toEqual(['one: The token was revoked.']);
 });
 
-test('a change that comes while many are looked at is not missed', async () => {
+test('a change during a check is not missed', async () => {
   const { live, bad, told, onTokenRevoked } = watching();
   for (let n = 0; n < 1_000; n++) onTokenRevoked(`token ${n}`);
   await soon();
   bad.add('token 999');
-  live.lookAgain();
+  live.recheck();
   await soon();
-  // the first have been looked at by now, the last have not
+  // the first tokens have been checked by now, the last have not
   bad.add('token 0');
-  live.lookAgain();
+  live.recheck();
   while (told.length < 2) await soon();
   expect(told).toEqual(['token 999: The token was revoked.', 'token 0: The token was revoked.']);
 });
 
-test('a token that was revoked between the request and the watch is told at once', async () => {
+test('a token revoked between the request and the watch is reported immediately', async () => {
   const { bad, told, onTokenRevoked } = watching();
   bad.add('one');
   onTokenRevoked('one');
@@ -78,7 +78,7 @@ test('a token that was revoked between the request and the watch is told at once
   expect(told.sort()).toEqual(['expired: The token has expired.', 'one: The token was revoked.']);
 });
 
-test('who has stopped watching is not told', async () => {
+test('a removed listener is not notified', async () => {
   const { live, bad, told, onTokenRevoked } = watching();
   const end = onTokenRevoked('one', 'first');
   onTokenRevoked('one', 'second');
@@ -86,25 +86,25 @@ test('who has stopped watching is not told', async () => {
   end();
   end();
   bad.add('one');
-  live.lookAgain();
+  live.recheck();
   await soon();
   expect(told).toEqual(['second: The token was revoked.']);
 });
 
-test('a token expires by itself', async () => {
-  const { live } = watching({ goodUntil: Date.now() + 20 });
+test('a token expires without an event', async () => {
+  const { live } = watching({ validUntil: Date.now() + 20 });
   const { promise, resolve } = Promise.withResolvers<string>();
   live.onTokenRevoked('one', resolve);
   expect(await promise).toBe('The token has expired.');
 });
 
-test('a token whose time is over by a jump of the clock ends, and one that is still good stays', async () => {
+test('a clock jump ends expired tokens and leaves valid tokens', async () => {
   let now = Date.now();
   const hour = 3_600_000;
   const clock = () => now;
   const [short, long] = [
-    watching({ goodUntil: now + hour, clock }),
-    watching({ goodUntil: now + 9 * hour, clock }),
+    watching({ validUntil: now + hour, clock }),
+    watching({ validUntil: now + 9 * hour, clock }),
   ];
   const ended = Promise.withResolvers<string>();
   short.live.onTokenRevoked('one', ended.resolve);
@@ -116,7 +116,7 @@ test('a token whose time is over by a jump of the clock ends, and one that is st
   expect(long.told).toEqual([]);
 });
 
-test('one who fails when told does not keep the others from being told', async () => {
+test('a listener that throws does not prevent the others from being notified', async () => {
   const { live, logged, told, onTokenRevoked } = watching();
   live.onTokenRevoked('one', () => {
     throw new Error('a bug');
@@ -127,17 +127,17 @@ test('one who fails when told does not keep the others from being told', async (
   expect([told.length, logged.length]).toEqual([1, 1]);
 });
 
-test('where it cannot be looked, nobody is let go, and it is logged', async () => {
+test('if tokens cannot be checked, no connection is closed and the failure is logged', async () => {
   const { live, bad, broken, logged, told, onTokenRevoked } = watching();
   onTokenRevoked('one');
   await soon();
   broken.disk = true;
-  live.lookAgain();
+  live.recheck();
   await soon();
-  expect([told, logged]).toEqual([[], ['a token could not be looked at again']]);
+  expect([told, logged]).toEqual([[], ['token check failed']]);
   broken.disk = false;
   bad.add('one');
-  live.lookAgain();
+  live.recheck();
   await soon();
   expect(told.length).toBe(1);
 });

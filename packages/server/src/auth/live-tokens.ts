@@ -1,4 +1,4 @@
-/** Tokens that sockets and streams live on, and whom to tell when one is no longer good. */
+/** Tokens in use by open sockets and streams; notifies their listeners when a token ends. */
 import { Fault } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import type { TokenClaims } from './tokens.ts';
@@ -7,51 +7,51 @@ const EXPIRED = 'The token has expired.';
 const REVOKED = 'The token was revoked.';
 
 /**
- * How often expiry is compared with the wall clock. A timer for the time that is left would be late after the machine
- * was suspended or its clock was set.
+ * Interval at which expiry is compared with the wall clock. A timer for the remaining time would fire late after the
+ * machine was suspended or its clock was set.
  */
 const EXPIRY_CHECK_MS = 1_000;
 
-/** How many tokens are looked at before others have their turn. */
-const AT_ONCE = 500;
+/** Number of tokens checked before the loop yields. */
+const BATCH_SIZE = 500;
 
 type Watcher = { readonly ended: (reason: string) => void };
-type Live = { readonly watchers: Set<Watcher>; claims: TokenClaims | null };
+type Live = { readonly listeners: Set<Watcher>; claims: TokenClaims | null };
 
 export type LiveTokens = {
   onTokenRevoked(token: string, ended: (reason: string) => void): () => void;
-  /** That token was revoked here. */
+  /** The token was revoked by this process. */
   revoked(id: string): void;
   /** Users or revocations may have changed. */
-  lookAgain(): void;
+  recheck(): void;
   stop(): void;
 };
 
 export type LiveTokenOptions = {
-  /** Throws `unauthenticated` for a token that is not good. */
+  /** Throws `unauthenticated` if the token is invalid. */
   readonly read: (token: string) => Promise<TokenClaims>;
-  /** whether a token that was good is so still, apart from its expiry */
-  readonly isGood: (claims: TokenClaims) => Promise<boolean>;
+  /** whether a previously valid token still is, apart from its expiry */
+  readonly isValid: (claims: TokenClaims) => Promise<boolean>;
   readonly now: () => number;
   readonly log: Log;
 };
 
-export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveTokens {
-  /** by token: many sockets may share one */
+export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): LiveTokens {
+  /** by token: several sockets may share one */
   const live = new Map<string, Live>();
   let pass: { again: boolean } | null = null;
   let expiryCheck: Timer | null = null;
 
   function end(token: string, entry: Live, reason: string): void {
     forget(token, entry);
-    for (const { ended } of [...entry.watchers]) {
+    for (const { ended } of [...entry.listeners]) {
       try {
         ended(reason);
       } catch (thrown) {
-        log.error({ err: thrown }, 'a reader of a token that ended could not be let go');
+        log.error({ err: thrown }, 'failed to close connection after token end');
       }
     }
-    entry.watchers.clear();
+    entry.listeners.clear();
   }
 
   function forget(token: string, entry: Live): void {
@@ -61,52 +61,52 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
     expiryCheck = null;
   }
 
-  /** Reads what is stored now, so that a change which is told while it reads is seen by the look that follows. */
-  async function look(token: string, entry: Live): Promise<void> {
+  /** Reads the store now, so that a change reported during the read is seen by the next check. */
+  async function check(token: string, entry: Live): Promise<void> {
     try {
       entry.claims ??= await read(token);
-      const good = await isGood(entry.claims);
-      if (!good && live.get(token) === entry) end(token, entry, REVOKED);
+      const valid = await isValid(entry.claims);
+      if (!valid && live.get(token) === entry) end(token, entry, REVOKED);
     } catch (thrown) {
       if (live.get(token) !== entry) return;
       if (thrown instanceof Fault && thrown.code === 'unauthenticated') end(token, entry, EXPIRED);
-      else log.error({ err: thrown }, 'a token could not be looked at again');
+      else log.error({ err: thrown }, 'token check failed');
     }
   }
 
   function endExpired(): void {
     const at = now();
     for (const [token, entry] of [...live])
-      if (entry.claims && entry.claims.goodUntil <= at) end(token, entry, EXPIRED);
+      if (entry.claims && entry.claims.validUntil <= at) end(token, entry, EXPIRED);
   }
 
-  /** One after another, so that many do not hold up everybody else; a change that comes meanwhile begins it again. */
-  async function lookAtAll(): Promise<void> {
+  /** Sequential, in batches, so that a large number of tokens does not block the event loop; a change during the check restarts it. */
+  async function checkAll(): Promise<void> {
     const current = { again: false };
     pass = current;
-    let looked = 0;
+    let checked = 0;
     for (const [token, entry] of [...live]) {
-      if (live.get(token) === entry) await look(token, entry);
-      if (++looked % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (live.get(token) === entry) await check(token, entry);
+      if (++checked % BATCH_SIZE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     pass = null;
-    if (current.again) await lookAtAll();
+    if (current.again) await checkAll();
   }
 
   return {
     onTokenRevoked(token, ended) {
       const known = live.get(token);
-      const entry: Live = known ?? { watchers: new Set(), claims: null };
-      const watcher = { ended };
-      entry.watchers.add(watcher);
+      const entry: Live = known ?? { listeners: new Set(), claims: null };
+      const listener = { ended };
+      entry.listeners.add(listener);
       if (!known) {
         live.set(token, entry);
         expiryCheck ??= setInterval(endExpired, EXPIRY_CHECK_MS).unref();
-        void look(token, entry);
+        void check(token, entry);
       }
       return () => {
-        entry.watchers.delete(watcher);
-        if (entry.watchers.size === 0) forget(token, entry);
+        entry.listeners.delete(listener);
+        if (entry.listeners.size === 0) forget(token, entry);
       };
     },
 
@@ -114,9 +114,9 @@ export function watchTokens({ read, isGood, now, log }: LiveTokenOptions): LiveT
       for (const [token, entry] of [...live]) if (entry.claims?.id === id) end(token, entry, REVOKED);
     },
 
-    lookAgain() {
+    recheck() {
       if (pass) pass.again = true;
-      else void lookAtAll();
+      else void checkAll();
     },
 
     stop() {

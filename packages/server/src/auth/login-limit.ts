@@ -1,71 +1,72 @@
 /**
- * How often one may guess. Failed attempts are counted in windows that begin with the first of them and end by
- * themselves, so that nobody is locked out for good:
+ * Limits failed logins, in windows that start with the first failure and end by themselves, so that no user is locked
+ * out permanently:
  *
- * - for a name from an address, which stops who guesses a password;
- * - for an address, over all names, which stops who tries one password on everybody;
- * - for a name, over all addresses from which it has not logged in before, which stops many that guess together.
+ * - per name and address, against guessing one password;
+ * - per address over all names, against trying one password on many users;
+ * - per name over all addresses without an earlier login of that name, against distributed guessing.
  *
- * One address can therefore not lock a user out at another, and many cannot at the addresses that the user is known at.
+ * So one address cannot lock a user out at another, and many addresses cannot lock a user out at a known one.
  */
-import { BoundedLimiter, BoundedSet } from './bounded-limiter.ts';
+import { LruMap } from '../http/lru-map.ts';
+import { fixedWindowLimiter, type RateLimiter } from '../http/rate-limiter.ts';
 
-/** What an address may fail over all names, and a name over all addresses, in terms of one name from one address. */
+/** Factor of the limits per address and per name over the limit per name and address. */
 const OVERALL = 10;
-/** Names and addresses are remembered up to this many of each; then those that were quiet longest are forgotten. */
-const MOST_KEYS = 20_000;
+/** Maximum number of names and of addresses in memory; beyond it the least recently used are forgotten. */
+const MAX_KEYS = 20_000;
 const WINDOW_SECONDS = 15 * 60;
 
 export type LoginLimits = {
-  /** for one name from one address, in a window */
+  /** failures per name and address in a window */
   readonly attempts: number;
   readonly windowSeconds?: number;
-  readonly mostKeys?: number;
+  readonly maxKeys?: number;
 };
 
 export type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
 
 export type LoginAttempts = {
-  /** Counts as failed until it has succeeded. `name` is null where it is none that a user could have. */
-  begin(name: string | null, address: string): Promise<Attempt>;
-  succeeded(name: string, address: string): Promise<void>;
+  /** Counts as failed until `succeeded` is called. `name` is null if no user can have it. */
+  begin(name: string | null, address: string): Attempt;
+  succeeded(name: string, address: string): void;
 };
 
 export function limitLogins({
   attempts,
   windowSeconds = WINDOW_SECONDS,
-  mostKeys = MOST_KEYS,
+  maxKeys = MAX_KEYS,
 }: LoginLimits): LoginAttempts {
-  const limiter = (points: number) => new BoundedLimiter(points, windowSeconds, mostKeys);
+  const limiter = (limit: number) => fixedWindowLimiter({ limit, windowMs: windowSeconds * 1000, maxKeys });
   const pairs = limiter(attempts);
   const addresses = limiter(attempts * OVERALL);
   const names = limiter(attempts * OVERALL);
-  const known = new BoundedSet(mostKeys);
+  const known = new LruMap<true>(maxKeys);
   const pairOf = (name: string, address: string) => `${name} ${address}`;
 
   return {
-    async begin(name, address) {
-      const counted: (() => Promise<void>)[] = [];
-      const count = async (limiter: BoundedLimiter, key: string): Promise<number> => {
-        const waitMs = await limiter.consume(key);
-        counted.push(() => limiter.giveBack(key));
-        return waitMs;
-      };
-      let waitMs = await count(addresses, address);
-      if (name !== null && waitMs === 0) waitMs = await count(pairs, pairOf(name, address));
-      if (name !== null && waitMs === 0 && !known.has(pairOf(name, address)))
-        waitMs = await count(names, name);
-      if (waitMs === 0) return { ok: true };
-      // Nothing was guessed: an attempt that is refused here tells nothing, and so costs nothing.
-      for (const giveBack of counted) await giveBack();
-      return { ok: false, retryAfterMs: waitMs };
+    begin(name, address) {
+      const limits: [RateLimiter, string][] = [[addresses, address]];
+      if (name !== null) {
+        const pair = pairOf(name, address);
+        limits.push([pairs, pair]);
+        if (known.get(pair) === undefined) limits.push([names, name]);
+      }
+      for (const [index, [limiter, key]] of limits.entries()) {
+        const { allowed, resetMs } = limiter.take(key);
+        if (allowed) continue;
+        // A refused attempt reveals nothing about the password, so it does not count.
+        for (const [counted, countedKey] of limits.slice(0, index + 1)) counted.refund(countedKey);
+        return { ok: false, retryAfterMs: Math.max(1, resetMs) };
+      }
+      return { ok: true };
     },
 
-    async succeeded(name, address) {
-      known.add(pairOf(name, address));
-      await addresses.giveBack(address);
-      await pairs.reset(pairOf(name, address));
-      await names.reset(name);
+    succeeded(name, address) {
+      known.set(pairOf(name, address), true);
+      addresses.refund(address);
+      pairs.reset(pairOf(name, address));
+      names.reset(name);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Work that is done one piece after another, in the order it was asked for. A piece that fails holds up nobody. */
+/** Runs tasks sequentially in call order. A failed task does not affect the next one. */
 export function oneAfterAnother(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,22 +1,22 @@
 import { expect, spyOn, test } from 'bun:test';
 import { hashPassword, newPasswordProblem, passwordProblem, verifyPassword } from './passwords.ts';
 
-test('a hash is argon2id and fits its own password only', async () => {
+test('a hash is argon2id and matches only its own password', async () => {
   const hash = await hashPassword('correct horse');
   expect(hash).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$');
   expect(await verifyPassword('correct horse', hash)).toBe(true);
   expect(await verifyPassword('Correct horse', hash)).toBe(false);
 });
 
-test('two hashes of one password differ', async () => {
+test('two hashes of the same password differ', async () => {
   expect(await hashPassword('same')).not.toBe(await hashPassword('same'));
 });
 
-test('nobody logs in as a user that does not exist, not even with the password of the stand-in hash', async () => {
+test('login as an unknown user fails, even with the password of the stand-in hash', async () => {
   expect(await verifyPassword('x'.repeat(20), null)).toBe(false);
 });
 
-test('a password for a name that does not exist is hashed at the same cost', async () => {
+test('a password for an unknown name is hashed at the same cost', async () => {
   const verify = spyOn(Bun.password, 'verify');
   await verifyPassword('wrong', await hashPassword('known'));
   await verifyPassword('wrong', null);
@@ -26,7 +26,7 @@ test('a password for a name that does not exist is hashed at the same cost', asy
   expect(costs).toEqual([cost, cost]);
 });
 
-test('empty and very long passwords are refused, and match nothing', async () => {
+test('empty and very long passwords are refused and never match', async () => {
   const hash = await hashPassword('known');
   for (const password of ['', 'x'.repeat(1025), 'é'.repeat(513)]) {
     expect(passwordProblem(password)).not.toBeNull();
@@ -36,7 +36,7 @@ test('empty and very long passwords are refused, and match nothing', async () =>
   expect(passwordProblem('x'.repeat(1024))).toBeNull();
 });
 
-test('a new password has at least 8 characters, of whatever bytes; one from before still matches', async () => {
+test('a new password needs at least 8 characters; a shorter existing one still matches', async () => {
   for (const short of ['1', '1234567', 'пароль7', '👍👍👍👍👍👍👍'])
     expect(newPasswordProblem(short)).toBe('the password has fewer than 8 characters');
   for (const good of ['12345678', 'пароль78', '👍👍👍👍👍👍👍👍'])
@@ -46,7 +46,7 @@ test('a new password has at least 8 characters, of whatever bytes; one from befo
   expect(await verifyPassword('1', await hashPassword('1'))).toBe(true);
 });
 
-test('passwords are hashed one after another, however many log in at once, and one that fails holds up nobody', async () => {
+test('passwords are hashed sequentially, and a failed hash does not block the next one', async () => {
   const real = Bun.password.verify;
   let [now, most] = [0, 0];
   const spied = spyOn(Bun.password, 'verify').mockImplementation(async (...given) => {

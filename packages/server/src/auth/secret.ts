@@ -1,4 +1,4 @@
-/** The key that signs tokens. */
+/** Signing key of tokens. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ async function readKept(path: string): Promise<string | null> {
   }
 }
 
-/** Written in full beside its place, then linked into it: of two servers that start at once, both use the first one's. */
+/** Written to a temporary file, then linked: if two servers start concurrently, both use the secret of the first. */
 async function keepNew(path: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, 'wx', 0o600);
@@ -36,8 +36,8 @@ async function keepNew(path: string): Promise<void> {
 }
 
 /**
- * The secret that was given, or the one in `<data>/secret`, which is made on first use and readable by its owner only.
- * Throws where the kept one is too short to be trusted.
+ * Returns the configured secret, or the one in `<data>/secret`, which is created on first use and readable only by its
+ * owner. Throws if the stored secret is too short.
  */
 export async function loadSecret(data: string, given?: string): Promise<Uint8Array<ArrayBuffer>> {
   if (given !== undefined) return new TextEncoder().encode(given);
@@ -53,7 +53,7 @@ export async function loadSecret(data: string, given?: string): Promise<Uint8Arr
     throw new Error(
       `the secret in ${path} is shorter than ${MIN_BYTES} bytes: remove the file to have a new one made`,
     );
-  // A copied data folder may have lost the mode.
+  // A copied data folder may have lost the file mode.
   await chmod(path, 0o600);
   return secret;
 }

@@ -1,4 +1,4 @@
-/** Users and revocations for the tests of this folder. */
+/** In-memory users and revocations for the tests in this folder. */
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
 
@@ -19,7 +19,7 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
   };
 }
 
-/** `tell` is word of a change that another process has made. */
+/** `tell` simulates a change by another process. */
 export function revocationsInMemory(): RevocationStore & { tell(): void } {
   const ids = new Set<string>();
   const followers = new Set<() => void>();

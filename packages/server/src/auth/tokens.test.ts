@@ -8,7 +8,7 @@ const start = 1_800_000_000_000;
 const day = 24 * 60 * 60;
 const ann = { name: 'ann', role: 'user', tokenVersion: 'g1' } as const;
 
-test('a token carries the claims that clients read', async () => {
+test('a token contains the claims that clients read', async () => {
   const { token, expiresAt } = await openTokens(secret, () => start).issue(ann);
   const { jti, ...claims } = decodeJwt(token);
   expect(claims).toEqual({
@@ -25,12 +25,12 @@ test('a token carries the claims that clients read', async () => {
   expect(expiresAt).toBe(start + day * 1000);
 });
 
-test('two tokens of one user in one second differ', async () => {
+test('two tokens of one user in the same second differ', async () => {
   const tokens = openTokens(secret, () => start);
   expect((await tokens.issue(ann)).token).not.toBe((await tokens.issue(ann)).token);
 });
 
-test('a token is taken until it expires, and for half a minute more', async () => {
+test('a token is accepted until it expires, plus 30 seconds', async () => {
   let now = start;
   const tokens = openTokens(secret, () => now);
   const { token } = await tokens.issue(ann);
@@ -38,7 +38,7 @@ test('a token is taken until it expires, and for half a minute more', async () =
     expect(await tokens.verify(token)).toMatchObject({
       name: 'ann',
       tokenVersion: 'g1',
-      goodUntil: start + (day + 30) * 1000,
+      validUntil: start + (day + 30) * 1000,
     });
   now = start + (day + 31) * 1000;
   await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -86,11 +86,11 @@ describe('refuses', () => {
   ];
   const tokens = openTokens(secret, () => start);
 
-  test('none of the cases by mistake: the good claims pass', async () => {
+  test('none of the cases by mistake: the unmodified claims are accepted', async () => {
     expect(await tokens.verify(await sign(good))).toMatchObject({ name: 'ann' });
   });
 
-  test('not a token that begins within half a minute: clocks differ', async () => {
+  test('not a token that becomes valid within 30 seconds, because clocks differ', async () => {
     const early = await sign({ ...good, nbf: start / 1000 + 29 });
     expect(await tokens.verify(early)).toMatchObject({ name: 'ann' });
   });

@@ -8,10 +8,10 @@ import { z } from 'zod';
 const ALGORITHM = 'HS256';
 const PARLANCE = 'parlance';
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** how far the clocks of two nodes may be apart */
+/** tolerated clock difference between two nodes */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** What we rely on. Role and permissions are in the token for clients to read; here the store decides them. */
+/** The claims that the server uses. Role and permissions are in the token only for clients; the server reads them from the store. */
 const Claims = z.object({
   sub: z.string().min(1),
   gen: z.string().min(1),
@@ -22,10 +22,10 @@ const Claims = z.object({
 export type TokenClaims = {
   readonly id: string;
   readonly name: string;
-  /** of the user, when the token was issued */
+  /** token version of the user at the time of issue */
   readonly tokenVersion: string;
-  /** from when on it is refused, in milliseconds: its expiry, and the tolerance */
-  readonly goodUntil: number;
+  /** time in milliseconds from which the token is refused: its expiry plus the tolerance */
+  readonly validUntil: number;
 };
 
 export type Tokens = {
@@ -35,7 +35,7 @@ export type Tokens = {
     readonly role: Role;
     readonly tokenVersion: string;
   }): Promise<{ token: string; expiresAt: number }>;
-  /** Throws `unauthenticated` for anything but a token of ours that has not expired. */
+  /** Throws `unauthenticated` unless the token is signed by this server and has not expired. */
   verify(token: string): Promise<TokenClaims>;
 };
 
@@ -75,8 +75,8 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
           currentDate: new Date(now()),
         });
         const { sub, gen, jti, exp } = Claims.parse(payload);
-        const goodUntil = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
-        return { id: jti, name: sub, tokenVersion: gen, goodUntil };
+        const validUntil = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
+        return { id: jti, name: sub, tokenVersion: gen, validUntil };
       } catch (cause) {
         if (!(cause instanceof JOSEError) && !(cause instanceof z.ZodError)) throw cause;
         throw notValid({ cause });

@@ -5,12 +5,12 @@ import { ensureUser, ensureUsers, nameProblem } from './users.ts';
 
 describe('names', () => {
   for (const name of ['ann', 'Ann.B_c-d', 'ann@example.org', '0', 'x'.repeat(64), 'Local', 'localhost'])
-    test(`${name} is taken`, () => expect(nameProblem(name)).toBeNull());
+    test(`${name} is accepted`, () => expect(nameProblem(name)).toBeNull());
   for (const name of ['', 'local', 'a b', 'a/b', 'a:b', 'é', 'x'.repeat(65), 'a\n'])
     test(`${JSON.stringify(name)} is refused`, () => expect(nameProblem(name)).toBeString());
 });
 
-test('without any user the first start makes admin and tells its password, the second does not', async () => {
+test('without any user the first start creates admin and returns its password, the second does not', async () => {
   const users = usersInMemory();
   const password = await ensureUsers(users, []);
   const admin = await users.find('admin');
@@ -20,13 +20,13 @@ test('without any user the first start makes admin and tells its password, the s
   expect(await ensureUsers(users, [])).toBeNull();
 });
 
-test('with configured users no admin is made', async () => {
+test('with configured users no admin is created', async () => {
   const users = usersInMemory();
   expect(await ensureUsers(users, [{ name: 'ann', password: 'one', role: 'user' }])).toBeNull();
   expect((await users.everyone()).map(({ name, role }) => [name, role])).toEqual([['ann', 'user']]);
 });
 
-test('a configured user that is there as wanted is not written again', async () => {
+test('an up-to-date configured user is not written again', async () => {
   const users = usersInMemory();
   const wanted = [{ name: 'ann', password: 'one', role: 'user' }] as const;
   await ensureUsers(users, wanted);
@@ -34,7 +34,7 @@ test('a configured user that is there as wanted is not written again', async () 
   expect(users.writes).toHaveLength(1);
 });
 
-test('a changed role keeps the hash, a changed password keeps the date, and other users stay', async () => {
+test('a role change keeps the hash, a password change keeps the creation date, and other users stay', async () => {
   const users = usersInMemory({ name: 'zoe', role: 'user', passwordHash: 'hers', createdAt: 1 });
   await ensureUser(users, { name: 'ann', password: 'one', role: 'user' }, 1000);
   const before = await users.find('ann');
@@ -52,7 +52,7 @@ test('a changed role keeps the hash, a changed password keeps the date, and othe
   expect((await users.find('zoe'))?.passwordHash).toBe('hers');
 });
 
-test('a user called local is never made', async () => {
+test('a user named local is never created', async () => {
   const users = usersInMemory();
   await expect(ensureUsers(users, [{ name: 'local', password: 'one', role: 'admin' }])).rejects.toThrow(
     'the name local',

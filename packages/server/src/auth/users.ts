@@ -1,13 +1,13 @@
-/** Who may log in: the rules for names, and the users made at start. */
+/** User name rules, and the users created at start. */
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@parlance/protocol';
 import type { UserStore } from '../core/ports/users.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
-/** The principal of callers without a token. A user of that name would own their sessions. */
+/** Principal of callers without a token. A user with this name would own their sessions. */
 const RESERVED_NAME = 'local';
 
-/** What is wrong with a user's name, or null. */
+/** Reason why a user name is invalid, or null. */
 export function nameProblem(name: string): string | null {
   if (name === RESERVED_NAME) return 'the name local is kept for callers without a token';
   if (!/^[A-Za-z0-9._@-]{1,64}$/.test(name)) return 'a name is 1 to 64 letters, digits or . _ @ -';
@@ -16,7 +16,7 @@ export function nameProblem(name: string): string | null {
 
 export type WantedUser = { readonly name: string; readonly password: string; readonly role: Role };
 
-/** Adds the user, or changes password and role of the one there is. Writes nothing where all is as wanted. */
+/** Adds the user, or updates password and role of the existing one. Writes nothing if both are unchanged. */
 export async function ensureUser(
   users: UserStore,
   wanted: WantedUser,
@@ -36,8 +36,8 @@ export async function ensureUser(
 }
 
 /**
- * Makes sure that the wanted users are there. Where there would be none at all, makes `admin` with a random password
- * and returns it: it is kept nowhere else and must be shown now. Otherwise returns null.
+ * Creates or updates the configured users. If there is no user at all, creates `admin` with a random password and
+ * returns it: only its hash is stored, so it must be shown now. Otherwise returns null.
  */
 export async function ensureUsers(users: UserStore, wanted: readonly WantedUser[]): Promise<string | null> {
   await Promise.all(wanted.map((user) => ensureUser(users, user)));

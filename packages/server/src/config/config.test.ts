@@ -24,7 +24,7 @@ function folderWith(file: string | object, name = 'parlance.json'): string {
   return path;
 }
 
-/** As if a server with this environment had made `.parlance` in the folder. */
+/** Registers `.parlance` in the folder, as a server with this environment would. */
 const HOME = { XDG_STATE_HOME: join(folder, 'state') };
 function madeHere(path: string): string {
   const { data, registration } = loadConfig(['--data', '.parlance'], HOME, path);
@@ -51,7 +51,7 @@ function errorOf(argv: string[], env: Record<string, string> = {}, cwd = folder)
 }
 
 describe('defaults', () => {
-  test('nothing given serves the offline model on loopback, open', () => {
+  test('without settings the offline model is served on loopback in open mode', () => {
     expect(loadConfig([], {}, folder)).toEqual({
       host: '127.0.0.1',
       port: 3000,
@@ -127,7 +127,7 @@ describe('defaults', () => {
     });
   });
 
-  test('an empty variable counts as not set', () => {
+  test('an empty variable counts as unset', () => {
     expect(loadConfig([], { PORT: '', DATABASE_URL: '', AUTH_USERS: '' }, folder).port).toBe(3000);
   });
 });
@@ -137,7 +137,7 @@ describe('sources', () => {
   const cwd = madeHere(folderWith('', 'x'));
   writeFileSync(join(cwd, '.parlance/config.json'), JSON.stringify(settings));
 
-  test('the file counts more than the default', () => {
+  test('the file overrides the default', () => {
     const config = loadConfig([], HOME, cwd);
     expect([config.port, config.logLevel, config.doors]).toEqual([
       1111,
@@ -146,27 +146,27 @@ describe('sources', () => {
     ]);
   });
 
-  test('the environment counts more than the file', () => {
+  test('the environment overrides the file', () => {
     expect(loadConfig([], { ...HOME, PORT: '2222' }, cwd).port).toBe(2222);
   });
 
-  test('a flag counts more than the environment', () => {
+  test('a flag overrides the environment', () => {
     expect(loadConfig(['--port', '3333'], { ...HOME, PORT: '2222' }, cwd).port).toBe(3333);
     expect(loadConfig(['--port=0'], { ...HOME, PORT: '2222' }, cwd).port).toBe(0);
   });
 
-  test('a flag that is not repeatable counts where it stands last', () => {
+  test('the last occurrence of a non-repeatable flag wins', () => {
     expect(loadConfig(['--port', '1', '--port', '2'], {}, folder).port).toBe(2);
   });
 
-  test('another file is named by PARLANCE_CONFIG, or by --config, which counts more', () => {
+  test('PARLANCE_CONFIG names another file, and --config overrides it', () => {
     const elsewhere = folderWith({ port: 4444 }, 'other.json');
     const env = { ...HOME, PARLANCE_CONFIG: join(elsewhere, 'other.json') };
     expect(loadConfig([], env, cwd).port).toBe(4444);
     expect(loadConfig(['--config', '.parlance/config.json'], env, cwd).port).toBe(1111);
   });
 
-  test('the file in the data folder is found in whatever data folder is named', () => {
+  test('the file in a named data folder is read', () => {
     expect(loadConfig([], HOME, cwd).configFile).toBe(join(cwd, '.parlance/config.json'));
     expect(loadConfig(['--data', join(cwd, '.parlance')], {}, folder).port).toBe(1111);
     expect(loadConfig([], { PARLANCE_DATA: join(cwd, '.parlance') }, folder).port).toBe(1111);
@@ -179,7 +179,7 @@ describe('sources', () => {
     expect(errorOf([], HOME, elsewhere)).toBe(`data in ${file} cannot name another data folder`);
   });
 
-  test('a parlance.json in the current folder or the working directory is ignored, and said to be', () => {
+  test('a parlance.json in the current folder or the working directory is ignored and reported', () => {
     const clone = folderWith({ port: 6666 });
     const work = folderWith({ port: 7777 });
     const config = loadConfig(['--cwd', work], {}, clone);
@@ -189,7 +189,7 @@ describe('sources', () => {
     expect([named.port, named.ignoredFiles]).toEqual([6666, [join(work, 'parlance.json')]]);
   });
 
-  test('a data folder that a repository carries is refused unless it is named', () => {
+  test('a data folder tracked by a repository is refused unless it is named', () => {
     const clone = folderWithData({ port: 6666 });
     const git = (...args: string[]) => Bun.spawnSync(['git', ...args], { cwd: clone });
     git('init', '-q');
@@ -204,7 +204,7 @@ describe('sources', () => {
     expect(loadConfig(['--data', '.parlance'], {}, clone).port).toBe(6666);
   });
 
-  test('a default data folder that no server of this user made is refused, whatever is in it', () => {
+  test('a default data folder that no server of this user created is refused, whatever it contains', () => {
     const archive = folderWithData({ port: 6666 });
     const data = join(archive, '.parlance');
     const origin = '(made by an earlier version, by hand, or by somebody else)';
@@ -221,7 +221,7 @@ describe('sources', () => {
     expect(errorOf([], HOME, archive)).toBe(line('start once'));
   });
 
-  test('an id that was copied, or leads out of the registry, makes no folder known', () => {
+  test('a copied id or one that points outside of the registry does not register a folder', () => {
     const archive = folderWithData({ port: 6666 });
     const id = join(archive, '.parlance/id');
     copyFileSync(join(cwd, '.parlance/id'), id);
@@ -234,7 +234,7 @@ describe('sources', () => {
     expect(errorOf([], HOME, linked)).toContain('is a link: name it with --data .parlance');
   });
 
-  test('a data folder is to be registered where the environment has a place for it, named or not', () => {
+  test('a data folder is registered if the environment names a registry, whether the folder is named or not', () => {
     const registry = join(folder, 'state/parlance/data-folders');
     expect(loadConfig(['--data', 'new'], HOME, folder).registration).toEqual({ registry, isNamed: true });
     expect(loadConfig([], HOME, folder).registration).toEqual({ registry, isNamed: false });
@@ -242,7 +242,7 @@ describe('sources', () => {
     expect(loadConfig([], HOME, cwd).registration).toBeNull();
   });
 
-  test('a folder with the id of another is registered anew', () => {
+  test('a folder with the id of another folder gets a new id', () => {
     const copy = folderWithData({ port: 6666 });
     copyFileSync(join(cwd, '.parlance/id'), join(copy, '.parlance/id'));
     madeHere(copy);
@@ -250,7 +250,7 @@ describe('sources', () => {
     expect(loadConfig([], HOME, cwd).registration).toBeNull();
   });
 
-  test('MCP servers start beside the file that names them, and not in the current folder', () => {
+  test('MCP servers start in the folder of the file that names them, not in the current folder', () => {
     const elsewhere = folderWith({ mcpServers: { a: { command: 'x' }, b: { command: 'x', cwd: 'sub' } } });
     const { mcpServers } = loadConfig(['--config', join(elsewhere, 'parlance.json')], {}, folder);
     expect(mcpServers).toMatchObject({ a: { cwd: elsewhere }, b: { cwd: join(elsewhere, 'sub') } });
@@ -260,7 +260,7 @@ describe('sources', () => {
 describe('the working directory', () => {
   const checkout = join(import.meta.dir, '../../../..');
 
-  test('is the current folder, but a folder of its own in the checkout and anywhere below it', () => {
+  test('is the current folder, or ./workspace anywhere inside the checkout', () => {
     expect(loadConfig([], {}, folder).cwd).toBe(folder);
     for (const cwd of [checkout, import.meta.dir])
       expect(loadConfig(['--data', folder], {}, cwd).cwd).toBe(join(checkout, 'workspace'));
@@ -275,7 +275,7 @@ describe('the working directory', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('the data folder is found while other settings are wrong', () => {
+  test('the data folder is resolved even if other settings are wrong', () => {
     expect(loadDataFolder(['--data', 'kept'], { PORT: 'x', HOST: '0.0.0.0' }, folder)).toBe(
       join(folder, 'kept'),
     );
@@ -473,7 +473,7 @@ describe('refuses with one line that names the setting', () => {
     expect(errorOf(['--cwd', 'gone'])).toBe(`--cwd must be an existing folder, not "${path}"`);
   });
 
-  test('no line holds a secret or a line break', () => {
+  test('no line contains a secret or a line break', () => {
     for (const [argv, env] of refusals) expect(errorOf(argv, env)).not.toMatch(/hunter2|\n/);
   });
 });

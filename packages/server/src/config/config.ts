@@ -1,4 +1,4 @@
-/** What the operator decided: defaults < config file < environment < flags. */
+/** Configuration by precedence: flags > environment > config file > defaults. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -26,27 +26,27 @@ type Values = {
 export type Registration = {
   /** null if the environment names no place for it */
   readonly registry: string | null;
-  /** the operator named the folder, and can do so again */
+  /** whether the operator named the folder explicitly */
   readonly isNamed: boolean;
 };
 
-/** `data` and `cwd` are absolute paths; relative ones are taken from the folder the server was started in. */
+/** `data` and `cwd` are absolute paths; relative ones are resolved against the folder in which the server was started. */
 export type Config = Settled & {
-  /** where tools work. The default workspace need not exist yet */
+  /** working directory of tools. The default workspace may not exist yet */
   readonly cwd: string;
-  /** the config file in use, absolute */
+  /** absolute path of the config file in use */
   readonly configFile: string | null;
-  /** files that look like a configuration and lie where nothing is read from */
+  /** files that look like a configuration but are not read */
   readonly ignoredFiles: readonly string[];
-  /** how the data folder is to be known at the next start; null if it is already */
+  /** how to register the data folder for the next start; null if it is registered */
   readonly registration: Registration | null;
   readonly auth: 'open' | 'required';
   readonly model: ModelChoice;
-  /** another model, as an agent names it; throws `ConfigError` where its key is missing */
+  /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
   readonly modelNamed: (model: string) => ModelChoice;
 };
 
-/** Settings that the configuration does not carry on: `auth` and `model` say what follows from them. */
+/** Settings that are not part of `Config`: `auth` and `model` contain the result. */
 const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd', 'database', 'redis']);
 type Settled = Omit<Values, 'auth' | 'cwd' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
 
@@ -63,7 +63,7 @@ function parse(key: SettingKey, given: Given | undefined): unknown {
   throw new ConfigError(`${given?.label ?? key}${entry} ${message}${shown ? `, not "${given.raw}"` : ''}`);
 }
 
-/** Loopback: what only this machine can reach. */
+/** Addresses that only this machine can reach. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 
 function chooseAuth(host: string, auth: Config['auth'] | undefined): Config['auth'] {
@@ -95,13 +95,13 @@ function chooseWorkingDirectory(given: Given | undefined, chosen: string | undef
 
 const CONFIG_FILE_OF_A_FOLDER = 'parlance.json';
 
-/** What lies in a folder that tools or a clone write to is never a configuration by itself. */
+/** A file in a folder that tools or a clone can write to is never read implicitly. */
 const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
   [...new Set(folders.map((folder) => join(folder, CONFIG_FILE_OF_A_FOLDER)))].filter(
     (path) => path !== used && existsSync(path),
   );
 
-/** Programs start beside the file that names them: in the current folder a clone could say what `npx` runs. */
+/** Programs start in the folder of the file that names them: in the current folder, a clone could decide what `npx` runs. */
 const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpServers'] =>
   Object.fromEntries(
     Object.entries(servers).map(([name, server]) => [
@@ -110,7 +110,7 @@ const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpSe
     ]),
   );
 
-/** Throws `ConfigError`. Reads the config file and looks at the folders that are named; changes nothing. */
+/** Throws `ConfigError`. Reads the config file and checks the named folders; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
   const { given, file } = readSources(argv, env, cwd);
   const values = Object.fromEntries(SETTING_KEYS.map((key) => [key, parse(key, given.get(key))])) as Values;
@@ -138,7 +138,7 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
   return Object.freeze(config);
 }
 
-/** The data folder alone, for commands that work on it without a server. The other settings may be wrong. */
+/** Only the data folder, for commands that work on it without a server. Other settings may be wrong. */
 export function loadDataFolder(argv: readonly string[], env: Environment, cwd: string): string {
   return resolve(cwd, String(parse('data', readSources(argv, env, cwd).given.get('data'))));
 }

@@ -1,4 +1,4 @@
-/** Default data folders: which of them this user's servers made, and which came with somebody else's files. */
+/** Tells default data folders that this user's servers created from those that came with foreign files. */
 import {
   existsSync,
   lstatSync,
@@ -12,7 +12,7 @@ import {
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { ConfigError } from './error.ts';
 
-/** git must run nothing that the repository names: it is not known to be the operator's own. */
+/** git must not run anything that the repository names: the repository is untrusted. */
 const GIT = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',
@@ -26,8 +26,8 @@ const GIT = {
 };
 
 /**
- * A data folder says what the server runs: its configuration names programs, its database holds calls that go on. One that
- * a repository carries is therefore not taken up by default. Throws `ConfigError`.
+ * A data folder decides what the server runs: its configuration names programs, its database contains calls that are
+ * resumed. Therefore one that a repository tracks is not used by default. Throws `ConfigError`.
  */
 export function refuseTracked(folder: string): void {
   if (!existsSync(folder) || !Bun.which('git')) return;
@@ -44,7 +44,7 @@ export function refuseTracked(folder: string): void {
   );
 }
 
-/** Something is there for git, readable to it or not. */
+/** Whether there is a git entry, readable or not. */
 function isInRepository(folder: string): boolean {
   const parent = dirname(folder);
   return parent !== folder && (isThere(join(parent, '.git')) || isInRepository(parent));
@@ -53,19 +53,19 @@ function isInRepository(folder: string): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where the server keeps what it knows about default data folders: outside of them, so that no archive brings it along. Null if
- * the environment names no such place.
+ * Folder of the registry of default data folders. It is outside of them, so that an archive cannot contain it. Null if
+ * the environment names no place for it.
  */
 export function registryIn({ XDG_STATE_HOME: state = '', HOME: home = '' }: Environment): string | null {
   const base = isAbsolute(state) ? state : isAbsolute(home) ? join(home, '.local/state') : null;
   return base === null ? null : join(base, 'parlance/data-folders');
 }
 
-/** In the data folder: the name of the file in the registry that holds the folder's path. */
+/** File in the data folder with the name of the registry file that contains the folder's path. */
 const ID_FILE = 'id';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A server of this user made the folder, and it is still where it was made. */
+/** Whether a server of this user created the folder at this path. */
 export function isRegistered(folder: string, registry: string | null): boolean {
   if (registry === null) return false;
   try {
@@ -73,12 +73,12 @@ export function isRegistered(folder: string, registry: string | null): boolean {
     if (!ID.test(id) || !lstatSync(folder).isDirectory()) return false;
     return readFileSync(join(registry, id), 'utf8') === realpathSync(folder);
   } catch {
-    // Missing or unreadable on either side: not known.
+    // Missing or unreadable on either side: not registered.
     return false;
   }
 }
 
-/** Replaces the id that a copied or moved folder has. False if it cannot be written: the folder stays unknown. */
+/** Replaces the id of a copied or moved folder. Returns false if it cannot be written: the folder stays unregistered. */
 export function register(folder: string, registry: string | null): boolean {
   if (registry === null) return false;
   const id = crypto.randomUUID();
@@ -93,15 +93,15 @@ export function register(folder: string, registry: string | null): boolean {
   }
 }
 
-/** A folder that is missing or empty brings nothing along. */
+/** A missing or empty folder contains nothing untrusted. */
 export function isUnused(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found === undefined || (found.isDirectory() && readdirSync(folder).length === 0);
 }
 
 /**
- * A default data folder that this user's servers did not make may come with an archive: the turns in its database would
- * be resumed, and its configuration names programs. Throws `ConfigError`.
+ * A default data folder that this user's servers did not create may come from an archive: the server would resume the
+ * turns in its database and start the programs in its configuration. Throws `ConfigError`.
  */
 export function refuseUnregistered(folder: string, registry: string | null): void {
   if (isUnused(folder) || isRegistered(folder, registry)) return;
@@ -113,12 +113,12 @@ export function refuseUnregistered(folder: string, registry: string | null): voi
   );
 }
 
-/** Makes and registers a data folder that is missing or empty; leaves any other as it is. */
+/** Creates and registers a data folder that is missing or empty; leaves any other unchanged. */
 export function beginDataFolder(folder: string, env: Environment): void {
   if (!isUnused(folder)) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   register(folder, registryIn(env));
 }
 
-/** Also true for a link that leads nowhere. */
+/** Also true for a dangling link. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,4 +1,4 @@
-/** The settings as a person reads them. */
+/** Help text and documentation tables of the settings. */
 import { LIMITS, type LimitSetting } from './limits.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting } from './settings.ts';
 
@@ -33,7 +33,7 @@ export function helpText(): string {
 
 const cell = (value: string) => value.replaceAll('|', '\\|');
 
-/** The same table as Markdown, for the documentation. */
+/** The table of settings as Markdown, for the documentation. */
 export function settingsMarkdown(): string {
   const rows = SETTING_KEYS.map((key) => {
     const setting: Setting = SETTINGS[key];
@@ -44,7 +44,7 @@ export function settingsMarkdown(): string {
   return ['| environment | flag | file | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The limits among them, and what happens to whoever reaches one. */
+/** The limits as Markdown, with the effect of reaching each. */
 export function limitsMarkdown(): string {
   const rows = Object.entries<LimitSetting>(LIMITS).map(([key, limit]) => {
     const places = [...limit.env, limit.flag, key].map((name) => `\`${name}\``).join(', ');

@@ -1,4 +1,4 @@
-/** Where the server's own code is, and where tools work if they are started from there. */
+/** Location of the server's own code, and the tools' working directory inside of it. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isObject } from '@parlance/protocol';
@@ -13,7 +13,7 @@ const isCheckout = (folder: string): boolean => {
   return isObject(about) && about.name === CHECKOUT;
 };
 
-/** The checkout (or its copy in an image) that `folder` lies in; else the outermost `node_modules`, else `folder`. */
+/** The checkout (or its copy in an image) that contains `folder`; else the outermost `node_modules`, else `folder`. */
 export function installationOf(folder: string): string {
   const packages = `${sep}node_modules`;
   const at = `${folder}${sep}`.indexOf(`${packages}${sep}`);
@@ -26,9 +26,9 @@ export function installationOf(folder: string): string {
 
 export const INSTALLATION = installationOf(realpathSync(import.meta.dir));
 
-/** The one folder in the installation that tools may change. Ignored by git. */
+/** The only folder in the installation that tools may change. Ignored by git. */
 export const WORKSPACE = join(INSTALLATION, 'workspace');
 
-/** Part of the server's own code, by its real path. */
+/** Whether `folder` is inside the server's own code, by its real path. */
 export const isInstallation = (path: string): boolean =>
   contains(INSTALLATION, path) && !contains(WORKSPACE, path);

@@ -1,8 +1,8 @@
-/** Every limit that an operator can set: part of the table of settings, and the guide to limits is made from it. */
+/** Every configurable limit: part of the table of settings, and the source of the guide to limits. */
 import type { Setting } from './settings.ts';
 import { wholeNumber } from './values.ts';
 
-/** A setting that also says what happens to whoever reaches it. */
+/** A setting with the effect of reaching it. */
 export type LimitSetting = Setting & { readonly reached: string };
 
 type Limit = {

@@ -1,10 +1,10 @@
-/** Settings that are lists of objects: they have a place in the config file alone. */
+/** Settings that are lists of objects, available only in the config file. */
 import { z } from 'zod';
 
 const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, - and _');
 const Approval = z.enum(['suggest', 'auto-edit', 'full-auto']);
 
-/** `pattern` may hold `*` for anything; the strictest rule that fits wins. */
+/** `pattern` may contain `*` for any text; the strictest matching rule wins. */
 export const rules = () =>
   z.array(
     z.strictObject({

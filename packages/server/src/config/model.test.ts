@@ -4,7 +4,7 @@ import { loadConfig } from './config.ts';
 const choose = (env: Record<string, string>) => loadConfig([], env, import.meta.dir).model;
 const KEYS = { OPENAI_API_KEY: 'sk-a', ANTHROPIC_API_KEY: 'sk-b', GOOGLE_API_KEY: 'sk-c' };
 
-describe('which model answers', () => {
+describe('model selection', () => {
   const cases: [string, Record<string, string>, object][] = [
     ['nothing set: offline', {}, { provider: 'offline' }],
     ['offline by name, though keys are set', { ...KEYS, PROVIDER: 'offline' }, { provider: 'offline' }],
@@ -47,14 +47,14 @@ describe('which model answers', () => {
   ];
   for (const [name, env, expected] of cases) test(name, () => expect(choose(env)).toMatchObject(expected));
 
-  test('a vendor without its key stops the start', () => {
+  test('a vendor without a key stops the start', () => {
     expect(() => choose({ PROVIDER: 'anthropic' })).toThrow('ANTHROPIC_API_KEY is needed');
     expect(() => choose({ MODEL: 'gemini-2.5-flash', OPENAI_API_KEY: 'sk-a' })).toThrow(
       'GOOGLE_API_KEY is needed',
     );
   });
 
-  test('an address that is not one stops the start, and a key is never quoted', () => {
+  test('an invalid address stops the start, and keys are never quoted', () => {
     expect(() => choose({ OPENAI_BASE_URL: 'localhost:11434' })).toThrow(
       'OPENAI_BASE_URL must be an http://',
     );

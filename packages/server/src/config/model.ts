@@ -1,4 +1,4 @@
-/** Which model answers, and where it is reached. */
+/** Selects the model and its address. */
 import { ConfigError } from './error.ts';
 
 export type ModelChoice =
@@ -47,7 +47,7 @@ const OPENAI = 'https://api.openai.com/v1';
 const ANTHROPIC = 'https://api.anthropic.com';
 const GOOGLE = 'https://generativelanguage.googleapis.com';
 
-/** Throws `ConfigError` where the vendor's own address is meant and there is no key for it. */
+/** Throws `ConfigError` if the vendor's own address is used and its key is missing. */
 export function chooseModel(settings: ModelSettings): ModelChoice {
   const { model } = settings;
   switch (settings.provider ?? byModel(model) ?? byKey(settings)) {
@@ -91,21 +91,21 @@ function byModel(model: string | undefined) {
   return model.startsWith('gemini-') ? 'google' : 'openai';
 }
 
-/** A key or an address that is set is meant to be used; without any the offline model answers. */
+/** The first vendor with a key or an address is used; without any, the offline model. */
 function byKey(settings: ModelSettings) {
   if (settings.openaiKey ?? settings.openaiBaseUrl) return 'openai';
   if (settings.anthropicKey ?? settings.anthropicBaseUrl) return 'anthropic';
   return (settings.googleKey ?? settings.googleBaseUrl) ? 'google' : 'offline';
 }
 
-/** A server of one's own may need none. */
+/** A self-hosted server may need no key. */
 function requireKey(name: string, key: string | undefined, baseUrl: string | undefined): void {
   if (key === undefined && baseUrl === undefined) {
     throw new ConfigError(`${name} is needed for this provider or model; PROVIDER=offline needs none`);
   }
 }
 
-/** Where a model is not in here it is taken to be small; CONTEXT_LIMIT says otherwise. */
+/** Unknown models count as small; CONTEXT_LIMIT overrides. */
 const LIMITS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-5/, 400_000],
   [/^gpt-4\.1/, 1_047_576],

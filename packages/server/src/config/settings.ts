@@ -1,4 +1,4 @@
-/** Every setting, once. Parsing, `--help` and the documentation are all made from this table. */
+/** The table of settings: source of parsing, `--help` and the documentation. */
 import type { z } from 'zod';
 import { McpServers } from '../tools/mcp/servers.ts';
 import { LIMITS } from './limits.ts';
@@ -21,25 +21,25 @@ import {
 } from './values.ts';
 
 export type Setting = {
-  /** the first of these that is set and not empty counts */
+  /** the first variable that is set and not empty counts */
   readonly env: readonly string[];
   /** null for secrets: a command line can be read by other users of the machine */
   readonly flag: string | null;
-  /** what stands after the flag in the help */
+  /** placeholder after the flag in the help */
   readonly argument: string;
-  /** read by the schema like any other value; undefined where the setting may stay unset */
+  /** parsed by the schema like any other value; undefined if the setting may stay unset */
   readonly fallback: unknown;
-  /** what the help shows for the default, where the fallback does not say it */
+  /** text for the default in the help, if the fallback does not say it */
   readonly fallbackText?: string;
-  /** made when the setting is read, which is once: a hundred schemas are not kept for as long as the server runs */
+  /** a function: each schema is used once at start and can be collected afterwards */
   readonly schema: () => z.ZodType;
   readonly repeatable?: boolean;
-  /** a secret's value is never shown, not even when it is wrong */
+  /** the value is never shown, not even in an error */
   readonly secret?: boolean;
   readonly description: string;
 };
 
-/** Where the config file is. The one setting that cannot be in it. */
+/** Path of the config file. The only setting that cannot be in the file. */
 export const CONFIG_FILE = {
   env: ['PARLANCE_CONFIG'],
   flag: '--config',
@@ -50,7 +50,7 @@ export const CONFIG_FILE = {
   description: 'a JSON file with any of these settings; never taken from the folder that tools work in',
 } as const satisfies Setting;
 
-/** Has a place in the config file alone. */
+/** A setting available only in the config file. */
 const fileOnly = <Schema extends z.ZodType>(
   schema: () => Schema,
   fallback: object,

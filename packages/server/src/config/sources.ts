@@ -1,4 +1,4 @@
-/** Defaults, file, environment and flags, met per setting: the last of them that gives a value wins. */
+/** Collects defaults, file, environment and flags per setting, by precedence. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
@@ -6,7 +6,7 @@ import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
-/** `label` is how an error names the setting: by where its value came from. */
+/** `label` names the source of the value in errors. */
 export type Given = { readonly label: string; readonly raw: unknown };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,7 +21,7 @@ for (const key of SETTING_KEYS) {
 export const settingOf = (key: SettingKey | 'config'): Setting =>
   key === 'config' ? CONFIG_FILE : SETTINGS[key];
 
-/** Takes `--flag value` and `--flag=value`. A flag that is not repeatable counts where it stands last. */
+/** Accepts `--flag value` and `--flag=value`. The last occurrence of a non-repeatable flag wins. */
 function readFlags(argv: readonly string[]): Flags {
   const given: Flags = new Map();
   const words = argv.values();
@@ -48,14 +48,14 @@ function readVariable(setting: Setting, env: Environment): Given | undefined {
 
 const isKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 
-/** In the data folder; read if no other file is named, and the folder is named or was made by a server of this user. */
+/** In the data folder. Read if no other file is named and the folder is named or registered. */
 export const DATA_CONFIG_FILE = 'config.json';
 
 type ConfigFile = {
   readonly path: string;
-  /** as errors name it */
+  /** name in errors */
   readonly name: string;
-  /** the flag or variable that names it; null for the one in the data folder */
+  /** the flag or variable that names it; null for the file in the data folder */
   readonly asked: string | null;
 };
 
@@ -103,7 +103,7 @@ function parseObject(content: string, name: string): Record<string, unknown> {
   try {
     value = JSON.parse(content);
   } catch {
-    // The parser's message quotes the text, which may hold secrets: neither the line nor its cause repeats it.
+    // The parser's message quotes the text, which may contain secrets: neither the message nor its cause repeats it.
     throw new ConfigError(`${name} is not valid JSON`);
   }
   if (!isObject(value)) throw new ConfigError(`${name} must hold a JSON object`);
@@ -111,9 +111,9 @@ function parseObject(content: string, name: string): Record<string, unknown> {
 }
 
 export type Sources = {
-  /** what was given for each setting; settings at their default are absent */
+  /** the given value of each setting; absent for defaults */
   readonly given: ReadonlyMap<SettingKey, Given>;
-  /** the config file that was read, absolute */
+  /** absolute path of the config file that was read */
   readonly file: string | null;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Schemas of single settings. Each takes the text of a variable or flag as well as the JSON of the config file.
- * Messages continue a sentence that begins with the setting's name, and quote nothing of a secret.
+ * Schemas of single settings. Each accepts the text of a variable or flag as well as JSON from the config file.
+ * Messages continue a sentence that begins with the setting's name, and never quote a secret.
  */
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
@@ -55,7 +55,7 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
 
 export const textList = () => listOf(z.string('must be a list of texts'));
 
-/** A name or an address to listen on. The brackets of an IPv6 address are dropped. */
+/** A host name or address to listen on. The brackets of an IPv6 address are removed. */
 export const host = () =>
   z
     .string('must be a host name or an address')
@@ -68,7 +68,7 @@ export const host = () =>
 
 const EXTENSION_ORIGIN = /^(chrome|moz)-extension:\/\/[a-z0-9-]+$/;
 
-/** What is wrong with a browser origin that must match exactly, or null. */
+/** Reason why a browser origin is invalid, or null. Origins must match exactly. */
 function originProblem(origin: string): string | null {
   if (origin.includes('*')) return 'must name origins one by one: * is refused';
   if (EXTENSION_ORIGIN.test(origin)) return null;
@@ -106,7 +106,7 @@ const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
   return { dialect: name, port: Number(port) };
 });
 
-/** `agentloop=8080,broadcast=8001`, a list of such, or in the file also `{"agentloop": 8080}`. */
+/** `agentloop=8080,broadcast=8001`, a list of these, or in the file also `{"agentloop": 8080}`. */
 export const doors = () =>
   z.preprocess(
     (raw) =>
@@ -129,7 +129,7 @@ const user = z.strictObject(
 );
 export type ConfiguredUser = z.output<typeof user>;
 
-/** The password is what stands between the first colon and the last: it may hold colons, but no semicolon. */
+/** The password is the text between the first colon and the last: it may contain colons, but no semicolon. */
 const splitUser = (entry: string) => {
   const first = entry.indexOf(':');
   const last = entry.lastIndexOf(':');

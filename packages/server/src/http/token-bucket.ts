@@ -1,4 +1,6 @@
-/** So many in a minute: a burst of a whole minute's worth, then as many as come in again. No timer, no promise. */
+import { LruMap } from './lru-map.ts';
+
+/** A token bucket: bursts of up to one minute's limit, refilled continuously. Synchronous, without a timer. */
 export class TokenBucket {
   #left: number;
   #at: number;
@@ -12,7 +14,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** 0 where one was taken; otherwise how many milliseconds it takes until there is one. */
+  /** Returns 0 if a token was taken, otherwise the milliseconds until one is available. */
   take(now: number): number {
     const perMillisecond = this.perMinute / 60_000;
     const passed = Math.max(0, now - this.#at);
@@ -24,24 +26,21 @@ export class TokenBucket {
   }
 }
 
-/** A bucket for each caller. Callers choose their names: beyond `most` the one that was not seen longest is forgotten. */
+/** A bucket per caller. Callers choose their names: beyond `maxCallers` the least recently used one is forgotten. */
 export class TokenBuckets {
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #buckets: LruMap<TokenBucket>;
 
   constructor(
     private readonly perMinute: number,
-    private readonly most = 10_000,
-  ) {}
+    maxCallers = 10_000,
+  ) {
+    this.#buckets = new LruMap(maxCallers);
+  }
 
   /** As `TokenBucket.take`. */
   take(caller: string, now: number): number {
     const bucket = this.#buckets.get(caller) ?? new TokenBucket(this.perMinute, now);
-    this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= this.most) break;
-      this.#buckets.delete(oldest);
-    }
     return bucket.take(now);
   }
 }

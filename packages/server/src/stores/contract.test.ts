@@ -6,7 +6,7 @@ import { storeContract } from './contract.ts';
 import { openMemoryStore } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
-/** By the name of the file or folder in this room. */
+/** By the name of the file or folder in this folder. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: {
     place: () => ({ open: openMemoryStore, dispose: () => undefined }),

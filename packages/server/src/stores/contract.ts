@@ -1,4 +1,4 @@
-/** What every store promises, as tests. `contract.test.ts` runs it for each implementation in this folder. */
+/** The contract of every store, as tests. `contract.test.ts` runs it for each implementation in this folder. */
 import { describe } from 'bun:test';
 import { appendingContract } from './contract/appending.ts';
 import { contentContract } from './contract/content.ts';
@@ -19,7 +19,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('reading', () => readingContract(implementation));
     describe('listing', () => listingContract(implementation));
     describe('versions of events', () => versionsContract(implementation));
-    describe('looking up', () => lookupContract(implementation));
+    describe('lookup', () => lookupContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));

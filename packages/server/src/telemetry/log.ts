@@ -1,8 +1,8 @@
-/** Structured logs on standard error; standard output belongs to the lines an operator waits for. */
+/** Structured logs on standard error; standard output is reserved for the lines that scripts wait for. */
 import pino from 'pino';
 import type { Log } from '../core/ports/logger.ts';
 
-/** Whatever a log line is given, these never appear in it. */
+/** Redacted in every log line. */
 const SECRETS = [
   'token',
   'password',

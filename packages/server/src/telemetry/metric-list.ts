@@ -1,11 +1,11 @@
-/** Every metric, once: what `/metrics` serves and the table in the guide are made from this list. */
+/** Every metric: source of `/metrics` and of the table in the guide. */
 import type { CounterName, GaugeName, HistogramName } from '../core/ports/meter.ts';
 
 type Described = {
   readonly help: string;
-  /** the name of its label, where it has one */
+  /** name of its label, if it has one */
   readonly label?: string;
-  /** the values of it that are known beforehand: they are served from the start, as zero */
+  /** label values that are known in advance: served from the start, as zero */
   readonly values?: readonly string[];
 };
 
@@ -74,7 +74,7 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
   sessions_in_memory: { help: 'sessions in memory' },
 };
 
-/** About the process; the names are those that dashboards know. */
+/** Process metrics, under their conventional names. */
 export const PROCESS = {
   parlance_event_loop_delay_seconds: {
     type: 'gauge',

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../testing/server.ts';
 import { metricRows } from './metric-list.ts';
 import { openMetrics } from './metrics.ts';
 
-/** The figures by name and labels, as in `parlance_turns_total{outcome="ended"}`. */
+/** Values by name and labels, as in `parlance_turns_total{outcome="ended"}`. */
 function figuresIn(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -17,7 +17,7 @@ async function figuresOf(server: TestServer): Promise<Map<string, number>> {
 }
 
 describe('the meter', () => {
-  test('counts, measures and reads; what is known beforehand begins with zero', async () => {
+  test('counts, measures and reads; known label values start at zero', async () => {
     const metrics = openMetrics();
     metrics.add('tokens', 'input', 12);
     metrics.add('tokens', 'input', 3);
@@ -41,7 +41,7 @@ describe('the meter', () => {
     }
   });
 
-  test('a figure that cannot be read does not keep the others from being served', async () => {
+  test('a gauge that cannot be read does not prevent the others from being served', async () => {
     const metrics = openMetrics();
     metrics.gauge('approvals_waiting', () => Promise.reject(new Error('the disk is full')));
     metrics.gauge('queue_depth', () => {
@@ -53,7 +53,7 @@ describe('the meter', () => {
     expect(figures.has('parlance_approvals_waiting')).toBe(false);
   });
 
-  test('the guide has every metric that is served, and no other', async () => {
+  test('the guide lists exactly the metrics that are served', async () => {
     const guide = await Bun.file(join(import.meta.dir, '../../../..', 'docs/guides/operations.md')).text();
     const served = [...(await openMetrics().text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     const told = [...guide.matchAll(/^\| `((?:parlance|process)_\w+)` \| (\w+) \|/gm)];
@@ -74,7 +74,7 @@ describe('a server in open mode', () => {
   });
   afterAll(() => server.stop());
 
-  test('what happened to a session is in its figures', async () => {
+  test('session events are counted', async () => {
     const before = await figuresOf(server);
     const client = await server.connect('/agentloop?session=counted');
     const text = 'run touch counted.txt';
@@ -102,13 +102,13 @@ describe('a server in open mode', () => {
     expect(grown('parlance_append_seconds_count')).toBeGreaterThan(3);
   });
 
-  test('a bad token is refused all the same', async () => {
+  test('a bad token is still refused', async () => {
     const answer = await fetch(`${server.http}/metrics`, { headers: { authorization: 'Bearer nonsense' } });
     expect(answer.status).toBe(401);
   });
 });
 
-test('approvals that wait since before the start are counted, too', async () => {
+test('approvals that were open before the start are counted', async () => {
   const first = await startTestServer({ LOG_LEVEL: 'silent' });
   const chat = await first.connect('/ws');
   chat.send({ type: 'chat', message: 'run touch made.txt', session_id: 'asks' });
@@ -130,7 +130,7 @@ test('approvals that wait since before the start are counted, too', async () => 
   await first.stop();
 });
 
-describe('where a token is required', () => {
+describe('if a token is required', () => {
   const metricsToken = 'a-token-that-is-kept-for-the-scraper';
   let server: TestServer;
   beforeAll(async () => {
@@ -142,7 +142,7 @@ describe('where a token is required', () => {
     return (await fetch(server.http + path, { headers })).status;
   };
 
-  test('the figures need the permission, or the token that is kept for them', async () => {
+  test('metrics need the permission or the metrics token', async () => {
     expect(await status('/metrics')).toBe(401);
     expect(await status('/metrics', await server.login('uma', 'uma-password'))).toBe(403);
     expect(await status('/metrics', await server.login('ada', 'ada-password'))).toBe(200);
@@ -150,11 +150,11 @@ describe('where a token is required', () => {
     expect(await status('/metrics', `${metricsToken}x`)).toBe(401);
   });
 
-  test('that token opens nothing else', async () => {
+  test('the metrics token opens nothing else', async () => {
     expect(await status('/v1/sessions', metricsToken)).toBe(401);
   });
 
-  test('readiness and health need none', async () => {
+  test('readiness and health need no token', async () => {
     expect([await status('/ready'), await status('/health')]).toEqual([200, 200]);
   });
 });

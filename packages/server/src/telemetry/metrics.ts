@@ -1,4 +1,4 @@
-/** What the server counts, for Prometheus. */
+/** Prometheus metrics. */
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -9,9 +9,9 @@ import { processMetrics } from './process-metrics.ts';
 
 export type Metrics = Meter & {
   readonly contentType: string;
-  /** the figures of this moment, in Prometheus' text format */
+  /** current values in Prometheus' text format */
   text(): Promise<string>;
-  /** The counters and gauges of this moment under the same names; by label where they have one. */
+  /** Current counters and gauges under the same names; by label if they have one. */
   figures(): Promise<Record<string, Figures>>;
 };
 
@@ -37,7 +37,7 @@ export function openMetrics(): Metrics {
   };
 }
 
-/** Those of the process are left out: reading how late the event loop was begins its measurement anew. */
+/** Process metrics are left out: reading the event loop lag resets its measurement. */
 async function figuresOf(registry: Registry): Promise<Record<string, Figures>> {
   const named = [
     ...entries(COUNTERS).map(([name, { label }]) => ({ name: counterName(name), label })),
@@ -96,7 +96,7 @@ function gaugeFamily(registry: Registry): Record<GaugeName, Read[]> {
       labelNames: labelNames(told),
       registers: [registry],
       async collect() {
-        // What cannot be read just now is left out: the others are asked for all the more.
+        // A gauge that cannot be read is left out; the others are still served.
         const read = await Promise.allSettled(readers.map(async (reader) => reader()));
         this.reset();
         for (const outcome of read) {

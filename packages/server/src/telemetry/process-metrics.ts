@@ -1,11 +1,11 @@
-/** The process itself: CPU, memory, and how late the event loop is. */
+/** CPU, memory and event loop lag of the process. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import type Registry from 'prom-client/lib/registry.js';
 import { PROCESS } from './metric-list.ts';
 
-/** How often the event loop is looked at, in milliseconds. */
+/** Sampling interval of the event loop lag, in milliseconds. */
 const RESOLUTION = 50;
 
 export function processMetrics(registry: Registry): void {
@@ -36,7 +36,7 @@ export function processMetrics(registry: Registry): void {
   eventLoopDelay(described('parlance_event_loop_delay_seconds'));
 }
 
-/** Looked at from the first scrape on: whoever does not scrape pays nothing. */
+/** Sampling starts with the first scrape, so that it costs nothing without one. */
 function eventLoopDelay(described: { name: string; help: string; registers: Registry[] }): void {
   let delays: ReturnType<typeof monitorEventLoopDelay> | null = null;
   new Gauge({

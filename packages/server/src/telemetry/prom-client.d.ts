@@ -1,6 +1,6 @@
 /**
- * The parts of prom-client one by one. Its index also loads what it offers for clusters, push gateways and the
- * internals of Node: that is fifty milliseconds of every start, and none of it is used.
+ * Type declarations of single prom-client modules. Its index also loads cluster, push gateway and Node internals, which
+ * adds fifty milliseconds to every start.
  */
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { Fault } from '@parlance/protocol';
 import { Readiness } from './readiness.ts';
 
-test('it serves when it has taken up what was unfinished, and no more once it drains', async () => {
+test('the server is ready after recovery, and not ready once it drains', async () => {
   const readiness = new Readiness(async () => undefined);
   expect(await readiness.problem()).toMatchObject({ reason: 'starting' });
   readiness.serving();
@@ -11,7 +11,7 @@ test('it serves when it has taken up what was unfinished, and no more once it dr
   expect(await readiness.problem()).toMatchObject({ reason: 'draining' });
 });
 
-test('a store that cannot be written to is a reason, until it can', async () => {
+test('an unwritable store makes it not ready until it is writable again', async () => {
   let now = 0;
   let full = true;
   const write = async () => {
@@ -28,7 +28,7 @@ test('a store that cannot be written to is a reason, until it can', async () => 
   expect(await readiness.problem()).toBeNull();
 });
 
-test('why nothing can be written is told where the store says it in words for clients', async () => {
+test('the reason is shown if the store gives one for clients', async () => {
   const readiness = new Readiness(async () => {
     throw new Fault('storage_unavailable', 'There is no space left.');
   });
@@ -36,7 +36,7 @@ test('why nothing can be written is told where the store says it in words for cl
   expect(await readiness.problem()).toMatchObject({ detail: 'There is no space left.' });
 });
 
-test('however often it is asked, the store is written to at most once a second', async () => {
+test('the store is probed at most once a second, however often readiness is requested', async () => {
   let now = 0;
   let writes = 0;
   const write = async () => {

@@ -1,4 +1,4 @@
-/** Whether the server can serve just now, and why not. */
+/** Readiness of the server, with the reason if it is not ready. */
 
 import { Fault } from '@parlance/protocol';
 
@@ -10,13 +10,13 @@ export type Unready = {
 const STARTING: Unready = { reason: 'starting', detail: 'The server takes up what was unfinished.' };
 const DRAINING: Unready = { reason: 'draining', detail: 'The server is shutting down.' };
 
-/** What is not a fault may name paths. */
+/** Other errors may contain paths. */
 const notWritable = (thrown: unknown): Unready => ({
   reason: 'storage_unavailable',
   detail: thrown instanceof Fault ? thrown.message : 'The server cannot store anything just now.',
 });
 
-/** How long an answer of the store counts: asking costs it a write. */
+/** How long a probe result is cached: a probe costs a write. */
 const PROBE_MS = 1_000;
 
 export class Readiness {
@@ -24,7 +24,7 @@ export class Readiness {
   #probe: { readonly at: number; readonly problem: Promise<Unready | null> } | null = null;
 
   constructor(
-    /** rejects where nothing can be stored */
+    /** rejects if nothing can be stored */
     private readonly writable: () => Promise<void>,
     private readonly now: () => number = performance.now.bind(performance),
   ) {}
@@ -34,12 +34,12 @@ export class Readiness {
     this.#unready = null;
   }
 
-  /** For good. */
+  /** Final: the server does not become ready again. */
   draining(): void {
     this.#unready = DRAINING;
   }
 
-  /** Null where it can serve. */
+  /** Null if the server is ready. */
   async problem(): Promise<Unready | null> {
     return this.#unready ?? this.#storage();
   }

@@ -1,4 +1,4 @@
-/** What an operator asks: `/metrics` for Prometheus, `/ready` for whoever sends clients here. `/health` is a dialect's. */
+/** Operator endpoints: `/metrics` for Prometheus, `/ready` for load balancers. `/health` belongs to a dialect. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { asFault, type FaultCode } from '@parlance/protocol';
 import type { Hono } from 'hono';
@@ -35,7 +35,7 @@ export function operationRoutes(app: Hono, operations: Operations): void {
   });
 }
 
-/** Whoever has the permission, or the token that is kept for this. */
+/** Requires the permission or the metrics token. */
 async function refusal(request: Request, { authenticator, metricsToken }: Operations) {
   const token = tokenOf(request);
   if (token !== null && metricsToken !== undefined && same(token, metricsToken)) return null;

@@ -1,9 +1,9 @@
 /**
- * Turns as spans: `invoke_agent`, with a child for every model call (`chat`) and every tool call (`execute_tool`), in the
- * words of OpenTelemetry's conventions for generative AI. Nothing of what was said is in them.
+ * Turns as spans: `invoke_agent`, with a child for every model call (`chat`) and every tool call (`execute_tool`), following
+ * OpenTelemetry's conventions for generative AI. Spans contain no message content.
  *
- * The id of a turn without its dashes is the id of its trace: whoever has a line of the log has the trace, and a turn
- * that was interrupted goes on in the same one.
+ * The trace id is the turn id without dashes, so that a log line leads to its trace and an interrupted turn continues in
+ * the same one.
  */
 import {
   type Tracer as ApiTracer,
@@ -20,12 +20,12 @@ import type { SessionState } from '../core/domain/session-state.ts';
 import type { SessionRef } from '../core/ports/event-store.ts';
 import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../core/ports/tracer.ts';
 
-/** Turns may rest for weeks. Of more than these the oldest are closed as they are. */
+/** Turns may wait for weeks. Beyond this number the oldest spans are closed. */
 const MOST_OPEN = 10_000;
 
 type OpenTurn = { readonly span: Span; readonly context: Context; readonly calls: Map<CallId, Span> };
 
-/** The tracer, and how the next trace is to be called. */
+/** The tracer, and the id of the next trace. */
 export type NamedTraces = { readonly tracer: ApiTracer; nameNext(id: string): void };
 
 export class Spans implements Tracer {
@@ -82,7 +82,7 @@ export class Spans implements Tracer {
     };
   }
 
-  /** What is open is closed as it stands: the server stops. */
+  /** Ends all open spans when the server stops. */
   close(): void {
     for (const open of this.#turns.values()) close(open, Date.now());
     this.#turns.clear();
@@ -187,7 +187,7 @@ const usageOf = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: U
   ...(reasoningTokens && { 'gen_ai.usage.reasoning.output_tokens': reasoningTokens }),
 });
 
-/** Where the conventions have another name than we do. */
+/** Names that differ between the conventions and the protocol. */
 const PROVIDERS: Readonly<Record<string, string>> = { google: 'gcp.gemini' };
 
 const FINISH_REASONS: Readonly<Record<string, string>> = {

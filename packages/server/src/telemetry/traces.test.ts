@@ -5,7 +5,7 @@ import { openCollector, type ReceivedSpan } from './test-collector.ts';
 const INTERNAL = 1;
 const FAILED = 2;
 
-/** A turn that runs `command` at the server's shell, approved; resolves when it is over. */
+/** Runs a turn with `command` in the server's shell, approved; resolves when it has ended. */
 async function turnWithCall(server: TestServer, session: string, command: string): Promise<void> {
   const client = await server.connect(`/agentloop?session=${session}`);
   const content = [{ type: 'input_text', text: `run ${command}` }];
@@ -50,7 +50,7 @@ describe('a turn with a call', () => {
   });
   afterAll(() => collector.stop());
 
-  test('is one trace, named by the turn, with a span for each model call and the tool', () => {
+  test("is one trace with the turn's id, with a span for each model call and the tool", () => {
     const [turn = ''] = turns;
     const trace = spans.filter(({ traceId }) => traceId === turn.replaceAll('-', ''));
     const root = trace.find(({ parentSpanId }) => !parentSpanId);
@@ -73,7 +73,7 @@ describe('a turn with a call', () => {
       expect(BigInt(endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(startTimeUnixNano));
   });
 
-  test('model calls tell what they took, and why they ended', () => {
+  test('model calls report usage and finish reason', () => {
     const calls = spans.filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
     expect(calls).toHaveLength(4);
     for (const { name, attributes } of calls) {
@@ -86,7 +86,7 @@ describe('a turn with a call', () => {
     expect(reasons).toContainEqual(['stop']);
   });
 
-  test('tool calls tell how they came out', () => {
+  test('tool calls report their outcome', () => {
     const tools = named('execute_tool shell');
     expect(tools.map(({ attributes }) => attributes['parlance.outcome']).toSorted()).toEqual([
       'failed',
@@ -100,13 +100,13 @@ describe('a turn with a call', () => {
     });
   });
 
-  test('nothing of what was said is in it', () => {
+  test('spans contain no message content', () => {
     expect(collector.bodies.join()).not.toContain('secret-plans');
     expect(collector.bodies.join()).not.toContain('no-such-file');
   });
 });
 
-test('a collector that is down disturbs neither turns nor the exit', async () => {
+test('an unreachable collector disturbs neither turns nor the exit', async () => {
   const collector = openCollector();
   await collector.stop();
   const server = await startTestServer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
@@ -114,7 +114,7 @@ test('a collector that is down disturbs neither turns nor the exit', async () =>
   await server.stop();
 });
 
-test('a collector that does not answer does not keep the server from its exit', async () => {
+test('an unresponsive collector does not prevent the exit', async () => {
   const never = Promise.withResolvers<Response>();
   const collector = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => never.promise });
   const server = await startTestServer({
@@ -126,7 +126,7 @@ test('a collector that does not answer does not keep the server from its exit', 
   await collector.stop(true);
 });
 
-test('a turn that the exit interrupts is told as far as it came, and goes on in the same trace', async () => {
+test('a turn interrupted by the exit is exported as far as it came, and continues in the same trace', async () => {
   const collector = openCollector();
   const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   const first = await startTestServer({ ...tracing, PARLANCE_OFFLINE_DELAY: '5' });

@@ -1,6 +1,6 @@
 /**
- * Spans to a collector, over OTLP/HTTP. Loaded only where there is one: the SDK costs a hundred milliseconds and twenty
- * megabytes. What else it reads from the environment is its own: OTEL_EXPORTER_OTLP_HEADERS, …_COMPRESSION, …_TIMEOUT, …_CERTIFICATE.
+ * Exports spans to a collector over OTLP/HTTP. Loaded only if a collector is configured: the SDK costs a hundred milliseconds
+ * and twenty megabytes. The SDK itself reads OTEL_EXPORTER_OTLP_HEADERS, …_COMPRESSION, …_TIMEOUT and …_CERTIFICATE.
  */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -16,17 +16,17 @@ import type { Tracer } from '../core/ports/tracer.ts';
 import { type NamedTraces, Spans } from './spans.ts';
 
 export type TraceOptions = {
-  /** where the collector is; spans go to `/v1/traces` below it */
+  /** address of the collector; spans go to `/v1/traces` below it */
   readonly endpoint: string;
   readonly serviceName: string;
   readonly log: Log;
-  /** how long the exit waits for a collector that does not answer */
+  /** how long the exit waits for an unresponsive collector */
   readonly closeMs?: number;
 };
 
 export type Traces = {
   readonly tracer: Tracer;
-  /** What is pending is sent. Resolves in any case. */
+  /** Sends pending spans. Always resolves. */
   close(): Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export function openTraces({ endpoint, serviceName, log, closeMs = CLOSE_MS }: T
       spans.close();
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, closeMs);
-      // Whatever it says, it has been told of by the exporter.
+      // The exporter has already logged the failure.
       const done = provider.shutdown().catch(() => undefined);
       await Promise.race([done, promise]).finally(() => clearTimeout(timer));
     },
@@ -62,7 +62,7 @@ export function openTraces({ endpoint, serviceName, log, closeMs = CLOSE_MS }: T
 
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** Random ids, but for a trace that is to have a name. */
+/** Random ids, except for a trace with a given id. */
 class NamedIds implements IdGenerator {
   next: string | null = null;
   readonly #random = new RandomIdGenerator();
@@ -78,7 +78,7 @@ class NamedIds implements IdGenerator {
   }
 }
 
-/** Says once that spans do not arrive, and once that they do again. */
+/** Logs once that exports fail, and once that they succeed again. */
 function complaining(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {
@@ -86,8 +86,8 @@ function complaining(exporter: SpanExporter, log: Log): SpanExporter {
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined || result.code !== 0;
         if (failed && !failing)
-          log.warn({ spans: spans.length, reason: result.error?.message }, 'spans could not be exported');
-        else if (!failed && failing) log.info({}, 'spans are exported again');
+          log.warn({ spans: spans.length, reason: result.error?.message }, 'span export failed');
+        else if (!failed && failing) log.info({}, 'span export recovered');
         failing = failed;
         done(result);
       }),

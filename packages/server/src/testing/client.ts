@@ -1,4 +1,4 @@
-/** A WebSocket client for tests: waits for frames by what they are, never by time. */
+/** A WebSocket client for tests: waits for frames by content, never by time. */
 export type AnyFrame = Record<string, unknown> & { type: string };
 
 type Waiter = { readonly wanted: (frame: AnyFrame) => boolean; readonly take: (frame: AnyFrame) => void };
@@ -39,7 +39,7 @@ export class TestClient {
     this.socket.send(JSON.stringify(frame));
   }
 
-  /** The next frame not yet taken that is wanted; those before it count as taken. Rejects when none can come any more. */
+  /** The next unread frame that matches; frames before it count as read. Rejects if the socket closes first. */
   next(wanted: string | ((frame: AnyFrame) => boolean)): Promise<AnyFrame> {
     const test = typeof wanted === 'string' ? (frame: AnyFrame) => frame.type === wanted : wanted;
     const { promise, resolve, reject } = Promise.withResolvers<AnyFrame>();
@@ -53,7 +53,7 @@ export class TestClient {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** All frames not yet taken, up to and with the first wanted one. */
+  /** All unread frames up to and including the first match. */
   async until(wanted: string | ((frame: AnyFrame) => boolean)): Promise<AnyFrame[]> {
     const from = this.#read;
     await this.next(wanted);

@@ -1,20 +1,20 @@
-/** A store whose appends a test can count, hold back and make fail. */
+/** A store whose appends a test can count, delay and make fail. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { EventStore } from '../core/ports/event-store.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 
 export type Held = {
-  /** resolves when an append has come that is being held */
+  /** resolves when an append is being held */
   readonly reached: Promise<void>;
   release(): void;
 };
 
 export type ControlledStore = EventStore & {
-  /** how many appends were asked for */
+  /** number of appends so far */
   readonly appends: () => number;
   /** Holds the next append, before it is written or before it is acknowledged. */
   hold(when: 'before' | 'after'): Held;
-  /** The next `count` appends, or those of them that hold such an event, write nothing and reject. */
+  /** The next `count` appends, or those that contain such an event, write nothing and reject. */
   fail(count: number, type?: DurableEvent['type']): void;
 };
 

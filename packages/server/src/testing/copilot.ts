@@ -6,7 +6,7 @@ export type Answer = { readonly status: number; readonly headers: Headers; reado
 
 export type TestApi = {
   readonly server: TestServer;
-  /** `name` null: without a token; a name that is no user's is sent as the token. */
+  /** `name` null: no token; a name without a user is sent as the token. */
   ask(name: string | null, method: string, path: string, body?: unknown): Promise<Answer>;
   get(name: string | null, path: string): Promise<Answer>;
   post(name: string | null, path: string, body: unknown): Promise<Answer>;

@@ -1,10 +1,10 @@
 /**
- * How deployed clients of the copilot contract read an action: the characters between two quotes of the same kind as they are,
- * nothing unescaped, and arguments parted at commas outside of a string. Written without a look at the server's own parser.
+ * Parses an action as deployed clients of the copilot contract do: the characters between two quotes of the same kind are taken
+ * verbatim, and commas outside of strings separate arguments. Independent of the server's own parser.
  */
 export type ReadAction = { readonly name: string; readonly args: readonly (string | number | boolean)[] };
 
-/** Throws where a deployed client would stop. */
+/** Throws if a deployed client would stop. */
 export function readAction(text: string): ReadAction {
   const open = text.indexOf('(');
   if (open < 1 || !text.endsWith(')')) throw new Error(`the client cannot read ${text}`);

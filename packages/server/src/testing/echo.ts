@@ -1,4 +1,4 @@
-/** Sockets without a dialect, for tests of the transport: a server that echoes, with limits of the test's own. */
+/** An echo server without a dialect and with configurable limits, for transport tests. */
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Log } from '../core/api/index.ts';
 import type { Meter } from '../core/ports/meter.ts';
@@ -10,7 +10,7 @@ import { listen } from '../http/listener.ts';
 import { type SocketLimits, socketTransport } from '../http/websocket.ts';
 import { TestClient } from './client.ts';
 
-/** What no test reaches by accident. */
+/** Limits that no test reaches by accident. */
 export const SOCKET_LIMITS: SocketLimits = {
   frameBytes: 1_048_576,
   firstFrameBytes: 1_048_576,
@@ -36,12 +36,12 @@ export type EchoOptions = {
   readonly anonymousBytes?: number;
 };
 
-/** The client is told `{type: 'error', reason}` of what cannot be read, and `{type: 'limited'}` of what was not. */
+/** The client receives `{type: 'error', reason}` for an unreadable frame and `{type: 'limited'}` for a rate-limited one. */
 export function serveEcho(
   make: (socket: Socket) => Partial<Connection> = () => ({}),
   { limits = {}, opening = {}, maxBodyBytes = 1_000_000, anonymousBytes = 16_777_216 }: EchoOptions = {},
 ) {
-  /** what was refused, in order */
+  /** refused frames, in order */
   const refusals: string[] = [];
   const meter: Meter = {
     ...NO_METER,

@@ -1,4 +1,4 @@
-/** A server of channels alone, with limits and a clock of the test's own, and raw clients of it. */
+/** A server for Pusher channels with configurable limits and clock, and raw clients for it. */
 import type { ConnectionId } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { Log } from '../core/api/index.ts';
@@ -24,7 +24,7 @@ export const APPLICATION: Application = {
   guarded: false,
 };
 
-/** A clock that moves when it is told to. */
+/** A clock that tests advance manually. */
 export class FakeClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
@@ -53,7 +53,7 @@ export class FakeClock implements Clock {
 
 type Told = AnyFrame & { event: string; channel?: string; data: Record<string, unknown>; user_id?: string };
 
-/** Speaks the protocol frame by frame. */
+/** A raw protocol client. */
 export class RawPusher {
   private constructor(
     readonly client: TestClient,
@@ -77,7 +77,7 @@ export class RawPusher {
     this.client.send({ event, data, channel });
   }
 
-  /** The next event of that name, with its data read; those before it count as taken. */
+  /** The next event with that name, with its data parsed; events before it count as read. */
   async told(event: string): Promise<Told> {
     const frame = await this.client.next((frame) => frame.event === event);
     const data = typeof frame.data === 'string' ? JSON.parse(frame.data) : frame.data;
@@ -100,7 +100,7 @@ export class RawPusher {
     return this.told('pusher_internal:subscription_succeeded');
   }
 
-  /** Resolves when everything that was sent before has been answered; gives the events that came meanwhile. */
+  /** Resolves when everything sent before has been answered; returns the events received meanwhile. */
   async settled(): Promise<string[]> {
     this.send('pusher:ping');
     const frames = await this.client.until((frame) => frame.event === 'pusher:pong');
@@ -114,7 +114,7 @@ export type PusherTestServer = {
   readonly http: string;
   readonly ws: string;
   readonly port: number;
-  /** a client that has been greeted */
+  /** a client that has received its greeting */
   connect(): Promise<RawPusher>;
   knock(path: string): Promise<RawPusher>;
   /** a signed request; `query` is added before it is signed */
@@ -183,7 +183,7 @@ export function servePusher(
   };
 }
 
-/** A request as the family's server packages sign it. `now` is in milliseconds. */
+/** A request signed as the server libraries of Pusher do. `now` is in milliseconds. */
 export function signedCall(
   http: string,
   application: Application,

@@ -1,5 +1,5 @@
 /**
- * Whole turns, played on the real engine. Their events are kept as transcripts; each dialect has a golden file for
+ * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
  * every one of them.
  */
 import { type SessionEvent, textPart } from '@parlance/protocol';
@@ -8,7 +8,7 @@ import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage
 
 type Scenario = () => Promise<readonly SessionEvent[]>;
 
-/** Plays what `act` does on a stage with these answers, until the last of `turns` turns has ended. */
+/** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
 const played =
   (
     answers: Line[][],
@@ -35,7 +35,7 @@ async function answered(stage: Stage, command: object): Promise<void> {
   await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
 }
 
-/** The first process dies at `at`; a second one goes on from the same store. */
+/** The first process dies at `at`; a second one continues from the same store. */
 const killed =
   (answers: Line[][], text: string, at: (stage: Stage) => Promise<unknown>, after: Line[][]): Scenario =>
   async () => {

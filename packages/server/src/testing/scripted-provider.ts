@@ -1,13 +1,13 @@
-/** A model that says what the test wrote down: one list of events per answer. */
+/** A model with scripted answers: one list of events per answer. */
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 
-/** `hang`: nothing more comes until the turn is stopped. */
+/** `hang`: the stream stays silent until the turn is stopped. */
 export type Line = ProviderEvent | { readonly type: 'hang' };
 
 export type ScriptedProvider = Provider & {
-  /** what it was asked, in order */
+  /** received prompts, in order */
   readonly prompts: Prompt[];
-  /** resolves when the provider has begun to hang */
+  /** resolves when the provider hangs */
   readonly hanging: Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** The real server, for tests: real sockets, a real database in a folder of its own, any free port. */
+/** The real server for tests: real sockets, a database in a temporary folder, any free port. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { TestClient } from './client.ts';
 
 export type TestServer = {
   readonly running: RunningServer;
-  /** where its tools work */
+  /** working directory of its tools */
   readonly root: string;
   readonly data: string;
   readonly http: string;

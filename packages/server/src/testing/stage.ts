@@ -1,4 +1,4 @@
-/** An engine on which a scenario is played: a scripted model, small tools, a clock and ids that repeat exactly. */
+/** An engine for scenarios: a scripted model, small tools, a deterministic clock and deterministic ids. */
 import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { openMemoryBus } from '../buses/memory/bus.ts';
@@ -18,7 +18,7 @@ export type Stage = {
   readonly engine: Engine;
   readonly provider: ScriptedProvider;
   readonly store: EventStore;
-  /** everything that has happened in the session, in order */
+  /** all events of the session, in order */
   readonly events: SessionEvent[];
   /** resolves with the next event of that type */
   happens<Type extends SessionEvent['type']>(type: Type): Promise<Extract<SessionEvent, { type: Type }>>;
@@ -28,7 +28,7 @@ export type StageOptions = {
   readonly store?: EventStore;
   readonly ids?: () => string;
   readonly tools?: Tool[];
-  /** what the engine is to have instead of the usual */
+  /** overrides of the engine's options */
   readonly parts?: Partial<EngineParts>;
 };
 
@@ -88,7 +88,7 @@ export async function setStage(
 
 const ignore = () => undefined;
 
-/** UUIDs in order; the last group is free for the ids that dialects derive. */
+/** Sequential UUIDs; the last group is free for ids that dialects derive. */
 export function countingIds(): () => string {
   let count = 0;
   return () => `${(++count).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;

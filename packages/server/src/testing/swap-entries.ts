@@ -1,4 +1,4 @@
-/** A program: swaps two directory entries, again and again, until it is killed. Says "swapping" when it has begun. Linux. */
+/** A program: swaps two directory entries repeatedly until it is killed. Prints "swapping" when it has started. Linux. */
 import { dlopen, FFIType } from 'bun:ffi';
 
 const AT_FDCWD = -100;

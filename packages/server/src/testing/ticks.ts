@@ -1,14 +1,14 @@
-/** Moments of a program that does nothing but wait for promises: one tick is one turn of the microtask queue. */
+/** Steps of code that only waits for promises: one tick is one run of the microtask queue. */
 import type { EventStore } from '../core/ports/event-store.ts';
 
 export async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) await null;
 }
 
-/** Resolves when everything that waits for nothing but promises is done. */
+/** Resolves when everything that only waits for promises is done. */
 export const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The store, with this many ticks between what it has done and its saying so. */
+/** The store, with this many ticks between a write and its acknowledgement. */
 export const delayed = (store: EventStore, appendTicks: number, readTicks: number): EventStore => ({
   ...store,
   async append(...given) {

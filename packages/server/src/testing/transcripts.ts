@@ -1,4 +1,4 @@
-/** Transcripts and golden files on disk: one event or frame a line, so that a change reads well. */
+/** Transcripts and golden files on disk: one event or frame per line, so that diffs are readable. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOCAL, type SessionEvent, type SessionId } from '@parlance/protocol';
@@ -34,7 +34,7 @@ export const goldenNames = (dialect: string): string[] =>
     ? readdirSync(goldenFolder(dialect)).map((file) => file.replace(/\.jsonl$/, ''))
     : [];
 
-/** A session in which nothing has happened yet. */
+/** An empty session. */
 export const UNBORN: SessionSnapshot = {
   ref: { owner: LOCAL.id, id: 'session-1' as SessionId },
   seq: 0,
@@ -60,7 +60,7 @@ export const UNBORN: SessionSnapshot = {
   open: null,
 };
 
-/** The frames that a socket of the dialect is sent, one a line; those that one socket does not get say so. */
+/** The frames that a socket of the dialect receives, one per line; frames that some sockets do not receive are marked. */
 export function projected(dialect: Dialect, events: readonly SessionEvent[]): string {
   let state = dialect.projection.start(UNBORN);
   const lines: unknown[] = [];

@@ -1,33 +1,25 @@
-/** How often one caller may ask; told with every answer. */
+/** Rate limit per caller, reported in the headers of every response. */
 import type { MiddlewareHandler } from 'hono';
-import type { RateLimiterRes } from 'rate-limiter-flexible';
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import { fixedWindowLimiter } from '../../http/rate-limiter.ts';
 import { tokenOf } from '../../http/request-identity.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { errorBody } from './envelope.ts';
 
-const WINDOW_SECONDS = 60;
+const WINDOW_MS = 60_000;
 
-/** Callers are told apart by their tokens; those without one share a place. */
+/** Callers are distinguished by token; callers without one share a limit. */
 export function rateLimit({ requestsPerMinute, now, refused }: DialectContext): MiddlewareHandler {
-  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: WINDOW_SECONDS });
-
-  const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Record<string, string> => ({
-    'X-RateLimit-Limit': String(requestsPerMinute),
-    'X-RateLimit-Remaining': String(Math.max(0, remainingPoints)),
-    'X-RateLimit-Reset': String(Math.ceil((now() + msBeforeNext) / 1000)),
-  });
+  const limiter = fixedWindowLimiter({ limit: requestsPerMinute, windowMs: WINDOW_MS });
 
   return async (c, next) => {
     const caller = Bun.hash(tokenOf(c.req.raw) ?? '').toString(36);
-    const { allowed, count } = await limiter.consume(caller).then(
-      (within) => ({ allowed: true, count: within }),
-      (beyond: RateLimiterRes) => ({ allowed: false, count: beyond }),
-    );
-    for (const [name, value] of Object.entries(headersOf(count))) c.header(name, value);
+    const { allowed, remaining, resetMs } = limiter.take(caller);
+    c.header('X-RateLimit-Limit', String(requestsPerMinute));
+    c.header('X-RateLimit-Remaining', String(remaining));
+    c.header('X-RateLimit-Reset', String(Math.ceil((now() + resetMs) / 1000)));
     if (allowed) return next();
     refused('requestsPerMinute');
-    const retryAfter = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
+    const retryAfter = Math.max(1, Math.ceil(resetMs / 1000));
     c.header('Retry-After', String(retryAfter));
     const message = `Too many requests. Try again in ${retryAfter} seconds.`;
     return c.json(errorBody('RATE_LIMIT', message, { details: { retryAfter }, retryAfter }), 429);

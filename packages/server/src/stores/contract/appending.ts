@@ -6,7 +6,7 @@ import { begin, outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from
 export function appendingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
-  test('events and record can be read when the append has resolved', () =>
+  test('events and record are readable when the append resolves', () =>
     withStore(implementation, async (store) => {
       const events = textEvents(ref, 0, 3);
       const record = recordOf(ref, 3);
@@ -15,7 +15,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(ref)).toEqual(record);
     }));
 
-  test('nobody reads what is not acknowledged', () =>
+  test('unacknowledged events are not readable', () =>
     withStore(implementation, async (store) => {
       const reads: Readonly<Record<string, () => Promise<boolean>>> = {
         read: async () => (await store.read(ref, 0, 10)).length > 0,
@@ -29,7 +29,7 @@ export function appendingContract(implementation: Implementation): void {
         const appended = begin(store, ref).then(() => {
           acknowledged = true;
         });
-        // asked again and again, so that it is also asked while it is being written
+        // read repeatedly, so that some reads happen during the write
         while (!(await seen())) await new Promise<void>((resolve) => setImmediate(resolve));
         expect([name, acknowledged]).toEqual([name, true]);
         await appended;
@@ -37,7 +37,7 @@ export function appendingContract(implementation: Implementation): void {
       }
     }));
 
-  test('an append to a session that is not at the expected event is a conflict and writes nothing', () =>
+  test('an append at another position than expected is a conflict and writes nothing', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });
       for (const expected of [0, 1, 3]) {
@@ -49,7 +49,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(ref)).toEqual(recordOf(ref, 2));
     }));
 
-  test('an append to a session that does not exist is a conflict unless it begins it', () =>
+  test('an append to a missing session is a conflict unless it creates the session', () =>
     withStore(implementation, async (store) => {
       const refused = store.append(4, textEvents(ref, 4, 1), recordOf(ref, 5));
       expect(await outcomeOf(refused)).toBe('AppendConflict');
@@ -67,7 +67,7 @@ export function appendingContract(implementation: Implementation): void {
       expect((await store.load(ref))?.title).toBe('one');
     }));
 
-  test('appends to one session that are not waited for are written in the order they were asked for', () =>
+  test('concurrent appends to one session are written in call order', () =>
     withStore(implementation, async (store) => {
       const appends = Array.from({ length: 50 }, (_, index) =>
         store.append(index, textEvents(ref, index, 1), recordOf(ref, index + 1)),
@@ -77,7 +77,7 @@ export function appendingContract(implementation: Implementation): void {
       expect((await store.load(ref))?.head).toBe(50);
     }));
 
-  test('a conflict between other appends leaves them alone', () =>
+  test('a conflict does not affect other appends of the group', () =>
     withStore(implementation, async (store) => {
       const other = refOf('ada', 'other');
       const outcomes = await Promise.all([
@@ -91,7 +91,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(other, 0, 10))).toEqual([1]);
     }));
 
-  test('appends to many sessions at once are all written', () =>
+  test('concurrent appends to many sessions are all written', () =>
     withStore(implementation, async (store) => {
       const refs = Array.from({ length: 1_500 }, (_, index) => refOf(`owner-${index % 7}`, `s${index}`));
       await Promise.all(
@@ -121,7 +121,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(refOf('ada', 'empty'))).toBeNull();
     }));
 
-  test('an append without events changes the record alone, and is checked like any other', () =>
+  test('an append without events updates only the record, with the same checks', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });
       const changed = recordOf(ref, 2, { title: 'renamed', status: 'failed' });
@@ -131,7 +131,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
     }));
 
-  test('an event is kept as it was when it was appended, whatever becomes of the object', () =>
+  test('an event is stored as it was at the time of the append, even if the object changes later', () =>
     withStore(implementation, async (store) => {
       const given = { ...textEvent(ref, 1) };
       const writing = store.append(0, [given], recordOf(ref, 1));

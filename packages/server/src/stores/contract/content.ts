@@ -15,13 +15,13 @@ export function contentContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
   for (const [name, text] of Object.entries(TEXTS)) {
-    test(`an event keeps ${name} exactly`, () =>
+    test(`an event preserves ${name} exactly`, () =>
       withStore(implementation, async (store) => {
         await store.append(0, [textEvent(ref, 1, text)], recordOf(ref, 1));
         expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1, text)]);
       }));
 
-    test(`a record keeps ${name}, with U+FFFD for what is not Unicode text`, () =>
+    test(`a record preserves ${name}, with U+FFFD for invalid Unicode`, () =>
       withStore(implementation, async (store) => {
         const kept = text.toWellFormed().replaceAll('\0', '\ufffd');
         const given = { title: text, dialect: text, domain: text, agent: text };
@@ -39,7 +39,7 @@ export function contentContract(implementation: Implementation): void {
       }));
   }
 
-  test('a session is found by the id it was begun with', () =>
+  test('a session is found by the id it was created with', () =>
     withStore(implementation, async (store) => {
       for (const id of ['你好 👋', "it's", '50%_', 'a/b']) {
         const odd = refOf(`owner ${id}`, id);
@@ -51,13 +51,13 @@ export function contentContract(implementation: Implementation): void {
       }
     }));
 
-  test('an event of many megabytes is kept whole, between small ones', () =>
+  test('an event of many megabytes is stored whole, between small ones', () =>
     withStore(implementation, async (store) => {
       const large = 'large \u{1f600} '.repeat(1_000_000);
       const events = [textEvent(ref, 1), textEvent(ref, 2, large), textEvent(ref, 3)];
       await store.append(0, events, recordOf(ref, 3));
       const read = await store.read(ref, 0, 10);
-      // compared by hand: a difference of megabytes should not be printed
+      // compared with ===: a diff of megabytes should not be printed
       expect(Bun.deepEquals(read, events)).toBe(true);
     }));
 }

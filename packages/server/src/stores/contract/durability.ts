@@ -12,7 +12,7 @@ export function durabilityContract(implementation: Implementation): void {
       run,
     );
 
-  test('a closed store refuses everything, and closing it again is harmless', () =>
+  test('a closed store refuses every operation, and closing it again is harmless', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       await store.close();
@@ -38,7 +38,7 @@ export function durabilityContract(implementation: Implementation): void {
       expect(await Promise.all(refused.map(outcomeOf))).toEqual(refused.map(() => 'Error'));
     }));
 
-  test('a store says whether it can be written to, and nothing changes by that', () =>
+  test('a probe reports whether the store is writable and changes nothing', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       await store.writable();
@@ -46,7 +46,7 @@ export function durabilityContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
     }));
 
-  test('an append that was asked for before the close is written and resolves', () =>
+  test('an append requested before the close is written and resolves', () =>
     withStore(implementation, async (store) => {
       const writing = outcomeOf(begin(store, ref));
       await store.close();

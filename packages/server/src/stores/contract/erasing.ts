@@ -5,7 +5,7 @@ import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 export function erasingContract(implementation: Implementation): void {
   const [gone, other] = [refOf('ada', 'gone'), refOf('bob', 'gone')];
 
-  test('a session that is erased is nowhere any more, and nobody else loses anything', () =>
+  test('an erased session is gone everywhere, and other sessions are unaffected', () =>
     withStore(implementation, async (store) => {
       for (const ref of [gone, other]) {
         await begin(store, ref, {});
@@ -19,7 +19,7 @@ export function erasingContract(implementation: Implementation): void {
       expect(await store.erase(gone)).toBe(false);
     }));
 
-  test('a session of its name begins anew', () =>
+  test('a session with the same id starts empty', () =>
     withStore(implementation, async (store) => {
       await begin(store, gone, {});
       await store.erase(gone);
@@ -27,7 +27,7 @@ export function erasingContract(implementation: Implementation): void {
       expect((await store.read(gone, 0, 10)).map(({ seq }) => seq)).toEqual([1]);
     }));
 
-  test('appends that were asked for before it go with it', () =>
+  test('appends requested before the erase are erased too', () =>
     withStore(implementation, async (store) => {
       await begin(store, gone, {});
       const appended = store.append(1, textEvents(gone, 1, 3), recordOf(gone, 4, {}));
@@ -36,7 +36,7 @@ export function erasingContract(implementation: Implementation): void {
       expect(await store.read(gone, 0, 10)).toEqual([]);
     }));
 
-  test('sessions are found by a part of their title, whatever its case, and signs mean themselves', () =>
+  test('sessions are found by part of their title, case-insensitively, and wildcards are literal', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'a'), { title: 'Plan the 50% sale', updatedAt: 1 });
       await begin(store, refOf('ada', 'b'), { title: 'plan_b', updatedAt: 2 });

@@ -7,7 +7,7 @@ import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 export function listingContract(implementation: Implementation): void {
   const ada = PrincipalId.parse('ada');
 
-  test('sessions are listed the one that changed last first, and move up when they change', () =>
+  test('sessions are listed by last change, latest first, and move up when they change', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'old'), { updatedAt: 10 });
       await begin(store, refOf('ada', 'new'), { updatedAt: 30 });
@@ -18,7 +18,7 @@ export function listingContract(implementation: Implementation): void {
       expect(idsOf((await store.list({ limit: 10 })).sessions)).toEqual(['old', 'new', 'middle']);
     }));
 
-  test('filters are met all together', () =>
+  test('filters are combined with and', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'a'), { updatedAt: 1, domain: 'shop', status: 'waiting' });
       await begin(store, refOf('ada', 'b'), { updatedAt: 2, domain: 'shop', status: 'running' });
@@ -38,7 +38,7 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({ owner: PrincipalId.parse('nobody') })).toBe('');
     }));
 
-  test('archived sessions are left out unless they are asked for', () =>
+  test('archived sessions are left out unless requested', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'a'), { updatedAt: 1 });
       await begin(store, refOf('ada', 'b'), { updatedAt: 2, archived: true });
@@ -53,7 +53,7 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({})).toBe('ba');
     }));
 
-  test('sessions are found by a label, and keep all of theirs', () =>
+  test('sessions are found by one label and keep all of their labels', () =>
     withStore(implementation, async (store) => {
       const odd = `it's "odd" \\ 你好`;
       await begin(store, refOf('ada', 'a'), { updatedAt: 1, labels: { site: 'one.org', url: 'two.org' } });
@@ -70,7 +70,7 @@ export function listingContract(implementation: Implementation): void {
       expect((await store.load(refOf('ada', 'a')))?.labels).toEqual({ site: 'one.org', url: 'two.org' });
     }));
 
-  test('sessions are counted, and a list can pass over some', () =>
+  test('sessions are counted, and a list can skip some', () =>
     withStore(implementation, async (store) => {
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
         await begin(store, refOf('ada', id), { updatedAt: index, messageCount: index, archived: id === 'd' });
@@ -87,7 +87,7 @@ export function listingContract(implementation: Implementation): void {
       expect((await store.list({ owner: ada, limit: 5, offset: 3 })).sessions).toEqual([]);
     }));
 
-  test('pages hold what fits, do not overlap and leave nothing out, even where many changed at once', () =>
+  test('pages respect the limit, do not overlap and are complete, even if many sessions changed at the same time', () =>
     withStore(implementation, async (store) => {
       const ids = Array.from({ length: 23 }, (_, index) => `s${index}`);
       for (const [index, id] of ids.entries()) {
@@ -106,7 +106,7 @@ export function listingContract(implementation: Implementation): void {
       expect(waiting.flat().sort()).toEqual(ids.toSorted());
     }));
 
-  test('a session that is new or changes while pages are turned makes no other come twice or not at all', () =>
+  test('a new or changed session does not make others appear twice or disappear while paging', () =>
     withStore(implementation, async (store) => {
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
         await begin(store, refOf('ada', id), { updatedAt: index });
@@ -121,7 +121,7 @@ export function listingContract(implementation: Implementation): void {
       expect(second.next).toBeNull();
     }));
 
-  test('a cursor that the list did not give is refused as invalid', () =>
+  test('a foreign cursor is refused as invalid', () =>
     withStore(implementation, async (store) => {
       for (const cursor of ['', 'nonsense', '!', Buffer.from('1:2:3').toString('base64url')]) {
         const refused = store.list({ limit: 1, cursor });

@@ -29,7 +29,7 @@ const turnEvent = (ref: SessionRef, seq: number, turn: string): DurableEvent => 
   agent: { id: 'assistant', name: 'Assistant' },
 });
 
-/** Begins a session that waits for this approval. */
+/** Creates a session with this pending approval. */
 const ask = (
   store: EventStore,
   ref: SessionRef,
@@ -46,7 +46,7 @@ export function lookupContract(implementation: Implementation): void {
   const idFor = async (store: EventStore, key: LookupKey, owner?: PrincipalId): Promise<string | null> =>
     (await store.lookup(key, { owner }))?.ref.id ?? null;
 
-  test('a session is found by an approval requested in it, while it waits and after it was answered', () =>
+  test('a session is found by its approvals, pending or answered', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await begin(store, refOf('ada', 'other'));
@@ -59,7 +59,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('three'))).toBeNull();
     }));
 
-  test('a session is found by each turn started in it, and a turn is no approval', () =>
+  test('a session is found by each of its turns, and a turn id is not an approval id', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'works');
       await store.append(0, [turnEvent(ref, 1, 'first'), turnEvent(ref, 2, 'second')], recordOf(ref, 2));
@@ -69,7 +69,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, turnKey('turn'))).toBeNull();
     }));
 
-  test("an owner finds only what is theirs, and ids that databases cannot hold do not find each other's", () =>
+  test('an owner finds only their own sessions, and ids that databases cannot store do not collide', () =>
     withStore(implementation, async (store) => {
       await ask(store, refOf('ada', 'hers'), 'one', { updatedAt: 1 });
       await ask(store, refOf('bob', 'his'), 'two', { updatedAt: 2 });
@@ -81,7 +81,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('od'), ADA)).toBeNull();
     }));
 
-  test('of several copies the one in which it still waits is found, then the one that changed last', () =>
+  test('of several copies the one in which it is pending is found, then the one that changed last', () =>
     withStore(implementation, async (store) => {
       await ask(store, refOf('ada', 'old'), 'one', { updatedAt: 1, status: 'idle', approval: null });
       await ask(store, refOf('ada', 'new'), 'one', { updatedAt: 3, status: 'idle', approval: null });
@@ -93,7 +93,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await store.lookup(approvalKey('one'), refOf('ada', 'none'))).toBeNull();
     }));
 
-  test('an erased session is not found any more, and one of the same name does not inherit its past', () =>
+  test('an erased session is no longer found, and a session with the same id does not inherit its keys', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await ask(store, ref, 'one');
@@ -105,7 +105,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('one'), ADA)).toBeNull();
     }));
 
-  test('an append that is refused is not found', () =>
+  test('a refused append is not found', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await begin(store, ref);
@@ -114,7 +114,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await store.count({ awaitingApproval: true })).toBe(0);
     }));
 
-  test('sessions that wait for an approval are listed and counted by themselves, page by page', () =>
+  test('sessions with pending approvals are listed and counted, page by page', () =>
     withStore(implementation, async (store) => {
       for (let index = 0; index < 5; index++) {
         await begin(store, refOf('ada', `idle${index}`), { updatedAt: index });

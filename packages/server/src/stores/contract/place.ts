@@ -1,21 +1,21 @@
-/** How the contract gets at an implementation. */
+/** Access of the contract to an implementation. */
 import type { Store } from '../shared/joined.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 
-/** Where a store keeps what it is given: a folder, a schema. Empty at first. */
+/** Location of a store's data: a folder, a schema. Initially empty. */
 export interface Place {
-  /** May be called again: after a close, or for a second store beside the first. */
+  /** May be called again: after a close, or for a second store at the same place. */
   open(options?: EventOptions): Store | Promise<Store>;
   dispose(): void | Promise<void>;
 }
 
 export type Implementation = {
   readonly place: () => Place | Promise<Place>;
-  /** Why it does not keep its promises beyond a close; the tests of durability are skipped by that name. */
+  /** Reason why data does not survive a close; durability tests are skipped with it. */
   readonly forgets?: string;
 };
 
-/** Runs the test on a store of its own, which is closed and gone afterwards. */
+/** Runs the test on a new store, which is closed and deleted afterwards. */
 export async function withStore(
   { place }: Implementation,
   run: (store: Store, place: Place) => Promise<void>,

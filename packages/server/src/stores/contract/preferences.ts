@@ -6,7 +6,7 @@ export function preferencesContract(implementation: Implementation): void {
   const ada = PrincipalId.parse('ada');
   const bob = PrincipalId.parse('bob');
 
-  test('what was put is there, for its owner alone', () =>
+  test('stored preferences are returned to their owner only', () =>
     withStore(implementation, async ({ preferences }) => {
       expect(await preferences.get(ada)).toBeNull();
       const value = { theme: 'dark', more: [1, null, { text: 'a\0b \ud83d 你好' }] };
@@ -15,14 +15,14 @@ export function preferencesContract(implementation: Implementation): void {
       expect(await preferences.get(bob)).toBeNull();
     }));
 
-  test('putting replaces all that was there', () =>
+  test('put replaces all previous preferences', () =>
     withStore(implementation, async ({ preferences }) => {
       await preferences.put(ada, { theme: 'dark', other: true });
       await preferences.put(ada, { theme: 'light' });
       expect(await preferences.get(ada)).toEqual({ theme: 'light' });
     }));
 
-  test('what was read can be changed without changing what is stored', () =>
+  test('changing a returned value does not change the stored one', () =>
     withStore(implementation, async ({ preferences }) => {
       const given = { list: ['one'] };
       await preferences.put(ada, given);

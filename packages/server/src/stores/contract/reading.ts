@@ -5,7 +5,7 @@ import { begin, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples
 export function readingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
-  test('events are read in order, after a number and up to a limit', () =>
+  test('events are read in order, after a sequence number and up to a limit', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 12 });
       expect(seqsOf(await store.read(ref, 0, 4))).toEqual([1, 2, 3, 4]);
@@ -17,14 +17,14 @@ export function readingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 0, 0))).toEqual([]);
     }));
 
-  test('the size tells of what was stored', () =>
+  test('the size reflects stored data', () =>
     withStore(implementation, async (store) => {
       const before = await store.size();
       await store.append(0, [textEvent(ref, 1, 'x'.repeat(1_000_000))], recordOf(ref, 1));
       expect((await store.size()) - before).toBeWithin(1_000_000, 1_200_000);
     }));
 
-  test('a session that no one began has no events, no record and is found by no one', () =>
+  test('a session that was never created has no events and no record and is not found', () =>
     withStore(implementation, async (store) => {
       expect(await store.read(ref, 0, 10)).toEqual([]);
       expect(await store.load(ref)).toBeNull();
@@ -32,7 +32,7 @@ export function readingContract(implementation: Implementation): void {
       expect(await store.list({ limit: 10 })).toEqual({ sessions: [], next: null });
     }));
 
-  test('the same id of two owners is two sessions', () =>
+  test('the same id with two owners is two sessions', () =>
     withStore(implementation, async (store) => {
       const hers = refOf('ada', 'shared');
       const his = refOf('bob', 'shared');
@@ -44,7 +44,7 @@ export function readingContract(implementation: Implementation): void {
       expect((await store.load(his))?.title).toBe('his');
     }));
 
-  test('owners and ids are never run together', () =>
+  test('owner and id are never concatenated ambiguously', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('a/b', 'c'), { title: 'one' });
       await begin(store, refOf('a', 'b/c'), { title: 'another' });
@@ -52,7 +52,7 @@ export function readingContract(implementation: Implementation): void {
       expect((await store.load(refOf('a', 'b/c')))?.title).toBe('another');
     }));
 
-  test('sessions of one id are found for every owner, the one that changed last first', () =>
+  test('sessions with one id are found for every owner, by last change', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'shared'), { updatedAt: 20 });
       await begin(store, refOf('bob', 'shared'), { updatedAt: 30 });
@@ -62,7 +62,7 @@ export function readingContract(implementation: Implementation): void {
       expect(found.map(({ ref: { owner } }) => String(owner))).toEqual(['bob', 'ada', 'cyd']);
     }));
 
-  test('ids and owners are told apart by case and by accent', () =>
+  test('ids and owners are case- and accent-sensitive', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'resume'));
       for (const other of [refOf('ada', 'Resume'), refOf('ada', 'résumé'), refOf('Ada', 'resume')]) {
@@ -70,7 +70,7 @@ export function readingContract(implementation: Implementation): void {
       }
     }));
 
-  test('a checkpoint comes back as it was written, can be replaced and can be taken away', () =>
+  test('a checkpoint is returned unchanged, can be replaced and can be removed', () =>
     withStore(implementation, async (store) => {
       const checkpoints = [
         { version: 1, seq: 1, state: JSON.stringify({ text: 'x'.repeat(200_000) }) },

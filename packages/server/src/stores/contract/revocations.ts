@@ -12,7 +12,7 @@ export function revocationsContract(implementation: Implementation): void {
       run,
     );
 
-  test('what was revoked is, and nothing else; revoking again changes nothing', () =>
+  test('only revoked ids are revoked; revoking again changes nothing', () =>
     withStore(implementation, async ({ revocations }) => {
       await revocations.add('one', Date.now() + HOUR);
       await revocations.add('one', Date.now() - HOUR);
@@ -25,14 +25,14 @@ export function revocationsContract(implementation: Implementation): void {
       ]);
     }));
 
-  test('a revocation that no longer matters is forgotten when another comes', () =>
+  test('an expired revocation is removed when another is added', () =>
     withStore(implementation, async ({ revocations }) => {
       await revocations.add('old', Date.now() - HOUR);
       await revocations.add('new', Date.now() + HOUR);
       expect([await revocations.has('old'), await revocations.has('new')]).toEqual([false, true]);
     }));
 
-  test('who follows is told of a user that was changed or removed here, until it is enough', () =>
+  test('a follower is notified of users changed or removed here until it unsubscribes', () =>
     withStore(implementation, async (store) => {
       let told = 0;
       const end = store.revocations.follow(() => void told++);

@@ -1,4 +1,4 @@
-/** Sessions and events for the contract, small and easy to tell apart. */
+/** Small, distinguishable sessions and events for the contract. */
 import { BlockId, type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { EventStore, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
 
@@ -18,7 +18,7 @@ export const textEvent = (ref: SessionRef, seq: number, text = `text ${seq}`): D
   text,
 });
 
-/** `count` events that follow on from `expected`. */
+/** `count` events that continue from `expected`. */
 export const textEvents = (ref: SessionRef, expected: number, count: number): DurableEvent[] =>
   Array.from({ length: count }, (_, index) => textEvent(ref, expected + 1 + index));
 
@@ -46,7 +46,7 @@ export const recordOf = (
   ...changes,
 });
 
-/** Begins a session with one event, or with as many as the record says. */
+/** Creates a session with one event, or with as many as the record counts. */
 export const begin = (
   store: EventStore,
   ref: SessionRef,
@@ -59,7 +59,7 @@ export const begin = (
 export const seqsOf = (events: readonly DurableEvent[]): number[] => events.map((event) => event.seq);
 export const idsOf = (records: readonly SessionRecord[]): string[] => records.map(({ ref }) => ref.id);
 
-/** How a promise came out, so that many can be waited for at once. */
+/** The outcome of a promise, so that many can be awaited together. */
 export const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'written',

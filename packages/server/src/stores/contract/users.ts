@@ -11,7 +11,7 @@ const userOf = (name: string, changes: Partial<User> = {}): User => ({
 });
 
 export function usersContract(implementation: Implementation): void {
-  test('a user that was put is found by name, and no one else is', () =>
+  test('a stored user is found by its name only', () =>
     withStore(implementation, async (store) => {
       const ada = userOf('ada', { role: 'admin' });
       await store.put(ada);
@@ -19,7 +19,7 @@ export function usersContract(implementation: Implementation): void {
       for (const name of ['Ada', 'ada ', 'ad', '', '%']) expect(await store.find(name)).toBeNull();
     }));
 
-  test('putting a user of the same name replaces it', () =>
+  test('putting a user with the same name replaces it', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       const changed = userOf('ada', { role: 'developer', passwordHash: 'other', createdAt: 5 });
@@ -28,7 +28,7 @@ export function usersContract(implementation: Implementation): void {
       expect(await store.everyone()).toMatchObject([changed]);
     }));
 
-  test('every change begins another generation, and a user who takes over a name has none of those before', () =>
+  test('every change increments the token version, and a new user with an old name gets a new one', () =>
     withStore(implementation, async (store) => {
       const seen = new Set<string | undefined>();
       for (const role of ['user', 'user', 'admin', 'user'] as const) {
@@ -43,7 +43,7 @@ export function usersContract(implementation: Implementation): void {
       expect((await store.find('ada'))?.tokenVersion).not.toBe('');
     }));
 
-  test('users are listed by name, in the order of code points', () =>
+  test('users are listed by name, in code point order', () =>
     withStore(implementation, async (store) => {
       expect(await store.everyone()).toEqual([]);
       const names = ['Zoe', 'ada', 'bob', 'émile', '～', '😀'];
@@ -51,7 +51,7 @@ export function usersContract(implementation: Implementation): void {
       expect((await store.everyone()).map(({ name }) => name)).toEqual(names);
     }));
 
-  test('a user that was removed is gone, and removing again says that there was none', () =>
+  test('a removed user is gone, and removing again reports that there was none', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.put(userOf('bob'));
@@ -61,7 +61,7 @@ export function usersContract(implementation: Implementation): void {
       expect(await store.everyone()).toMatchObject([userOf('bob')]);
     }));
 
-  test('a name that is not Unicode text finds the user it was put by', () =>
+  test('a name that is not valid Unicode finds the user stored under it', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada \ud83d'));
       expect((await store.find('ada \ud83d'))?.name).toBe('ada \ufffd');

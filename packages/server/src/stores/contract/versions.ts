@@ -9,7 +9,7 @@ const LOUDER: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${eve
 export function versionsContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
-  test('events of older versions are read in the current one, beside events of the current one', async () => {
+  test('events of older versions are upcast when read, beside events of the current version', async () => {
     const upcasts: EventUpcast[] = [];
     await withStore(
       implementation,
@@ -29,7 +29,7 @@ export function versionsContract(implementation: Implementation): void {
     );
   });
 
-  test('an event of a newer version is refused by its session, type and version; those before it are read', async () => {
+  test('an event of a newer version is refused with its session, type and version; earlier events are read', async () => {
     const upcasts: EventUpcast[] = [];
     await withStore(
       implementation,

@@ -1,4 +1,4 @@
-/** Keeps everything in this process, for tests and for servers that may forget. */
+/** Stores everything in this process, for tests and for servers that need no persistence. */
 import {
   type ApprovalId,
   type DurableEvent,
@@ -29,12 +29,12 @@ import { openness } from '../shared/openness.ts';
 import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
 
-/** Events are kept as JSON, as on a disk: no one can change what is stored by changing what was read. */
+/** Events are stored as JSON, as on disk: changing a returned object does not change the stored one. */
 type Session = {
   readonly row: number;
   record: SessionRecord;
   readonly events: { readonly version: number; readonly body: string }[];
-  /** what it is found by, as in `holders` */
+  /** lookup keys, as in `holders` */
   readonly keys: Set<string>;
 };
 
@@ -180,7 +180,7 @@ function memorySessions(options: EventOptions) {
   };
 }
 
-/** Kept as JSON for the same reason as events. */
+/** Stored as JSON for the same reason as events. */
 function memoryPreferences() {
   const values = new Map<string, string>();
   return {
@@ -245,6 +245,6 @@ const matches = (
   (domain === undefined || record.domain === storable(domain)) &&
   (status === undefined || status.includes(record.status));
 
-/** Databases order by bytes of UTF-8. Comparing strings would put U+1F600 before U+FF5E. */
+/** Databases order by UTF-8 bytes. String comparison would put U+1F600 before U+FF5E. */
 const byCodePoint = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));

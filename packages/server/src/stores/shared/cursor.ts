@@ -1,4 +1,4 @@
-/** The place between two sessions of a list: opaque to clients, refused when it is not one of ours. */
+/** List cursors: opaque to clients, validated when they come back. */
 import { Fault } from '@parlance/protocol';
 
 export type Position = { readonly updatedAt: number; readonly row: number };

@@ -1,4 +1,4 @@
-/** Those who want to know that something has changed. */
+/** Listeners for changes. */
 export class Followers {
   readonly #followers = new Set<{ readonly changed: () => void }>();
 
@@ -6,7 +6,7 @@ export class Followers {
     return this.#followers.size;
   }
 
-  /** Returns what ends it. */
+  /** Returns the unsubscribe function. */
   add(changed: () => void): () => void {
     const follower = { changed };
     this.#followers.add(follower);

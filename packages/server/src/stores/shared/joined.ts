@@ -1,4 +1,4 @@
-/** Sessions, users, revocations and preferences of one place as one object. */
+/** Combines sessions, users, revocations and preferences of one place into one object. */
 
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';

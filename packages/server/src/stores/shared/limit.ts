@@ -1,4 +1,4 @@
-/** How many rows a caller wants, as a whole number that is safe to add one to. Less than none is none. */
+/** The requested row count as a safe integer that can be incremented; negative counts become 0. */
 const MOST = 2 ** 31;
 
 export const rowLimit = (limit: number): number => Math.min(Math.max(Math.trunc(limit), 0), MOST);

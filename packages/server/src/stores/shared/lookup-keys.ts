@@ -1,4 +1,4 @@
-/** What a session can be found by, as its events say. */
+/** Lookup keys of a session, derived from its events. */
 import type { ApprovalId, DurableEvent, TurnId } from '@parlance/protocol';
 import type { LookupKey } from '../../core/ports/event-store.ts';
 import { storable } from './text.ts';

@@ -1,4 +1,4 @@
-/** Any store, with its appends counted. */
+/** Wraps a store and counts its appends. */
 
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { Meter } from '../../core/ports/meter.ts';

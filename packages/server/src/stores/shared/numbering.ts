@@ -1,8 +1,8 @@
-/** What must hold of an append before a store looks at the session. A log with a gap could never be read again. */
+/** Validates an append before the store reads the session. A log with a gap could never be read again. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { SessionRecord } from '../../core/ports/event-store.ts';
 
-/** Throws where the caller has a bug: the events are of another session, or are not numbered from `expected` on. */
+/** Throws on a bug of the caller: events of another session, or not numbered from `expected` on. */
 export function checkNumbering(
   expected: number,
   events: readonly DurableEvent[],

@@ -1,10 +1,10 @@
-/** A store that is closed refuses everything, by rejecting. */
+/** Makes a closed store reject every operation. */
 export interface Openness {
-  /** The operation as a port wants it: whatever it throws, or that the store is closed, is a rejection. */
+  /** Wraps an operation: a thrown error or a closed store becomes a rejection. */
   whileOpen<Arguments extends unknown[], Result>(
     operation: (...given: Arguments) => Result,
   ): (...given: Arguments) => Promise<Awaited<Result>>;
-  /** False where it was closed already. */
+  /** Returns false if it was already closed. */
   close(): boolean;
 }
 

@@ -1,15 +1,15 @@
-/** An event as stores keep it: JSON, beside the version of the schema in which it was written. */
+/** The stored form of an event: JSON and the schema version it was written in. */
 import { type DurableEvent, type EventUpcast, Fault, parseDurableEvent, upcast } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 
 export type StoredRow = { readonly seq: number; readonly version: number; readonly body: string };
 
 export type EventOptions = {
-  /** how events of older versions are read; the current version follows from it */
+  /** upcasters for older versions; they determine the current version */
   readonly upcasts?: readonly EventUpcast[];
 };
 
-/** Throws where an event on disk is damaged or of a newer version: it must not be skipped or guessed at. */
+/** Throws if a stored event is damaged or of a newer version: it must not be skipped or guessed. */
 export function readStored(
   ref: SessionRef,
   { seq, version, body }: StoredRow,

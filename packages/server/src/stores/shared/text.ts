@@ -1,6 +1,6 @@
 /**
- * Text that every database can hold. A NUL and half of a surrogate pair become U+FFFD, in names as in titles, on
- * the way in and when looking up. Events need none of this: as JSON they carry both as escapes, unchanged.
+ * Text that every database can store. NUL and lone surrogates become U+FFFD, in names and titles, on write and on
+ * lookup. Events do not need this: JSON carries both as escapes.
  */
 import type { PrincipalId, SessionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/ports/event-store.ts';

@@ -6,7 +6,7 @@ import { checkNumbering } from '../shared/numbering.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
 
-/** An append on its way to the disk, as it was when it was asked for. */
+/** A pending append, serialized when it was requested. */
 export type Append = {
   readonly expected: number;
   /** JSON of the events, in order */
@@ -15,14 +15,14 @@ export type Append = {
   readonly record: SessionRecord;
 };
 
-/** Throws where it can never be written. */
+/** Throws if it can never be written. */
 export function makeAppend(expected: number, events: readonly DurableEvent[], record: SessionRecord): Append {
   checkNumbering(expected, events, record);
   const bodies = events.map((event) => JSON.stringify(event));
   return { expected, bodies, keys: lookupKeysOf(events), record };
 }
 
-/** To be called inside a transaction. Throws `AppendConflict` before it has written anything. */
+/** Call inside a transaction. Throws `AppendConflict` before it writes anything. */
 export function prepareAppend(database: Database, { upcasts }: EventOptions = {}): (append: Append) => void {
   const find = database.prepare<{ row: number; head: number }, [string, string]>(
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',

@@ -1,6 +1,6 @@
 /**
- * A program for `crash.test.ts`: several writers append to the folder for as long as they live. Each append is
- * printed as `session seq`, and only when it was acknowledged.
+ * A program for `crash.test.ts`: several writers append to the folder until the process is killed. Each append is printed
+ * as `session seq` after it was acknowledged.
  */
 import { writeSync } from 'node:fs';
 import { recordOf, refOf, textEvents } from '../contract/samples.ts';
@@ -17,7 +17,7 @@ async function writeForever(id: string): Promise<never> {
     const count = 1 + (head % 3);
     await store.append(head, textEvents(ref, head, count), recordOf(ref, head + count));
     head += count;
-    // not buffered: what is printed is out before the process can die
+    // unbuffered: printed before the process can die
     writeSync(1, `${id} ${head}\n`);
   }
 }

@@ -1,4 +1,4 @@
-/** A copy of the database as it is at one moment, also while a server writes to it. */
+/** Consistent copy of the database, also while a server writes to it. */
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { eventsTable, versionOf } from './migrations.ts';
 export type Contents = { readonly sessions: number; readonly events: number };
 
 /**
- * Copies the database of the data folder to `target`, which must not exist. Everything that was acknowledged before
- * the call is in it. The source is only read, and is not upgraded. Throws one clear error.
+ * Copies the database of the data folder to `target`, which must not exist. The copy contains everything acknowledged
+ * before the call. The source is only read, and is not upgraded. Throws an error with one clear line.
  */
 export function copyDatabase(folder: string, target: string): void {
   const path = join(folder, DATABASE_FILE);
   if (!existsSync(path)) throw new Error(`there is no database in ${folder}`);
   using source = openToRead(path);
-  // SQLite writes into an empty file, which then has this mode.
+  // SQLite writes into the empty file, which keeps this mode.
   const file = attempt(target, () => openSync(target, 'wx', 0o600));
   closeSync(file);
   attempt(target, () => {
@@ -25,7 +25,7 @@ export function copyDatabase(folder: string, target: string): void {
   });
 }
 
-/** Looks at everything in the database file, which is not changed. Throws one clear error where something is wrong. */
+/** Checks the whole database file without changing it. Throws an error with one clear line if it is damaged. */
 export function checkedContents(path: string): Contents {
   using database = openToRead(path);
   return attempt(path, () => {

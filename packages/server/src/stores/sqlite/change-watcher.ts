@@ -1,4 +1,4 @@
-/** Word of what other processes write to the database, such as `parlance user` beside a running server. */
+/** Detects writes by other processes, such as `parlance user` beside a running server. */
 import type { Database } from 'bun:sqlite';
 import { Followers } from '../shared/followers.ts';
 
@@ -6,14 +6,14 @@ const LOOK_MS = 250;
 
 export type ForeignWrites = {
   follow(changed: () => void): () => void;
-  /** Something that followers want to know of was written here. */
+  /** Notifies followers of a write by this process. */
   tell(): void;
   stop(): void;
 };
 
-/** Looks while there are followers, and does not keep the process alive. */
+/** Polls while there are followers; does not keep the process alive. */
 export function watchForeignWrites(database: Database): ForeignWrites {
-  // SQLite counts the commits of other connections for us; asking reads no page.
+  // SQLite counts commits of other connections; the query reads no page.
   const version = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const followers = new Followers();
   const current = () => version.get()?.data_version ?? null;
@@ -26,7 +26,7 @@ export function watchForeignWrites(database: Database): ForeignWrites {
       if (now === seen) return;
       seen = now;
     } catch {
-      // The disk is in trouble, which whoever reads or writes will say. What was missed is told when it is back.
+      // A disk failure is reported by the next read or write. Missed changes are noticed when the disk is back.
       seen = null;
       return;
     }

@@ -1,4 +1,4 @@
-/** Which sessions are wanted, as SQL. */
+/** Session filters as SQL. */
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { storable } from '../shared/text.ts';
 
@@ -33,7 +33,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
     conditions.push('instr(lower(title), lower($title)) > 0');
     values.title = storable(title);
   }
-  // Written as the partial indexes have it, so that they are used.
+  // Must match the condition of the partial indexes, so that SQLite uses them.
   if (awaitingApproval) conditions.push('approval IS NOT NULL');
   return { conditions, values };
 }

@@ -1,4 +1,4 @@
-/** The database file: opened so that a commit is on disk when it returns, and no one else can read it. */
+/** Opens the database file: commits are on disk when they return, and only the owner can read it. */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ export const DATABASE_FILE = 'parlance.db';
 export const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * The commit that makes the log this long (16 MB) also moves it into the database, while everyone waits. SQLite's own
- * thousand pages are a few dozen commits: pages that are written again and again would be moved each time.
+ * The commit that grows the log to this length (16 MB) also checkpoints it, which blocks all writers. SQLite's default of a
+ * thousand pages is a few dozen commits: frequently written pages would be copied each time.
  */
 const CHECKPOINT_PAGES = 4_000;
 
@@ -23,8 +23,8 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Closes an existing data folder to others. Left alone are folders that are plainly more than a data folder (the root of the file
- * system, a home, the current folder, one that many share), and those of another user.
+ * Restricts an existing data folder to its owner. Skips folders that are more than a data folder (the file system root, a
+ * home, the current folder, a shared one) and folders of another user.
  */
 export function closeToOthers(folder: string): void {
   const path = realpathSync(folder);
@@ -35,8 +35,8 @@ export function closeToOthers(folder: string): void {
 }
 
 /**
- * Throws one clear error where there is a database that we cannot use and that was not closed. Asked without the right
- * to write: the last to close a database that it may write to moves what is in the file beside it, and it is not ours.
+ * Throws an error with one clear line if there is an unusable database that was not closed. Opened read-only: the last
+ * writer to close a database checkpoints its log, and this database may not be ours.
  */
 export function checkDatabase(folder: string, options: EventOptions = {}): void {
   const path = join(folder, DATABASE_FILE);
@@ -48,7 +48,7 @@ export function checkDatabase(folder: string, options: EventOptions = {}): void 
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     versionOf(database, path, options);
   } catch (error) {
-    // a process that died has left something to do first, which a reader may not: who may write is asked again
+    // a dead process left a log that only a writer can recover: try again with write access
     if (!isReaderRefused(error)) throw notOurs(error, path);
   } finally {
     database?.close(true);
@@ -68,10 +68,10 @@ export type ConnectionOptions = EventOptions & {
   readonly exclusive?: boolean;
 };
 
-/** Throws one clear error, and has changed nothing, where the file is not a database that we can use. */
+/** Throws an error with one clear line, and changes nothing, if the file is not a usable database. */
 export function openConnection(folder: string, options: ConnectionOptions = {}): Database {
   const path = join(folder, DATABASE_FILE);
-  // SQLite gives its other files the mode of this one
+  // SQLite creates its other files with the mode of this one
   closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path, { readwrite: true, strict: true });
   try {
@@ -81,7 +81,7 @@ export function openConnection(folder: string, options: ConnectionOptions = {}):
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    // With the first read the log is there.
+    // The first read creates the log.
     versionOf(database, path, options);
     return database;
   } catch (error) {
@@ -90,7 +90,7 @@ export function openConnection(folder: string, options: ConnectionOptions = {}):
   }
 }
 
-/** A running server of an older version could not read its own database any more: an upgrade waits until it is gone. */
+/** A running server of an older version could not read an upgraded database: the upgrade waits until it has stopped. */
 function upgrade(database: Database, folder: string, options: ConnectionOptions): void {
   const path = join(folder, DATABASE_FILE);
   const isShared = !options.exclusive && stateOf(database, path, options) === 'older';
@@ -114,8 +114,8 @@ function lockForUpgrade(folder: string): () => void {
 }
 
 /**
- * Leaves one file behind that can be copied, unless another process still has the database open or the disk is full:
- * then what was written stays in the file beside it, and is found there at the next start.
+ * Leaves a single file that can be copied, unless another process has the database open or the disk is full: then the
+ * log stays beside it and is read at the next start.
  */
 export function closeConnection(database: Database): void {
   try {

@@ -5,7 +5,7 @@ import { conditionsOf, whereOf } from './conditions.ts';
 export function prepareCount(database: Database): (filter: SessionFilter) => number {
   return (filter) => {
     const { conditions, values } = conditionsOf(filter);
-    // `query` keeps the statement for the next time
+    // `query` caches the prepared statement
     const statement = database.query<{ count: number }, [typeof values]>(
       `SELECT count(*) AS count FROM sessions ${whereOf(conditions)}`,
     );

@@ -7,13 +7,13 @@ import { openSqliteStore } from './open.ts';
 const ROUNDS = 3;
 const ACKNOWLEDGED_BEFORE_THE_KILL = 200;
 
-test('every append that was acknowledged is there exactly once after kill -9, again and again', async () => {
+test('every acknowledged append is present exactly once after kill -9, repeatedly', async () => {
   using scratch = scratchFolder();
   const acknowledged = new Map<string, number>();
   for (let round = 0; round < ROUNDS; round += 1) {
     await appendUntilKilled(scratch.path, acknowledged);
 
-    // exclusive: the lock of the dead process is gone as well
+    // exclusive: the lock of the dead process is released too
     const store = openSqliteStore(scratch.path, { exclusive: true });
     expect(acknowledged.size).toBeGreaterThan(0);
     for (const [id, head] of acknowledged) {
@@ -27,7 +27,7 @@ test('every append that was acknowledged is there exactly once after kill -9, ag
   }
 }, 60_000);
 
-/** Notes the last acknowledged event of each session, also of those that came between the kill and the death. */
+/** Records the last acknowledged event of each session, including those between the kill and the exit. */
 async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {
   const program = join(import.meta.dir, 'appends-until-killed.ts');
   const child = Bun.spawn([process.execPath, program, folder], { stdout: 'pipe', stderr: 'inherit' });

@@ -1,16 +1,16 @@
-/** What SQLite and the file system complain about, in words: for clients, and for who runs the server. */
+/** Maps SQLite and file system errors to messages for clients and operators. */
 import { SQLiteError } from 'bun:sqlite';
 import { Fault } from '@parlance/protocol';
 
 type Trouble = {
-  /** codes of the file system, and of SQLite, whose SQLITE_IOERR stands for SQLITE_IOERR_WRITE too */
+  /** error codes of the file system and of SQLite; SQLITE_IOERR also matches SQLITE_IOERR_WRITE */
   readonly codes: readonly string[];
   readonly client: string;
   readonly operator: string;
 };
 
 const FULL: Trouble = {
-  // the file of shared memory could not be made larger
+  // the shared memory file could not grow
   codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
   client: 'The server has no space left to store anything.',
   operator: 'the disk is full',
@@ -50,16 +50,16 @@ const storageErrorOf = (error: unknown): Trouble | undefined => {
   return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
 };
 
-/** The disk or a quota has no room for what was to be written. */
+/** Whether the disk or a quota is full. */
 export const isFull = (error: unknown): boolean => storageErrorOf(error) === FULL;
 
-/** As an operation of the store throws it. What is not about the disk is left as it is. */
+/** The error that a store operation throws. Errors that are not about the disk are returned unchanged. */
 export function storageFault(error: unknown): unknown {
   const storageError = storageErrorOf(error);
   return storageError ? new Fault('storage_unavailable', storageError.client, { cause: error }) : error;
 }
 
-/** As a command or a start throws it: one line with the path. What is not about the disk is left as it is. */
+/** The error that a command or a start throws: one line with the path. Errors that are not about the disk are returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
   const storageError = storageErrorOf(error);
   if (!storageError) return error;
@@ -67,7 +67,7 @@ export function storageError(error: unknown, path: string): unknown {
   return new Error(`${path} cannot be used: ${storageError.operator} (${detail})`, { cause: error });
 }
 
-/** The operation, with what it throws said as a fault. */
+/** Runs the operation and maps what it throws to a fault. */
 export const withFaults =
   <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
   async (...given: Arguments): Promise<Awaited<Result>> => {

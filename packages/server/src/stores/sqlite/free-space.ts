@@ -1,28 +1,28 @@
-/** Whether the disk has room for what is asked of it. A probe of one page does not say that. */
+/** Checks free disk space. A probe of one page does not show whether a larger write would fit. */
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFull } from './errors.ts';
 
-/** With less the store counts as full, although small writes may still fit. */
+/** Below this the store counts as full, although small writes may still fit. */
 const LEAST_FREE_BYTES = 1024 * 1024;
 
-/** Rows come with their indexes and whole pages. */
+/** Rows are written with their indexes and in whole pages. */
 const OVERHEAD_BYTES = 256 * 1024;
 
 const SCRATCH_FILE = 'parlance.scratch';
 const PIECE = new Uint8Array(64 * 1024);
 
 export type FreeSpace = {
-  /** A write of that size is on the disk. */
+  /** Records that a write of that size succeeded. */
   kept(bytes: number): void;
-  /** A write of that size failed. */
+  /** Records that a write of that size failed. */
   failed(error: unknown, bytes: number): void;
-  /** Throws where hardly anything is free, or not as much as the last write needed that the disk did not take. */
+  /** Throws if hardly any space is free, or less than the last failed write needed. */
   check(): Promise<void>;
 };
 
 export function watchFreeSpace(folder: string): FreeSpace {
-  /** what the disk did not take; null where it took what came */
+  /** size of the last failed write; null after a success */
   let refused: number | null = null;
   return {
     kept(bytes) {
@@ -33,7 +33,7 @@ export function watchFreeSpace(folder: string): FreeSpace {
     },
     async check() {
       const { blocks, bavail, bsize } = await statfs(folder);
-      // A file system that does not count its blocks has none.
+      // A file system that does not count its blocks reports none.
       if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES) throw new NoSpace('hardly anything is free');
       if (refused === null) return;
       const wanted = refused;
@@ -43,7 +43,7 @@ export function watchFreeSpace(folder: string): FreeSpace {
   };
 }
 
-/** Really writes, since a quota is not seen in the figures of the file system. Leaves nothing behind. */
+/** Writes a real file, because quotas are not visible in the file system's figures. Removes it afterwards. */
 async function tryToWrite(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {

@@ -16,7 +16,7 @@ function openCounting(folder: string) {
   return { commits, store: openSqliteStore(folder, { onCommit: (appends) => commits.push(appends) }) };
 }
 
-test('appends that are asked for together share one commit', async () => {
+test('concurrent appends share one commit', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   const refs = Array.from({ length: 200 }, (_, index) => refOf('ada', `s${index}`));
@@ -27,7 +27,7 @@ test('appends that are asked for together share one commit', async () => {
   await store.close();
 });
 
-test('appends of handlers that run in the same turn of the event loop share one commit', async () => {
+test('appends in the same event loop turn share one commit', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   const handler = async (index: number) => {
@@ -39,7 +39,7 @@ test('appends of handlers that run in the same turn of the event loop share one 
   await store.close();
 });
 
-test('a conflict costs its own append alone and no commit of its own', async () => {
+test('a conflict fails only its own append and needs no commit', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
@@ -52,7 +52,7 @@ test('a conflict costs its own append alone and no commit of its own', async () 
   await store.close();
 });
 
-test('the queue does not grow without bound: a full group is written at once', async () => {
+test('the queue is bounded: a full group is written immediately', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   const appends = Array.from({ length: 2_500 }, (_, index) => begin(store, refOf('ada', `s${index}`)));
@@ -76,7 +76,7 @@ test('an append that the database refuses fails alone and leaves nothing behind'
   const [good, bad, later] = [refOf('ada', 'good'), refOf('ada', 'bad'), refOf('ada', 'later')];
   const outcomes = await Promise.all([
     outcomeOf(begin(store, good)),
-    // refused after its session row would have been written
+    // refused after its session row was written
     outcomeOf(begin(store, bad, { checkpoint: { version: 1.5, seq: 1, state: '{}' } })),
     outcomeOf(store.append(1, textEvents(bad, 1, 1), recordOf(bad, 2))),
     outcomeOf(begin(store, later)),
@@ -87,11 +87,11 @@ test('an append that the database refuses fails alone and leaves nothing behind'
   await store.close();
 });
 
-test('when the commit itself fails, the whole group is refused, nothing is kept, and the store goes on', async () => {
+test('if the commit fails, the whole group is refused, nothing is stored, and the store continues', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   await begin(store, refOf('ada', 'before'));
-  // a foreign key that is checked by COMMIT only
+  // a deferred foreign key, checked by COMMIT
   alter(
     scratch.path,
     `CREATE TABLE doomed (session INTEGER REFERENCES sessions (row) DEFERRABLE INITIALLY DEFERRED);
@@ -114,7 +114,7 @@ test('when the commit itself fails, the whole group is refused, nothing is kept,
   await store.close();
 });
 
-test('when the commit itself fails, an append that had failed before says why, and not why the commit did', async () => {
+test('if the commit fails, an append that failed before reports its own reason', async () => {
   using scratch = scratchFolder();
   const { store } = openCounting(scratch.path);
   const ref = refOf('ada', 'taken');
@@ -129,7 +129,7 @@ test('when the commit itself fails, an append that had failed before says why, a
   await store.close();
 });
 
-test('when the log cannot be made durable, all that was written or waits is refused, and so is what comes later', async () => {
+test('if the log cannot be synced, all pending and later writes are refused', async () => {
   using scratch = scratchFolder();
   using database = openConnection(scratch.path);
   const disk = Promise.withResolvers<void>();
@@ -159,7 +159,7 @@ test('when the log cannot be made durable, all that was written or waits is refu
 const numberOfSessions = (database: Database): unknown =>
   database.prepare('SELECT count(*) FROM sessions').values()[0]?.[0];
 
-test('when SQLite gives up the transaction in the middle, nothing of the group is written outside of it', async () => {
+test('if SQLite rolls back in the middle, nothing of the group is written outside of the transaction', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   alter(
@@ -178,7 +178,7 @@ test('when SQLite gives up the transaction in the middle, nothing of the group i
   await store.close();
 });
 
-test('when the disk is full, what was acknowledged is kept and smaller appends go on', async () => {
+test('if the disk is full, acknowledged events remain and smaller appends continue', async () => {
   using scratch = scratchFolder();
   using database = openConnection(scratch.path);
   const group = groupCommit(database, synced, prepareAppend(database), () => undefined);
@@ -194,7 +194,7 @@ test('when the disk is full, what was acknowledged is kept and smaller appends g
   expect(read(ref, 0, 10)).toEqual([textEvent(ref, 1, 'small'), textEvent(ref, 2, 'small again')]);
 });
 
-/** Changes the schema behind the store's back, to make it fail where it would not. */
+/** Changes the schema underneath the store to provoke failures. */
 function alter(folder: string, sql: string): void {
   using database = new Database(join(folder, 'parlance.db'));
   database.run(sql);

@@ -1,13 +1,12 @@
 /**
- * Many writes, one commit and one wait for the disk. What is asked for while the event loop is busy is collected, and
- * written in one transaction as soon as the loop comes around; what is asked for while the disk is waited for is
- * collected too, and written after that. Writes keep the order in which they were asked for.
+ * Group commit: many writes share one transaction and one sync. Writes requested in the same event loop turn are collected
+ * and written together; writes requested during a sync are collected and written after it. Writes keep their call order.
  */
 import type { Database } from 'bun:sqlite';
 import type { Log } from './log.ts';
 import { prepareTransaction } from './transaction.ts';
 
-/** A group that is this large is written at once, inside the call that filled it: the queue cannot grow further. */
+/** A group of this size is written immediately, inside the call that filled it, which bounds the queue. */
 const MOST_WRITES = 1_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
@@ -16,16 +15,16 @@ type Waiting<Write> = Asker & { readonly write: Write };
 
 export interface GroupCommit<Write> {
   /**
-   * Resolves when the write is on the disk. Rejects with what `perform` threw, in which case this write left nothing
-   * behind and the others go on; with why the transaction failed, in which case none of the group was kept; or with
-   * why the log could not be made durable.
+   * Resolves when the write is on disk. Rejects with what `perform` threw, in which case only this write is undone; with
+   * the reason why the transaction failed, in which case nothing of the group is stored; or with the reason why the log
+   * could not be synced.
    */
   add(write: Write, characters: number): Promise<void>;
-  /** Writes what is waiting, now. Resolves when nothing that was asked for before is under way. */
+  /** Writes the queue now. Resolves when everything requested before is done. */
   flush(): Promise<void>;
-  /** Ends with the sync that is under way; null where all that was committed is durable. Never rejects. */
+  /** Resolves with the current sync; null if all commits are durable. Never rejects. */
   pending(): Promise<void> | null;
-  /** Throws where nothing is taken any more. */
+  /** Throws if no more writes are accepted. */
   check(): void;
 }
 
@@ -33,19 +32,19 @@ export function groupCommit<Write>(
   database: Database,
   log: Pick<Log, 'sync'>,
   perform: (write: Write) => void,
-  /** told the number of writes that each COMMIT kept */
+  /** receives the number of writes of each commit */
   onCommit: (writes: number) => void,
 ): GroupCommit<Write> {
   const transaction = prepareTransaction(database);
   let group: Waiting<Write>[] = [];
   let characters = 0;
-  /** committed, and not on the disk yet */
+  /** committed, but not synced yet */
   let written: Asker[] = [];
   let syncing: Promise<void> | null = null;
   let scheduled: ReturnType<typeof setImmediate> | null = null;
   /**
-   * Why the log could not be made durable. A system may forget after it has said so which pages it did not write: a
-   * later success would mean nothing, so nothing is taken until the log was opened and read anew.
+   * Why the log could not be synced. After a failed sync the system may forget which pages it did not write, so a later
+   * success would mean nothing: writes are refused until the log was reopened and read again.
    */
   let broken: { readonly reason: unknown } | null = null;
 

@@ -6,8 +6,8 @@ import { conditionsOf, type Values, whereOf } from './conditions.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
 /**
- * Each combination of filters is a statement of its own, made when it is first asked for: so each finds its index.
- * Each status is a SELECT of its own, which the index gives in order, and SQLite merges them.
+ * Each combination of filters is a prepared statement of its own, so that each uses its index. Each status is a SELECT of
+ * its own, which the index returns in order, and SQLite merges them.
  */
 export function prepareList(database: Database): (query: SessionQuery) => SessionPage {
   const statements = new Map<string, Statement<unknown, [Values]>>();
@@ -36,7 +36,7 @@ export function prepareList(database: Database): (query: SessionQuery) => Sessio
     statuses?.forEach((one, index) => {
       values[`status${index}`] = one;
     });
-    // one more than is wanted tells whether there is a next page
+    // one extra row shows whether there is a next page
     const found = statementFor(branches ?? [whereOf(conditions)])
       .all({ ...values, limit: limit + 1, offset: rowLimit(query.offset ?? 0) })
       .map(parseRecord);

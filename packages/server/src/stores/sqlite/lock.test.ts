@@ -16,7 +16,7 @@ test('a second server is refused until the first has closed', async () => {
   await second.close();
 });
 
-test('another process is refused too', async () => {
+test('a second process is refused too', async () => {
   using scratch = scratchFolder();
   const first = openSqliteStore(scratch.path, { exclusive: true });
   const program = `
@@ -31,7 +31,7 @@ test('another process is refused too', async () => {
   await first.close();
 });
 
-test('users can be changed beside a running server, and the server sees it', async () => {
+test('users can be changed beside a running server, and the server notices', async () => {
   using scratch = scratchFolder();
   const server = openSqliteStore(scratch.path, { exclusive: true });
   const command = openSqliteStore(scratch.path);
@@ -43,7 +43,7 @@ test('users can be changed beside a running server, and the server sees it', asy
   await server.close();
 });
 
-test('many processes may open a new folder at the same moment', async () => {
+test('many processes may open a new folder concurrently', async () => {
   using scratch = scratchFolder();
   const program = `
     import { openSqliteStore } from ${JSON.stringify(`${import.meta.dir}/open.ts`)};
@@ -73,7 +73,7 @@ test('a command does not upgrade the database of a running server of an older ve
   await server.close();
   const newer = openNewer();
   expect((await newer.list({ limit: 5 })).sessions.length).toBe(2);
-  // The folder is locked for the upgrade alone.
+  // The folder is locked only for the upgrade.
   await openSqliteStore(scratch.path, { upcasts: [{}], exclusive: true }).close();
   await newer.close();
 });

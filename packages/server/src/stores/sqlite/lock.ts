@@ -1,12 +1,12 @@
 /**
- * One server per data folder. The lock is one that the operating system holds for the process, so that it is gone
- * when the process is, however it died. It is on a file of its own: other programs may still use the database.
+ * One server per data folder. The operating system holds the lock for the process, so it is released however the process
+ * ends. It is on a separate file: other programs may still use the database.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns what releases it. Throws where another server holds it. */
+/** Returns the release function. Throws if another server holds the lock. */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, 'parlance.lock');
   closeSync(openSync(path, 'a', 0o600));

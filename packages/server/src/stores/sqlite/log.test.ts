@@ -1,4 +1,4 @@
-/** When a write is acknowledged: after the log was made durable, and never before. */
+/** Writes are acknowledged after the log was synced, never before. */
 import { Database } from 'bun:sqlite';
 import { afterEach, expect, spyOn, test } from 'bun:test';
 import fs, { readlinkSync } from 'node:fs';
@@ -16,7 +16,7 @@ afterEach(() => {
   spied.mockImplementation(realSync);
 });
 
-/** A log whose syncs end when the test says so. */
+/** A log whose syncs the test completes. */
 function heldLog() {
   const held: PromiseWithResolvers<void>[] = [];
   return {
@@ -56,12 +56,12 @@ function openNotes(folder: string) {
   return { database, log, group, commits, ended, add, level, levels };
 }
 
-/** Two turns of the event loop: what was asked for is written in the first of them. */
+/** Two event loop turns: pending writes are written in the first of them. */
 const turn = async () => {
   for (let turns = 0; turns < 2; turns++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-test('what was asked for is acknowledged after the sync that follows its commit; what comes meanwhile shares the next', async () => {
+test('a write is acknowledged after the sync that follows its commit; writes during a sync share the next one', async () => {
   using scratch = scratchFolder();
   const { database, log, commits, ended, add } = openNotes(scratch.path);
   add('one');
@@ -84,7 +84,7 @@ test('what was asked for is acknowledged after the sync that follows its commit;
   database.close();
 });
 
-test('flushing writes at once, and ends when everything is durable', async () => {
+test('flush writes immediately and resolves when everything is durable', async () => {
   using scratch = scratchFolder();
   const { database, log, group, commits, ended, add } = openNotes(scratch.path);
   await group.flush();
@@ -102,7 +102,7 @@ test('flushing writes at once, and ends when everything is durable', async () =>
   database.close();
 });
 
-test('when the log cannot be made durable, nothing is acknowledged and nothing is taken any more', async () => {
+test('if the log cannot be synced, nothing is acknowledged and no more writes are accepted', async () => {
   using scratch = scratchFolder();
   const { database, log, group, commits, ended, add } = openNotes(scratch.path);
   add('one');
@@ -119,7 +119,7 @@ test('when the log cannot be made durable, nothing is acknowledged and nothing i
   database.close();
 });
 
-test('only appends leave the sync to us: every other commit waits for the disk itself', async () => {
+test('only appends use the asynchronous sync: every other commit syncs itself', async () => {
   using scratch = scratchFolder();
   const { database, add, level, levels } = openNotes(scratch.path);
   const [normal, full] = [1, 2];
@@ -129,7 +129,7 @@ test('only appends leave the sync to us: every other commit waits for the disk i
   database.close();
 });
 
-test('the store syncs its log, once for what is committed together, and acknowledges then', async () => {
+test('the store syncs its log once per commit, then acknowledges', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);
   const synced: string[] = [];
@@ -147,7 +147,7 @@ test('the store syncs its log, once for what is committed together, and acknowle
   await store.close();
 });
 
-test('a store that is closed while the disk is waited for ends what was asked for, and says that it is closed', async () => {
+test('a store closed during a sync completes the pending writes and then reports that it is closed', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);
   const held = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ test('a store that is closed while the disk is waited for ends what was asked fo
   await again.close();
 });
 
-test('a store whose log failed says what is wrong, to readiness too, until it was opened anew', async () => {
+test('a store with a failed log reports the reason, to readiness too, until it is reopened', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);
   await begin(store, refOf('ada', 'before'));

@@ -44,7 +44,7 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
   },
 };
 
-describe('what cannot be used is refused in one line and left as it was', () => {
+describe('an unusable database is refused in one line and left unchanged', () => {
   for (const [name, { make, says }] of Object.entries(REFUSED)) {
     test(name, async () => {
       using scratch = scratchFolder();
@@ -68,7 +68,7 @@ test('a refused folder is not left locked', () => {
   expect(open).toThrow('is not a Parlance database');
 });
 
-test('an empty file is taken for a new database, as after a crash before the first write', async () => {
+test('an empty file counts as a new database, as after a crash before the first write', async () => {
   using scratch = scratchFolder();
   writeFileSync(join(scratch.path, 'parlance.db'), '');
   const store = openSqliteStore(scratch.path);
@@ -76,7 +76,7 @@ test('an empty file is taken for a new database, as after a crash before the fir
   await store.close();
 });
 
-test('a database that is up to date is opened without a write', async () => {
+test('an up-to-date database is opened without a write', async () => {
   using scratch = scratchFolder();
   await openSqliteStore(scratch.path).close();
   const before = readFileSync(join(scratch.path, 'parlance.db'));
@@ -84,7 +84,7 @@ test('a database that is up to date is opened without a write', async () => {
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
 
-/** A database as an older release left it, with these sessions and their events. */
+/** A database as an older release left it, with these sessions and events. */
 function olderRelease(
   path: string,
   version: number,
@@ -107,7 +107,7 @@ function olderRelease(
   }
 }
 
-test('a database of the first release is upgraded where it is, and its sessions know what is new', async () => {
+test('a database of the first release is upgraded in place, and its sessions have the new columns', async () => {
   using scratch = scratchFolder();
   const turn = 'turn';
   const input = { type: 'input.accepted', input: 'i', parts: [], dialect: 'native' };
@@ -164,7 +164,7 @@ test('a database of the first release is upgraded where it is, and its sessions 
   await store.close();
 });
 
-test('sessions of an older release are found by their approvals and turns, and those that wait are listed', async () => {
+test('sessions of an older release are found by approvals and turns, and pending ones are listed', async () => {
   using scratch = scratchFolder();
   const path = join(scratch.path, 'parlance.db');
   const turn = { type: 'turn.started', turn: 'turn-1', input: 'i', agent: { id: 'a', name: 'A' } };

@@ -1,12 +1,12 @@
 /**
- * The shape of the database, as the steps that lead to it. `user_version` counts the steps that were taken. A step
- * that was released is never changed: another is added.
+ * The database schema as a list of migrations. `user_version` counts the applied ones. A released migration is never
+ * changed: another one is added.
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import type { EventOptions } from '../shared/stored-event.ts';
 
-/** "Parl" in ASCII: says that a SQLite file is ours. */
+/** "Parl" in ASCII: marks a SQLite file as ours. */
 export const APPLICATION_ID = 0x5061726c;
 
 export const MIGRATIONS: readonly string[] = [
@@ -165,7 +165,7 @@ export const MIGRATIONS: readonly string[] = [
     ), '')
   FROM since WHERE since.row = sessions.row;
   `,
-  // No row is written again by these, however many there are.
+  // These rewrite no row, however many there are.
   `
   ALTER TABLE facts RENAME TO events;
   ALTER TABLE events ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
@@ -180,18 +180,18 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** The step that named the table of events as it is named now. */
+/** The migration that gave the events table its current name. */
 const EVENTS_SINCE = 6;
 
-/** The table that holds the events in a database of this version. */
+/** Name of the events table in a database of this version. */
 export const eventsTable = (version: number): string => (version < EVENTS_SINCE ? 'facts' : 'events');
 
-/** Throws, and has written nothing, where the database is another program's or from a newer version. */
+/** Throws, and writes nothing, if the database belongs to another program or a newer version. */
 export function migrate(database: Database, path: string, options: EventOptions = {}): void {
   if (stateOf(database, path, options) === 'current') return;
   database.run('BEGIN IMMEDIATE');
   try {
-    // asked again: another process may have been here before the lock was ours
+    // checked again: another process may have upgraded before we got the lock
     for (const step of MIGRATIONS.slice(versionOf(database, path, options))) database.run(step);
     database.run('UPDATE event_version SET version = ?', [eventVersion(options.upcasts)]);
     database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -203,13 +203,13 @@ export function migrate(database: Database, path: string, options: EventOptions 
   }
 }
 
-/** `older`: there is a database, and an upgrade would change it. Throws as `versionOf` does. */
+/** `older`: the database exists and an upgrade would change it. Throws like `versionOf`. */
 export function stateOf(
   database: Database,
   path: string,
   options: EventOptions = {},
 ): 'new' | 'older' | 'current' {
-  // in one transaction: another process may be making the database at this moment
+  // in one transaction: another process may be creating the database now
   return database.transaction(() => {
     const version = versionOf(database, path, options);
     if (version === 0) return 'new';
@@ -218,7 +218,7 @@ export function stateOf(
   })();
 }
 
-/** How many steps were taken. Throws where the database is another program's or from a newer version. */
+/** Number of applied migrations. Throws if the database belongs to another program or a newer version. */
 export function versionOf(database: Database, path: string, { upcasts }: EventOptions = {}): number {
   const application = numberFrom(database, 'SELECT application_id AS value FROM pragma_application_id');
   if (application !== APPLICATION_ID) {

@@ -9,7 +9,7 @@ import { openSqliteStore } from './open.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test('the folder and the files in it are for the owner of the process alone', async () => {
+test('the folder and its files are accessible to the owner only', async () => {
   using scratch = scratchFolder();
   const folder = join(scratch.path, 'deep', 'data');
   const store = openSqliteStore(folder);
@@ -19,7 +19,7 @@ test('the folder and the files in it are for the owner of the process alone', as
   await store.close();
 });
 
-test('a folder and a lock that were there with wider rights are closed to others', async () => {
+test('an existing folder and lock with wider permissions are restricted', async () => {
   using scratch = scratchFolder();
   const folder = join(scratch.path, 'data');
   mkdirSync(folder);
@@ -32,7 +32,7 @@ test('a folder and a lock that were there with wider rights are closed to others
   await store.close();
 });
 
-test('a folder that many share is not closed to them', async () => {
+test('a shared folder is not restricted', async () => {
   using scratch = scratchFolder();
   const folder = join(scratch.path, 'shared');
   mkdirSync(folder);
@@ -42,7 +42,7 @@ test('a folder that many share is not closed to them', async () => {
   await store.close();
 });
 
-test('a closed store leaves one file that holds everything', async () => {
+test('a closed store leaves one file with everything', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path, { exclusive: true });
   const writing = begin(store, refOf('ada', 'first'));
@@ -61,7 +61,7 @@ test('commits are synced to disk before they are acknowledged', async () => {
   expect(database.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 });
 });
 
-test('a fact that was damaged on disk is reported by its number and not skipped', async () => {
+test('an event damaged on disk is reported by its number and not skipped', async () => {
   using scratch = scratchFolder();
   const ref = refOf('ada', 'first');
   const store = openSqliteStore(scratch.path);

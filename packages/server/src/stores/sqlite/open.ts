@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file in the data folder. Every promise of the ports, and group commit. */
+/** The embedded store: one SQLite file in the data folder. Implements all store ports, with group commit. */
 import type { Database } from 'bun:sqlite';
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
@@ -29,15 +29,15 @@ import { prepareSize } from './size.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
-  /** for servers: no other exclusive opener may use the folder at the same time, nor upgrade its database */
+  /** for servers: no other exclusive opener may use the folder or upgrade its database at the same time */
   readonly exclusive?: boolean;
-  /** told the number of appends that each commit kept */
+  /** receives the number of appends of each commit */
   readonly onCommit?: (appends: number) => void;
 };
 
 /**
- * Throws one clear error where the folder is in use by another server or cannot be used, or its database is not ours,
- * too new or damaged. Nothing that was there has changed then.
+ * Throws an error with one clear line if the folder is in use by another server or unusable, or its database is not ours,
+ * too new or damaged. Changes nothing in that case.
  */
 export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
   try {
@@ -93,7 +93,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
-  /** What can still be lost has not happened yet: a reader who saw it now would be told of it again. */
+  /** Unsynced data can still be lost: reads wait until it is durable, so that no reader sees it twice. */
   const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
     const readNow = whileOpen(read);
     return async (...given: Arguments) => {
@@ -127,12 +127,12 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     }),
     size: whileOpen(size.current),
     erase: whileOpen((ref) => {
-      // What was asked for before it is written before it.
+      // Earlier requests are written first.
       void appends.flush();
       size.forget();
       return erase(ref);
     }),
-    /** What is waiting is written first. Closing again does nothing. */
+    /** Writes the queue first. Closing again does nothing. */
     async close() {
       if (!close()) return;
       writes.stop();

@@ -1,6 +1,6 @@
 /**
- * A machine that loses power keeps what was synced, and of what came after it any part: here the log beside the
- * database is cut, or its end is rubbish, at every kind of place behind what was acknowledged.
+ * After a power loss, synced data is complete and any part of later data may be there: these tests truncate or corrupt the
+ * log at various positions after the acknowledged part.
  */
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { openSqliteStore } from './open.ts';
 const APPENDS = 8;
 const ref = refOf('ada', 'powerless');
 
-/** What comes of the bytes that were not synced. */
+/** Variants of the unsynced bytes. */
 const LOSSES: Readonly<Record<string, (log: Buffer, synced: number, next: number) => Buffer>> = {
   'nothing of it was written': (log, synced) => log.subarray(0, synced),
   'a byte of it was written': (log, synced) => log.subarray(0, synced + 1),
@@ -24,7 +24,7 @@ const LOSSES: Readonly<Record<string, (log: Buffer, synced: number, next: number
     Buffer.from(log.subarray(0, next)).fill(0xa5, (synced + next) >> 1),
 };
 
-test('what was acknowledged is there after the power was lost in a later write, and nothing half', async () => {
+test('acknowledged events survive a power loss during a later write, and nothing is half written', async () => {
   using scratch = scratchFolder();
   const [folder, file] = [join(scratch.path, 'whole'), DATABASE_FILE];
   const store = openSqliteStore(folder);

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** The version is written as it is: a page goes to the disk, and nothing has changed. */
+/** Writes the unchanged version: a page goes to disk, and nothing changes. */
 export function prepareProbe(database: Database): () => void {
   const version = database.prepare<{ version: number }, []>(
     'SELECT user_version AS version FROM pragma_user_version',

@@ -9,7 +9,7 @@ import { migrate } from './migrations.ts';
 
 const owner = PrincipalId.parse('ada');
 
-/** The plans of the statements that `work` runs; they depend on the schema alone, not on what is stored. */
+/** The plans of the statements that `work` runs; they depend only on the schema. */
 function plansOf(database: Database, work: (recorded: Database) => void): string[] {
   const statements = new Set<string>();
   const recorded = new Proxy(database, {
@@ -29,7 +29,7 @@ function plansOf(database: Database, work: (recorded: Database) => void): string
   });
 }
 
-describe('no row is read that is not wanted, however many sessions there are', () => {
+describe('queries read only matching rows, however many sessions there are', () => {
   let database: Database;
   beforeAll(() => {
     database = new Database(':memory:', { strict: true });
@@ -56,7 +56,7 @@ describe('no row is read that is not wanted, however many sessions there are', (
     },
   };
   for (const [name, { filter, index }] of Object.entries(LISTS)) {
-    test(`${name} are searched by an index and come in its order`, () => {
+    test(`${name} use an index and its order`, () => {
       for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
         const read = plan.filter((step) => step.includes('sessions'));
         expect(read.length).toBeGreaterThan(0);
@@ -66,7 +66,7 @@ describe('no row is read that is not wanted, however many sessions there are', (
     });
   }
 
-  test('approvals of everyone are an index of their own, read in its order', () => {
+  test('approvals of all owners have their own index, read in order', () => {
     const filter = { awaitingApproval: true, archived: 'included' } as const;
     for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
       expect(plan.find((step) => step.includes('sessions'))).toMatch(
@@ -78,7 +78,7 @@ describe('no row is read that is not wanted, however many sessions there are', (
     expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
   });
 
-  test('an approval and a turn are looked up by their key', () => {
+  test('an approval and a turn are looked up by primary key', () => {
     const plan = plansOf(database, (recorded) => {
       const lookup = prepareLookup(recorded);
       lookup({ kind: 'approval', id: ApprovalId.parse('one') }, { owner });

@@ -1,9 +1,9 @@
-/** A session's row and its record. */
+/** Session rows and records. */
 import { ApprovalId, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRecord } from '../../core/ports/event-store.ts';
 
-/** To be selected by everyone who wants a record. */
+/** The columns of a record. */
 export const SELECT_RECORD = `
   SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
     message_count, created_at, updated_at, head,
@@ -35,7 +35,7 @@ const Row = z.object({
 
 const Labels = z.record(z.string(), z.string());
 
-/** Throws where the row was not written by us. */
+/** Throws if the row was not written by us. */
 export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
   const {
     row,

@@ -1,19 +1,19 @@
-/** About how many bytes everything takes. */
+/** Approximate size of all data in bytes. */
 import type { Database } from 'bun:sqlite';
 
-/** The database is asked again when this part of what it takes was added, or after this time: others write, too. */
+/** The database is measured again after this relative growth, or after this time, because other processes write too. */
 const PART = 0.01;
 const AGAIN_MS = 1_000;
 
 export interface Size {
   current(): number;
   add(characters: number): void;
-  /** What is taken may have become less. */
+  /** Data may have been removed. */
   forget(): void;
 }
 
 export function prepareSize(database: Database): Size {
-  // What is in use: pages that were freed are written again before the file grows.
+  // Counts used pages: freed pages are reused before the file grows.
   const statement = database.prepare<{ bytes: number }, []>(
     `SELECT (page_count - freelist_count) * page_size AS bytes
      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,

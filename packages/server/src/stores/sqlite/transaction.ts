@@ -1,12 +1,12 @@
-/** A transaction whose parts may fail one by one. */
+/** Transactions whose parts may fail individually. */
 import type { Database } from 'bun:sqlite';
 
 export type Outcome = { ok: true } | { ok: false; error: unknown };
 
 export interface Transaction {
-  /** All of the work, or none of it and a throw. It is durable when the log was synced, which the caller sees to. */
+  /** Runs all of the work, or none of it and throws. Durable after the log was synced, which is up to the caller. */
   run(work: () => void): void;
-  /** A part of the work that may fail by itself. Throws where SQLite gave up the whole transaction for it. */
+  /** Runs a part that may fail alone. Throws if SQLite rolled back the whole transaction. */
   attempt(work: () => void): Outcome;
 }
 
@@ -20,7 +20,7 @@ export function prepareTransaction(database: Database): Transaction {
 
   return {
     run(work) {
-      // Not prepared: SQLite carries out this one when it compiles it. Everyone else's commits wait for the disk.
+      // Not prepared: SQLite executes this pragma when it compiles it. All other commits sync themselves.
       database.run('PRAGMA synchronous = NORMAL');
       try {
         begin.run();
@@ -41,7 +41,7 @@ export function prepareTransaction(database: Database): Transaction {
         release.run();
         return { ok: true };
       } catch (error) {
-        // a full disk or an I/O error rolls everything back: what follows would be written outside a transaction
+        // a full disk or an I/O error rolls everything back: later statements would run outside of a transaction
         if (!database.inTransaction) throw error;
         undo.run();
         release.run();
