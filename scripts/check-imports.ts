@@ -1,7 +1,7 @@
 /**
  * The import rule of the server: core ← http ← dialects; core ← providers | tools | stores | auth | telemetry; all of them
  * ← compose and main. A dialect sees the core through `core/api/index.ts` only. `copilot/` imports the protocol alone.
- * `openapi/` imports schemas of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
+ * `describe/` imports descriptions of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
  * import anything; only tests import `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
@@ -25,7 +25,7 @@ const ROOMS = [
   'auth',
   'telemetry',
   'copilot',
-  'openapi',
+  'describe',
 ];
 
 /** The room of a file of the server, `root` for those beside the rooms; null for files of other packages. */
@@ -59,8 +59,8 @@ function allowed(from: string, to: string): boolean {
       return to === join(SERVER, 'core/api/index.ts') || target === 'http' || target === 'copilot';
     case 'providers':
       return target === 'core' || target === 'wires' || target === 'copilot';
-    case 'openapi':
-      return target === 'dialects' && /\/(schemas|request)\.ts$/.test(to);
+    case 'describe':
+      return target === 'dialects' && /\/(describe|description)\.ts$/.test(to);
     case 'tools':
       return target === 'core' || target === 'copilot';
     case 'auth':

@@ -378,8 +378,8 @@ export function app(ctx: DialectContext, channels: OpenChannels, operations: Ope
   consoleRoutes(routes, CONSOLE_FOLDER);
   // Made when it is first asked for, so that nobody else pays for it.
   routes.get('/openapi.json', async (c) => {
-    const { servedDocument } = await import('./openapi/served.ts');
-    return c.body(servedDocument(), 200, { 'content-type': 'application/json' });
+    const { openApiJson } = await import('./describe/served.ts');
+    return c.body(openApiJson(), 200, { 'content-type': 'application/json' });
   });
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {

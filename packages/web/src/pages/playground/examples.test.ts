@@ -5,9 +5,9 @@ import type { z } from 'zod';
 import * as agentloop from '../../../../server/src/dialects/agentloop/schemas.ts';
 import * as broadcast from '../../../../server/src/dialects/broadcast/schemas.ts';
 import * as conversations from '../../../../server/src/dialects/conversations/requests.ts';
+import { description as copilot } from '../../../../server/src/dialects/copilot/describe.ts';
 import * as extension from '../../../../server/src/dialects/extension/schemas.ts';
 import * as pusher from '../../../../server/src/dialects/pusher/protocol.ts';
-import { copilot } from '../../../../server/src/openapi/endpoints/copilot.ts';
 import { EXAMPLES, type Known, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
 
 /** Everything that the server takes from a client of each dialect. */

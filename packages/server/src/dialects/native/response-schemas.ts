@@ -19,7 +19,7 @@ import {
   Usage,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import { named } from '../endpoint.ts';
+import { named } from '../shared/description.ts';
 
 const Input = z.record(z.string(), z.json());
 const Position = z.number().int().min(0);

@@ -1,10 +1,10 @@
 /** Real answers fit what is described, and have no field that is not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { z } from 'zod';
+import type { Endpoint } from '../dialects/shared/description.ts';
 import { startTestServer, type TestServer } from '../testing/server.ts';
-import { openApiText } from './document.ts';
-import type { Endpoint } from './endpoint.ts';
-import { SECTIONS } from './sections.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
+import { openApiText } from './openapi.ts';
 
 const SESSION = '59adf5f0-cddb-42dd-a20d-658ac57278fd';
 const DOM =
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const endpoints = SECTIONS.flatMap((section) => section.endpoints);
+const endpoints = DESCRIPTIONS.flatMap((section) => section.endpoints);
 
 function described(method: string, path: string): Endpoint {
   const fits = ({ path: pattern }: Endpoint) =>
@@ -57,7 +57,7 @@ async function asked<Body = unknown>(
 test('GET /openapi.json is the description, for anybody', async () => {
   const response = await fetch(`${server.http}/openapi.json`);
   expect(response.headers.get('content-type')).toStartWith('application/json');
-  expect(await response.text()).toBe(openApiText());
+  expect(await response.text()).toBe(openApiText(DESCRIPTIONS));
 });
 
 test('copilot: accounts', async () => {

@@ -1,12 +1,4 @@
-import {
-  AgentsQuery,
-  Credentials,
-  ListQuery,
-  MessagesQuery,
-  NewConversation,
-  ToolRunsQuery,
-  WorkflowLogsQuery,
-} from '../../dialects/conversations/schemas.ts';
+import { type Answers, type Description, named } from '../shared/description.ts';
 import {
   Agent,
   Agents,
@@ -25,8 +17,16 @@ import {
   ToolRuns,
   Tools,
   WorkflowLogs,
-} from '../answers/conversations.ts';
-import { type Answers, named, type Section } from '../endpoint.ts';
+} from './response-schemas.ts';
+import {
+  AgentsQuery,
+  Credentials,
+  ListQuery,
+  MessagesQuery,
+  NewConversation,
+  ToolRunsQuery,
+  WorkflowLogsQuery,
+} from './schemas.ts';
 
 const ERRORS = {
   401: 'No token, a bad one, or the wrong password',
@@ -39,9 +39,9 @@ const ERRORS = {
 const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
   Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: Detail }]));
 
-export const conversations: Section = {
-  tag: 'conversations',
-  description:
+export const description: Description = {
+  title: 'Conversations',
+  summary:
     'Multi-agent applications with logins. The conversation itself goes over a WebSocket at /ws?token=….',
   endpoints: [
     {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { named, type Section } from '../endpoint.ts';
+import { type Description, named } from '../dialects/shared/description.ts';
 
 const OpenApiDocument = named(
   'OpenApiDocument',
@@ -17,9 +17,9 @@ const Unready = named(
 );
 const Refused = named('Refused', z.object({ error: z.string(), detail: z.string() }));
 
-export const server: Section = {
-  tag: 'server',
-  description: 'About the server itself.',
+export const description: Description = {
+  title: 'Server',
+  summary: 'About the server itself.',
   endpoints: [
     {
       method: 'get',

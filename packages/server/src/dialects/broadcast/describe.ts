@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { named, type Section } from '../endpoint.ts';
+import { type Description, named } from '../shared/description.ts';
 
 const Health = named('BroadcastHealth', z.object({ status: z.literal('ok') }));
 const Refusal = named('BroadcastRefusal', z.object({ error: z.string(), detail: z.string() }));
 const Settings = named('BroadcastConfig', z.object({ max_iterations: z.number(), working_dir: z.string() }));
 
-export const broadcast: Section = {
-  tag: 'broadcast',
-  description: 'Chat pages. The conversation itself goes over a WebSocket at /ws.',
+export const description: Description = {
+  title: 'Chat page',
+  summary: 'Chat pages. The conversation itself goes over a WebSocket at /ws.',
   endpoints: [
     {
       method: 'get',

@@ -1,18 +1,5 @@
-import { InteractRequest } from '../../dialects/copilot/request.ts';
-import {
-  ActiveTaskQuery,
-  ArchiveBody,
-  DomainPath,
-  InitBody,
-  KnowledgeQuery,
-  ListQuery,
-  LoginBody,
-  MessagesQuery,
-  Preferences,
-  RenameBody,
-  SessionPath,
-  StatusQuery,
-} from '../../dialects/copilot/schemas.ts';
+import { type Answers, type Description, type Endpoint, named } from '../shared/description.ts';
+import { InteractRequest } from './request.ts';
 import {
   Account,
   ActiveTask,
@@ -30,8 +17,21 @@ import {
   SessionPage,
   SessionRenamed,
   SessionShown,
-} from '../answers/copilot.ts';
-import { type Answers, type Endpoint, named, type Section } from '../endpoint.ts';
+} from './response-schemas.ts';
+import {
+  ActiveTaskQuery,
+  ArchiveBody,
+  DomainPath,
+  InitBody,
+  KnowledgeQuery,
+  ListQuery,
+  LoginBody,
+  MessagesQuery,
+  Preferences,
+  RenameBody,
+  SessionPath,
+  StatusQuery,
+} from './schemas.ts';
 
 const ERRORS = {
   400: 'VALIDATION_ERROR: what was sent does not fit',
@@ -193,8 +193,8 @@ const accounts: readonly Endpoint[] = [
   },
 ];
 
-export const copilot: Section = {
-  tag: 'copilot',
-  description: 'The Browser Copilot and its side panel. Pushes go to the channel private-session-<id>.',
+export const description: Description = {
+  title: 'Browser copilot',
+  summary: 'The Browser Copilot and its side panel. Pushes go to the channel private-session-<id>.',
   endpoints: [...tasks, ...sessions, ...accounts],
 };

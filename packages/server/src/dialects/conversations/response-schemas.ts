@@ -1,8 +1,8 @@
 /** What the REST side of `conversations` answers. */
 import { Permission, Role } from '@parlance/protocol';
 import { z } from 'zod';
-import { RUN_STATUSES } from '../../dialects/conversations/schemas.ts';
-import { named } from '../endpoint.ts';
+import { named } from '../shared/description.ts';
+import { RUN_STATUSES } from './schemas.ts';
 
 export const Token = named(
   'Token',

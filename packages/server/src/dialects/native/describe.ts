@@ -1,12 +1,8 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
-import {
-  Answer,
-  CommandHeaders,
-  EventsQuery,
-  PageQuery,
-  SessionsQuery,
-} from '../../dialects/native/schemas.ts';
+import { type Description, named } from '../shared/description.ts';
+import { admin } from './describe-admin.ts';
+import { nativeErrors as errors } from './described-errors.ts';
 import {
   About,
   ApprovalList,
@@ -17,14 +13,12 @@ import {
   GrantRevoked,
   SessionList,
   SessionView,
-} from '../answers/native.ts';
-import { named, type Section } from '../endpoint.ts';
-import { nativeErrors as errors } from '../native-errors.ts';
-import { admin } from './native-admin.ts';
+} from './response-schemas.ts';
+import { Answer, CommandHeaders, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
 
-export const native: Section = {
-  tag: 'native',
-  description: 'The core’s own words: sessions, events, commands, approvals.',
+export const description: Description = {
+  title: 'Scripts and the SDK',
+  summary: 'The core’s own words: sessions, events, commands, approvals.',
   endpoints: [
     {
       method: 'get',

@@ -1,6 +1,6 @@
 /** Schemas of the code as schemas of the document. */
 import { z } from 'zod';
-import { COMPONENTS } from './endpoint.ts';
+import { COMPONENTS } from '../dialects/shared/description.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 

@@ -1,5 +1,5 @@
-import { NativeError } from './answers/native.ts';
-import type { Answers } from './endpoint.ts';
+import type { Answers } from '../shared/description.ts';
+import { NativeError } from './response-schemas.ts';
 
 const ERRORS = {
   400: 'What was sent does not fit; the message names the field',

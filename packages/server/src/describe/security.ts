@@ -1,5 +1,5 @@
 /** What a caller shows, and where. */
-import type { Security } from './endpoint.ts';
+import type { Security } from '../dialects/shared/description.ts';
 
 export type Requirement = Readonly<Record<string, readonly string[]>>;
 

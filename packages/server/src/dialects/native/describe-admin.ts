@@ -1,9 +1,10 @@
 /** Looking after the server. */
-import { NewPassword, NewUser, PageQuery, UserChange } from '../../dialects/native/schemas.ts';
-import { Token } from '../answers/conversations.ts';
-import { DoorList, McpServerList, StandingGrants, User, UserList } from '../answers/native.ts';
-import { type Endpoint, named } from '../endpoint.ts';
-import { nativeErrors as errors } from '../native-errors.ts';
+
+import { Token } from '../conversations/response-schemas.ts';
+import { type Endpoint, named } from '../shared/description.ts';
+import { nativeErrors as errors } from './described-errors.ts';
+import { DoorList, McpServerList, StandingGrants, User, UserList } from './response-schemas.ts';
+import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
 
 export const admin: readonly Endpoint[] = [
   {

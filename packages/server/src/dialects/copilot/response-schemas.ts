@@ -1,7 +1,7 @@
 /** What `copilot` answers. Fields of an interaction are told inside `data` and again at the top. */
 import { z } from 'zod';
-import { CopilotSessionStatus, Preferences, Uuid } from '../../dialects/copilot/schemas.ts';
-import { named } from '../endpoint.ts';
+import { named } from '../shared/description.ts';
+import { CopilotSessionStatus, Preferences, Uuid } from './schemas.ts';
 
 const Data = z.record(z.string(), z.json());
 const wrapped = <Schema extends z.ZodType>(data: Schema) => z.object({ success: z.literal(true), data });

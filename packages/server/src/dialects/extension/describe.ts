@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { named, type Section } from '../endpoint.ts';
+import { type Description, named } from '../shared/description.ts';
 
 const Health = named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }));
 const SummaryRequest = named(
@@ -15,9 +15,9 @@ const ExtensionError = named(
   z.object({ error: z.string(), details: z.string().optional() }),
 );
 
-export const extension: Section = {
-  tag: 'extension',
-  description: 'Browser extensions. The conversation itself goes over a WebSocket at / or /extension.',
+export const description: Description = {
+  title: 'Browser extension',
+  summary: 'Browser extensions. The conversation itself goes over a WebSocket at / or /extension.',
   endpoints: [
     {
       method: 'get',

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { openChannels } from '../compose/channels.ts';
 import { loadConfig } from '../config/config.ts';
 import { FAULTS } from '../dialects/copilot/envelope.ts';
+import { CopilotError } from '../dialects/copilot/response-schemas.ts';
+import { COMPONENTS } from '../dialects/shared/description.ts';
 import type { DialectContext } from '../dialects/shared/dialect.ts';
 import { app } from '../main.ts';
 import type { Operations } from '../telemetry/routes.ts';
-import { CopilotError } from './answers/copilot.ts';
-import { type Operation, openApiDocument, openApiText, VERSION } from './document.ts';
-import { COMPONENTS } from './endpoint.ts';
-import { SECTIONS } from './sections.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
+import { type Operation, openApiDocument, openApiText, VERSION } from './openapi.ts';
 
 const ROOT = join(import.meta.dir, '../../../..');
-const document = openApiDocument();
+const document = openApiDocument(DESCRIPTIONS);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
 );
@@ -40,7 +40,7 @@ function within(value: unknown, visit: (inner: Record<string, unknown>) => void)
 }
 
 test('the file that is checked in is what the code says', async () => {
-  expect(await Bun.file(join(ROOT, 'docs/openapi.json')).text()).toBe(openApiText());
+  expect(await Bun.file(join(ROOT, 'docs/openapi.json')).text()).toBe(openApiText(DESCRIPTIONS));
   expect(VERSION).toBe((await Bun.file(join(ROOT, 'packages/server/package.json')).json()).version);
 });
 
@@ -49,7 +49,9 @@ test('every route is described, and what is described is a route', () => {
 });
 
 test('no endpoint is described twice', () => {
-  const all = SECTIONS.flatMap(({ endpoints }) => endpoints.map(({ method, path }) => `${method} ${path}`));
+  const all = DESCRIPTIONS.flatMap(({ endpoints }) =>
+    endpoints.map(({ method, path }) => `${method} ${path}`),
+  );
   expect(all.length).toBe(operations.length);
 });
 

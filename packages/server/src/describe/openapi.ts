@@ -1,8 +1,8 @@
-/** The OpenAPI 3.1 description of every HTTP endpoint, made of the schemas that the routes check with. */
+/** The OpenAPI 3.1 document of every HTTP endpoint, built from the schemas that the routes check with. */
 import type { z } from 'zod';
-import type { Answer, Endpoint } from './endpoint.ts';
-import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './schemas.ts';
-import { SECTIONS } from './sections.ts';
+import type { Answer, Endpoint } from '../dialects/shared/description.ts';
+import type { Described } from './descriptions.ts';
+import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './json-schema.ts';
 import { type Requirement, SCHEMES, SECURITY } from './security.ts';
 
 export type Parameter = {
@@ -37,12 +37,12 @@ export type OpenApiDocument = {
 
 export const VERSION = '0.1.0';
 
-export function openApiDocument(): OpenApiDocument {
+export function openApiDocument(descriptions: readonly Described[]): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const { tag, endpoints } of SECTIONS) {
+  for (const { name, endpoints } of descriptions) {
     for (const endpoint of endpoints) {
       const operations = paths[endpoint.path] ?? {};
-      operations[endpoint.method] = operation(endpoint, tag);
+      operations[endpoint.method] = operation(endpoint, name);
       paths[endpoint.path] = operations;
     }
   }
@@ -55,14 +55,15 @@ export function openApiDocument(): OpenApiDocument {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: SECTIONS.map(({ tag, description }) => ({ name: tag, description })),
+    tags: descriptions.map(({ name, summary }) => ({ name, description: summary })),
     paths,
     components: { schemas: componentSchemas(), securitySchemes: SCHEMES },
   };
 }
 
-/** As it is checked in, and as it is served. */
-export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+/** The document as it is checked in and served. */
+export const openApiText = (descriptions: readonly Described[]): string =>
+  `${JSON.stringify(openApiDocument(descriptions), null, 2)}\n`;
 
 function operation(endpoint: Endpoint, tag: string): Operation {
   const { method, path, summary, security, body, bodyTypes = ['application/json'], answers } = endpoint;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ChannelRequest, eventSchemas, UserRequest } from '../../dialects/pusher/schemas.ts';
-import { type Answers, named, type Section } from '../endpoint.ts';
+import { type Answers, type Description, named } from '../shared/description.ts';
+import { ChannelRequest, eventSchemas, UserRequest } from './schemas.ts';
 
 const { Trigger, Batch } = eventSchemas();
 const info = z
@@ -44,9 +44,9 @@ const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
 
 const FORM_OR_JSON = ['application/x-www-form-urlencoded', 'application/json'];
 
-export const pusher: Section = {
-  tag: 'pusher',
-  description:
+export const description: Description = {
+  title: 'Pusher channels',
+  summary:
     'Pusher Channels, protocol 7. Sockets are opened at /app/{key}. Absent where channels are off, but for the permits.',
   endpoints: [
     {

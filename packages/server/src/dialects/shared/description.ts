@@ -1,0 +1,142 @@
+/**
+ * How a dialect describes itself. OpenAPI, AsyncAPI, the reference part of the docs, the console's playground, the
+ * isolation walk and the fuzzer derive from it.
+ */
+import { z } from 'zod';
+
+/** The ids that an example is about. Documents show `EXAMPLE_IDS`; the isolation walk fills in someone else's. */
+export type ExampleIds = Readonly<
+  Record<
+    | 'owner'
+    | 'session'
+    | 'turn'
+    | 'approval'
+    | 'hash'
+    | 'call'
+    | 'grant'
+    | 'task'
+    | 'site'
+    | 'execution'
+    | 'socket',
+    string
+  >
+>;
+
+export const EXAMPLE_IDS: ExampleIds = {
+  owner: 'ada',
+  session: '3f0c1a52-6d0e-4b8e-9a55-0c5f6f2f9d10',
+  turn: '8c1f7a0e-52e4-4c58-8f0b-6f4c2d1b7e93',
+  approval: 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70',
+  hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  call: 'call_1',
+  grant: 'shell: touch',
+  task: '5b9e4c1d-7a36-4f2d-8c0b-1e6f3a9d2c47',
+  site: 'shop.example',
+  execution: 'exec_1700000000000_abcdefghi',
+  socket: '123.456',
+};
+
+/** Examples about these ids; the first is the one that documents show. */
+export type Examples<Example> = (ids: ExampleIds) => readonly [Example, ...Example[]];
+
+// HTTP
+
+/** Who may call: `token` always needs one, `caller` only if the server does, `signed` is signed as Pusher signs. */
+export type Security = 'nobody' | 'caller' | 'token' | 'signed';
+
+export type Answer = {
+  readonly description: string;
+  /** absent if there is no body */
+  readonly schema?: z.ZodType;
+  /** default: `application/json` */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Answers = Readonly<Record<number, Answer | readonly Answer[]>>;
+
+export type RequestExample = {
+  /** values of the path parameters */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** creates the session if there is none of that id */
+  readonly creates?: true;
+};
+
+export type Endpoint = {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** with `{name}` for each path parameter */
+  readonly path: string;
+  readonly summary: string;
+  readonly security: Security;
+  /** schemas of the path parameters; default: any string */
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** default: `application/json` */
+  readonly bodyTypes?: readonly string[];
+  readonly answers: Answers;
+  /** needed if the path has parameters or there is a body */
+  readonly examples?: Examples<RequestExample>;
+  /** `forbidden`: what belongs to someone else is answered with 403. Default: as what does not exist */
+  readonly foreign?: 'forbidden';
+  /** the answer has figures that change without a request */
+  readonly changing?: true;
+  /** the caller's token is worth nothing afterwards */
+  readonly revokesToken?: true;
+};
+
+// WebSocket
+
+export type InboundMessage = {
+  readonly summary: string;
+  /** the schema that the dialect parses with */
+  readonly schema: z.ZodType;
+  readonly examples: Examples<{ readonly title: string; readonly frame: object }>;
+  /** of a message that starts a turn: the outbound message that ends it */
+  readonly endedBy?: string;
+};
+
+export type OutboundMessage = {
+  readonly summary: string;
+  /** strict, and proved against the golden files */
+  readonly schema: z.ZodType;
+  readonly example: object;
+};
+
+export type SocketDescription = {
+  /** the path, with `{name}` for each parameter */
+  readonly address: string;
+  /** other paths at which the same is spoken, and when */
+  readonly alsoAt?: string;
+  /** path and query of a connection about these ids */
+  readonly connect: (ids: ExampleIds) => string;
+  /** the field that has a message's name */
+  readonly nameField: 'type' | 'event';
+  /** the first exchange: the inbound message that a client sends, if any, and the outbound message it waits for */
+  readonly greeting?: { readonly send?: string; readonly receive: string };
+};
+
+export type Description = {
+  readonly title: string;
+  readonly summary: string;
+  readonly endpoints: readonly Endpoint[];
+  /** both are absent if the dialect has no sockets */
+  readonly socket?: SocketDescription;
+  readonly messages?: {
+    readonly in: Readonly<Record<string, InboundMessage>>;
+    readonly out: Readonly<Record<string, OutboundMessage>>;
+  };
+};
+
+// Schemas
+
+/** The schemas that have a name in the documents. */
+export const COMPONENTS = z.registry<{ id: string }>();
+
+export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  COMPONENTS.add(schema, { id });
+  return schema;
+}
