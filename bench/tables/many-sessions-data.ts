@@ -13,10 +13,10 @@ import {
   textPart,
 } from '../../packages/protocol/src/index.ts';
 import { defaultRoster } from '../../packages/server/src/compose/domains.ts';
+import { evolve } from '../../packages/server/src/core/domain/evolve.ts';
 import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
 import {
   atRest,
-  evolve,
   initialState,
   type SessionState,
 } from '../../packages/server/src/core/domain/session-state.ts';

@@ -1,10 +1,10 @@
 /** From a command and its sender to what a decision needs to know. */
 import { type AgentRef, type Command, type ConnectionId, Fault, type Principal } from '@parlance/protocol';
 import type { AgentCatalog } from '../domain/agent-catalog.ts';
-import type { Decided, DecisionContext } from '../domain/decide.ts';
+import type { Decided, DecisionContext } from '../domain/decision.ts';
 import type { Provider } from '../ports/provider.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
-import { shownSoFar } from '../runtime/turn.ts';
+import { streamedSoFar } from '../runtime/open-block.ts';
 
 /** Who sends a command, and through what. */
 export type Caller = {
@@ -42,7 +42,7 @@ export function decisionContext(
     answeredBy: answering(command, catalog),
     // Seldom needed, and as long as the answer.
     get open() {
-      return shownSoFar(session, now);
+      return streamedSoFar(session.open, now);
     },
     replaced,
     approvalKnown,

@@ -11,10 +11,12 @@ import {
   type JsonObject,
   type PrincipalId,
 } from '@parlance/protocol';
-import { decide, interruption, mayEndTurn } from '../domain/decide.ts';
+import { decide, mayEndTurn } from '../domain/decide.ts';
+import { nextAction } from '../domain/next-action.ts';
 import { authorise, requirePermission } from '../domain/rights.ts';
 import { waitingCall } from '../domain/session-state.ts';
 import { restedGrants } from '../domain/standing-grants.ts';
+import { interruption } from '../domain/turn-events.ts';
 import type { Bus } from '../ports/bus.ts';
 import type {
   EventStore,
@@ -35,6 +37,7 @@ import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 import { compactNow } from '../runtime/compaction.ts';
 import { currentUse, readContext, withContextUse } from '../runtime/context-use.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
+import { streamedSoFar } from '../runtime/open-block.ts';
 import { toolSpec } from '../runtime/prompt.ts';
 import { explain, summarise } from '../runtime/questions.ts';
 import { RunQueue } from '../runtime/run-queue.ts';
@@ -42,7 +45,8 @@ import { SessionCache } from '../runtime/session-cache.ts';
 import { SessionMetrics } from '../runtime/session-metrics.ts';
 import { type ObservedSession, type SessionSnapshot, type Sink, snapshotOf } from '../runtime/snapshot.ts';
 import { possibleCall } from '../runtime/tool-input.ts';
-import { drive, nextAction, shownSoFar, type TurnDeps } from '../runtime/turn.ts';
+import { drive } from '../runtime/turn.ts';
+import type { TurnDeps } from '../runtime/turn-deps.ts';
 import { type Caller, checkConfiguration, decisionContext, replacedBy } from './decision-context.ts';
 import { SessionResolver } from './session-resolver.ts';
 
@@ -304,7 +308,7 @@ export class Engine {
     const erased = await this.#sessions.use(ref, async (session) => {
       // Asked for at once: nothing comes between the end of the turn, which everyone is told, and that of the session.
       const stopped = session.transact(({ turn }) =>
-        turn ? interruption(turn, 'cancelled', shownSoFar(session, this.#parts.now)) : [],
+        turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, this.#parts.now)) : [],
       );
       const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
       return gone;

@@ -1,8 +1,8 @@
 /** The core as dialects, the console and scripts see it: the only import path from outside. */
 export type { Agent, AgentCatalog, Domain } from '../domain/agent-catalog.ts';
 export { spokenAnswer } from '../domain/approvals.ts';
-export { directCallId } from '../domain/decide.ts';
 export { maySee, requirePermission } from '../domain/rights.ts';
+export { directCallId } from '../domain/turn-events.ts';
 export {
   type LookupKey,
   type SessionFilter,

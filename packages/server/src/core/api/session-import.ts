@@ -11,8 +11,9 @@ import {
   upcast,
 } from '@parlance/protocol';
 import { z } from 'zod';
+import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
-import { atRest, evolve, initialState, type SessionState } from '../domain/session-state.ts';
+import { atRest, initialState, type SessionState } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 
 export type ReadSession = {

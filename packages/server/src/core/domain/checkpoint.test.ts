@@ -5,8 +5,9 @@ import { says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { restoredState } from './checkpoint.ts';
+import { evolve } from './evolve.ts';
 import { checkpointOf, recordOf } from './session-record.ts';
-import { evolve, initialState, STATE_VERSION } from './session-state.ts';
+import { initialState, STATE_VERSION } from './session-state.ts';
 
 const events = readTranscript('plain-answer').filter(isDurable);
 const state = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));

@@ -3,7 +3,8 @@ import type { CallId, DurableEvent, DurableEventBody, InputId, SessionId, TurnId
 import { textPart } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
 import { type Context, cutContext, EMPTY, evolveContext } from './context.ts';
-import { evolve, initialState } from './session-state.ts';
+import { evolve } from './evolve.ts';
+import { initialState } from './session-state.ts';
 
 const TURN = 'turn-1' as TurnId;
 const CODER = { id: 'coder', name: 'Coder' };

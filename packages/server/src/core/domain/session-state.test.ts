@@ -11,9 +11,11 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import { nextAction } from '../runtime/turn.ts';
-import { type Decided, type DecisionContext, decide } from './decide.ts';
-import { atRest, evolve, initialState, type SessionState, statusOf, waitingCall } from './session-state.ts';
+import { decide } from './decide.ts';
+import type { Decided, DecisionContext } from './decision.ts';
+import { evolve } from './evolve.ts';
+import { nextAction } from './next-action.ts';
+import { atRest, initialState, type SessionState, statusOf, waitingCall } from './session-state.ts';
 
 const CODER: AgentRef = { id: 'coder', name: 'Coder' };
 const USAGE = { inputTokens: 3, outputTokens: 2 };

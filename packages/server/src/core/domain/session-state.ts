@@ -1,22 +1,19 @@
 /**
- * A session's state, and what an event changes of it (`evolve`); what a command means in it is said in `decide.ts`.
- * Both are pure. The state is small: history belongs to the log and to `context.ts`.
+ * The state of a session: events change it (`evolve.ts`), commands are decided on it (`decide.ts`), and the next action
+ * follows from it (`next-action.ts`). The state is small: history belongs to the log and to `context.ts`.
  */
-import {
-  type AgentRef,
-  type ApprovalId,
-  type ApprovalMode,
-  type Ask,
-  type CallId,
-  type ConnectionId,
-  type DirectCall,
-  type DurableEvent,
-  type InputId,
-  type JsonObject,
-  type Part,
-  type TurnId,
-  textOf,
-  type Usage,
+import type {
+  AgentRef,
+  ApprovalId,
+  ApprovalMode,
+  Ask,
+  CallId,
+  ConnectionId,
+  DirectCall,
+  InputId,
+  JsonObject,
+  TurnId,
+  Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from '../ports/event-store.ts';
 
@@ -100,10 +97,6 @@ export type SessionState = {
 
 /** Raised when the state changes its shape or counts differently; `checkpoint.ts` says what becomes of older checkpoints. */
 export const STATE_VERSION = 10;
-const REMEMBERED = 256;
-const TITLE_LENGTH = 80;
-const FIRST_INPUT_LENGTH = 2_000;
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export const initialState = (agent: AgentRef): SessionState => ({
   seq: 0,
@@ -144,171 +137,3 @@ export function statusOf(state: SessionState): SessionStatus {
   if (!atRest(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }
-
-/** The state after one more event. */
-export function evolve(before: SessionState, event: DurableEvent): SessionState {
-  const state = { ...before, seq: event.seq, updatedAt: event.at };
-  switch (event.type) {
-    case 'session.created': {
-      const { dialect, named, domain, agent, at } = event;
-      return { ...state, created: { dialect, named, domain, at }, agent };
-    }
-    case 'session.cleared':
-      // Inputs that still wait were accepted before this event: a reader of the context needs them.
-      return {
-        ...state,
-        title: '',
-        renamed: false,
-        firstInput: '',
-        readFrom: state.queue.length === 0 ? event.seq : state.readFrom,
-        cutAt: event.seq,
-      };
-    case 'input.accepted': {
-      const { input, via, call, key, agent } = event;
-      return {
-        ...state,
-        messageCount: state.messageCount + 1,
-        archived: false,
-        title: state.title || titleOf(firstLine(event.parts)),
-        firstInput: state.firstInput || firstLine(event.parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed(),
-        queue: state.queue.concat({ input, via, call, agent }),
-        keys: key === undefined ? state.keys : [...state.keys, { key, seq: event.seq }].slice(-REMEMBERED),
-      };
-    }
-    case 'turn.started': {
-      const input = state.queue.find((queued) => queued.input === event.input);
-      const turn: Turn = {
-        id: event.turn,
-        agent: event.agent,
-        via: input?.via,
-        startedAt: event.at,
-        began: event.seq,
-        usage: NO_USAGE,
-        steps: 0,
-        tainted: false,
-        gaveUp: false,
-        calls: [],
-        answered: input?.call !== undefined,
-      };
-      return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
-    }
-    case 'turn.ended':
-      return finish(state, event.turn, !state.turn?.gaveUp);
-    case 'turn.cancelled':
-      return finish(state, event.turn, false);
-    case 'turn.failed':
-      return { ...finish(state, event.turn, false), failed: true };
-    case 'agent.changed':
-      return inTurn({ ...state, agent: event.to }, (turn) => ({ ...turn, agent: event.to }));
-    case 'step.ended':
-      return inTurn(state, (turn) => ({
-        ...turn,
-        steps: turn.steps + 1,
-        usage: addUsage(turn.usage, event.usage),
-        answered: turn.calls.length === 0,
-      }));
-    case 'call.requested': {
-      const { call, tool, input, malformed } = event;
-      return inTurn(state, (turn) => ({
-        ...turn,
-        calls: [...turn.calls, { call, tool, input, malformed, phase: 'requested' }],
-      }));
-    }
-    case 'approval.requested': {
-      const { approval, ask, hash } = event;
-      return withCall({ ...state, messageCount: state.messageCount + 1 }, event.call, (call) => ({
-        ...base(call),
-        phase: 'waiting',
-        approval,
-        ask,
-        hash,
-      }));
-    }
-    case 'approval.answered': {
-      const heard = event.said === undefined ? state : { ...state, messageCount: state.messageCount + 1 };
-      const granted = event.grant
-        ? { ...heard, grants: [...new Set([...state.grants, event.grant])] }
-        : heard;
-      return withCall(granted, event.call, (call) => ({ ...base(call), phase: 'allowed' }));
-    }
-    case 'grant.revoked':
-      return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
-    case 'tool.started':
-      return withCall(state, event.call, (call) => ({ ...base(call), phase: 'running' }));
-    case 'call.deferred':
-      return withCall(
-        { ...state, messageCount: state.messageCount + (event.notice ? 2 : 1) },
-        event.call,
-        (call) => ({
-          ...base(call),
-          phase: 'deferred',
-        }),
-      );
-    case 'tool.ended': {
-      const words = event.final || event.said !== undefined ? 1 : 0;
-      const messageCount = state.messageCount + words + (event.notice ? 1 : 0);
-      return inTurn({ ...state, messageCount }, (turn) => ({
-        ...turn,
-        answered: turn.answered || event.final === true,
-        gaveUp: event.final === true && event.outcome !== 'ok',
-        tainted: turn.tainted || event.untrusted === true,
-        calls: turn.calls.filter((call) => call.call !== event.call),
-      }));
-    }
-    case 'context.compacted':
-      return { ...state, readFrom: event.readFrom, cutAt: event.seq };
-    case 'session.configured':
-      return {
-        ...state,
-        model: event.model === undefined ? state.model : event.model,
-        approvalMode: event.approval === undefined ? state.approvalMode : event.approval,
-        agent: event.agent ?? state.agent,
-      };
-    case 'session.renamed':
-      return { ...state, title: event.title, renamed: event.automatic !== true };
-    case 'session.archived':
-      return { ...state, archived: true };
-    case 'session.labelled':
-      return { ...state, labels: { ...state.labels, ...event.labels } };
-    case 'text.ended':
-      return event.text === '' ? state : { ...state, messageCount: state.messageCount + 1 };
-    case 'session.rewound':
-    case 'turn.resumed':
-    case 'step.restarted':
-    case 'reasoning.ended':
-    case 'approval.explained':
-      return state;
-  }
-}
-
-const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState => ({
-  ...state,
-  turn: null,
-  finished: [...state.finished, { turn, ok }].slice(-REMEMBERED),
-});
-
-const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
-
-const inTurn = (state: SessionState, change: (turn: Turn) => Turn): SessionState =>
-  state.turn ? { ...state, turn: change(state.turn) } : state;
-
-const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => OpenCall): SessionState =>
-  inTurn(state, (turn) => ({
-    ...turn,
-    calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),
-  }));
-
-export const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) || undefined,
-  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0) || undefined,
-});
-
-/** What follows the first part is material. */
-const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
-
-const titleOf = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
-};

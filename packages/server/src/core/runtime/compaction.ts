@@ -18,7 +18,7 @@ import { constantPart, estimateOf, tokensIn } from './context-use.ts';
 import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
 import { complete } from './questions.ts';
-import type { TurnDeps } from './turn.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 /** How much of an old output, or of a text in an old call, a summary is made from, in characters. */
 const PRUNED_LENGTH = 2_000;

@@ -7,7 +7,7 @@ import { type Context, evolveContext } from '../domain/context.ts';
 import { overheadTokens, promptTokens } from '../domain/prompt-tokens.ts';
 import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
-import type { TurnDeps } from './turn.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 /** Our own count of the request. */
 export const estimateOf = (context: Context, { trim, ...request }: Request): number =>

@@ -4,7 +4,6 @@
  */
 import type {
   AgentRef,
-  BlockId,
   DurableEvent,
   DurableEventBody,
   EphemeralEvent,
@@ -15,8 +14,9 @@ import type {
 import { parseDurableEvent } from '@parlance/protocol';
 import { restoredState } from '../domain/checkpoint.ts';
 import { type Context, EMPTY, evolveContext } from '../domain/context.ts';
+import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
-import { atRest, evolve, initialState, type SessionState, statusOf } from '../domain/session-state.ts';
+import { atRest, initialState, type SessionState, statusOf } from '../domain/session-state.ts';
 import type { Bus, Channel } from '../ports/bus.ts';
 import {
   AppendConflict,
@@ -25,16 +25,8 @@ import {
   type SessionRef,
 } from '../ports/event-store.ts';
 import type { Log } from '../ports/logger.ts';
+import { closesBlock, type OpenBlock } from './open-block.ts';
 import { type ObservedSession, snapshotOf } from './snapshot.ts';
-import type { TextBuffer } from './text-buffer.ts';
-
-export type OpenBlock = {
-  readonly kind: 'text' | 'reasoning';
-  readonly turn: TurnId;
-  readonly block: BlockId;
-  readonly startedAt: number;
-  readonly text: TextBuffer;
-};
 
 type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
 
@@ -312,19 +304,3 @@ export class LiveSession {
     this.channel.publish(event, this.observed);
   }
 }
-
-const closesBlock = (event: DurableEvent, open: OpenBlock | null): boolean => {
-  if (!open) return false;
-  switch (event.type) {
-    case 'text.ended':
-    case 'reasoning.ended':
-      return event.block === open.block;
-    case 'step.restarted':
-    case 'turn.ended':
-    case 'turn.failed':
-    case 'turn.cancelled':
-      return event.turn === open.turn;
-    default:
-      return false;
-  }
-};

@@ -6,7 +6,7 @@ import type { Agent } from '../domain/agent-catalog.ts';
 import type { Prompt, PromptItem, Provider, ToolSpec } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { LiveSession } from './live-session.ts';
-import type { TurnDeps } from './turn.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 /** A request to a model, but for the conversation: who answers it, and what it always carries. */
 export type Request = {

@@ -8,7 +8,8 @@ import {
   type SessionId,
   textPart,
 } from '@parlance/protocol';
-import { evolve, initialState } from '../../core/domain/session-state.ts';
+import { evolve } from '../../core/domain/evolve.ts';
+import { initialState } from '../../core/domain/session-state.ts';
 import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
 import { messagesOf, startMessages, stepMessages } from './messages.ts';
 

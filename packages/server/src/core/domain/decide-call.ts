@@ -1,0 +1,24 @@
+import { type Command, type DurableEventBody, Fault } from '@parlance/protocol';
+import type { SessionState } from './session-state.ts';
+
+export function decideCallAnswer(
+  state: SessionState,
+  command: Extract<Command, { type: 'call.answer' }>,
+): DurableEventBody[] {
+  const { turn } = state;
+  const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
+  if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
+  const { parts, data, failed, untrusted, said } = command;
+  const outcome = failed ? 'failed' : 'ok';
+  const ended: DurableEventBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call: call.call,
+    outcome,
+    parts,
+    data,
+    durationMs: 0,
+    said,
+  };
+  return [untrusted ? { ...ended, untrusted } : ended];
+}

@@ -1,0 +1,67 @@
+import {
+  type Command,
+  type DurableEventBody,
+  Fault,
+  type InputId,
+  type TurnId,
+  textOf,
+} from '@parlance/protocol';
+import { sessionCreated } from './decide-session.ts';
+import type { DecisionContext } from './decision.ts';
+import type { SessionState } from './session-state.ts';
+import { interruption, turnStarted } from './turn-events.ts';
+
+/** when a session whose queue is full may have room */
+const QUEUE_RETRY_MS = 2_000;
+
+export function decideInput(
+  state: SessionState,
+  command: Extract<Command, { type: 'input.submit' }>,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { key } = context;
+  if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
+  if (
+    !command.call &&
+    textOf(command.parts).trim() === '' &&
+    command.parts.every((part) => part.type === 'text')
+  ) {
+    throw new Fault('empty', 'The message is empty.');
+  }
+  const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command.named, context)];
+  const superseded = (command.mode === 'supersede' || command.replaces) && state.turn;
+  if (state.turn && state.queue.length >= context.mostQueued) {
+    const message = `${context.mostQueued} messages wait in this session already.`;
+    throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
+  }
+  if (superseded) events.push(...interruption(superseded, 'superseded', context.open));
+  if (command.replaces) events.push(rewinding(state, context));
+  const input = context.newId() as InputId;
+  const { via, dialect } = context;
+  events.push({
+    type: 'input.accepted',
+    input,
+    parts: command.parts,
+    dialect,
+    via,
+    key,
+    call: command.call,
+    data: command.data,
+    agent: context.answeredBy,
+  });
+  if (!state.turn || superseded) {
+    const next = state.queue[0] ?? { input, via, call: command.call, agent: context.answeredBy };
+    const agent = state.created ? state.agent : context.agent;
+    events.push(...turnStarted(next, context.newId() as TurnId, agent));
+  }
+  return events;
+}
+
+function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
+  if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');
+  if (replaced.seq < state.cutAt)
+    throw new Fault('invalid', 'That message is no longer part of the context: it cannot be replaced.');
+  if (state.queue.some(({ input }) => input === replaced.input))
+    throw new Fault('invalid', 'That message still waits: it cannot be replaced.');
+  return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
+}

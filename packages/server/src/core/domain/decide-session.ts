@@ -1,0 +1,52 @@
+import { type Command, type DurableEventBody, Fault } from '@parlance/protocol';
+import type { DecisionContext } from './decision.ts';
+import type { SessionState } from './session-state.ts';
+
+export const sessionCreated = (named: boolean, context: DecisionContext): DurableEventBody => ({
+  type: 'session.created',
+  dialect: context.dialect,
+  named,
+  domain: context.domain,
+  agent: context.agent,
+});
+
+export function decideCreation(
+  command: Extract<Command, { type: 'session.create' }>,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { named, title, automatic, labels } = command;
+  const events: DurableEventBody[] = [sessionCreated(named, context)];
+  if (title !== undefined) events.push(decideRename(title, automatic, context));
+  if (labels) events.push(decideLabels({ labels: {} }, labels));
+  return events;
+}
+
+export const decideRename = (
+  title: string,
+  automatic: boolean | undefined,
+  { by }: DecisionContext,
+): DurableEventBody => ({
+  type: 'session.renamed',
+  title,
+  by,
+  ...(automatic && { automatic }),
+});
+
+/** A session that has more, from before there was a limit, can still change those it has. */
+export function decideLabels(
+  state: Pick<SessionState, 'labels'>,
+  labels: Readonly<Record<string, string>>,
+): DurableEventBody {
+  const known = Object.keys(state.labels).length;
+  const merged = Object.keys({ ...state.labels, ...labels }).length;
+  if (merged > MOST_LABELS && merged > known)
+    throw new Fault('invalid', `A session may have at most ${MOST_LABELS} labels.`);
+  return { type: 'session.labelled', labels };
+}
+
+const MOST_LABELS = 50;
+
+export function inExisting(state: SessionState, event: DurableEventBody): DurableEventBody[] {
+  if (!state.created) throw new Fault('not_found', 'There is no such session.');
+  return [event];
+}

@@ -1,0 +1,64 @@
+/** The events that start, interrupt and close a turn. */
+import { type AgentRef, type CallId, type DurableEventBody, type TurnId, textPart } from '@parlance/protocol';
+import type { DecisionContext } from './decision.ts';
+import type { OpenCall, QueuedInput, Turn } from './session-state.ts';
+
+/** The id of the call in a turn that a person asked for by name. */
+export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
+
+/** A turn for this input. A call that a person asked for by name is there from the start. */
+export function turnStarted(next: QueuedInput, turn: TurnId, agent: AgentRef): DurableEventBody[] {
+  const started: DurableEventBody = {
+    type: 'turn.started',
+    turn,
+    input: next.input,
+    agent: next.agent ?? agent,
+  };
+  if (!next.call) return [started];
+  return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
+}
+
+/** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */
+export function interruption(
+  turn: Turn,
+  reason: 'cancelled' | 'superseded' | 'denied',
+  open: DecisionContext['open'],
+): DurableEventBody[] {
+  return [
+    ...closedBlock(turn, open),
+    ...abortedCalls(turn.calls, turn.id),
+    { type: 'turn.cancelled', turn: turn.id, reason },
+  ];
+}
+
+export function closedBlock(turn: Turn, open: DecisionContext['open']): DurableEventBody[] {
+  if (!open || open.text === '') return [];
+  const { block, text, durationMs } = open;
+  return open.kind === 'text'
+    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
+    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
+}
+
+export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableEventBody[] =>
+  calls.map((call) => ({
+    type: 'tool.ended',
+    turn,
+    call: call.call,
+    outcome: 'aborted',
+    parts: [textPart('aborted')],
+    durationMs: 0,
+  }));
+
+/** The call had begun, and nobody can say what came of it. */
+export const unknownOutcome = (call: OpenCall, turn: TurnId, why: string): DurableEventBody => ({
+  type: 'tool.ended',
+  turn,
+  call: call.call,
+  outcome: 'unknown',
+  parts: [
+    textPart(
+      `${why} The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.`,
+    ),
+  ],
+  durationMs: 0,
+});

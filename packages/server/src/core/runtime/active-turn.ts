@@ -1,0 +1,28 @@
+import type { DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
+import type { Turn } from '../domain/session-state.ts';
+import type { LiveSession } from './live-session.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/** A running turn and what it works with. `turn` is the state at the start of the present action. */
+export type ActiveTurn = {
+  readonly session: LiveSession;
+  readonly deps: TurnDeps;
+  readonly turn: Turn;
+  /** aborted when the turn is cancelled or superseded, as soon as that is decided */
+  readonly signal: AbortSignal;
+};
+
+export const activeTurn = (session: LiveSession, deps: TurnDeps, turn: Turn): ActiveTurn => ({
+  session,
+  deps,
+  turn,
+  signal: session.signal(turn.id),
+});
+
+type TurnRef = { readonly session: LiveSession; readonly turn: { readonly id: TurnId } };
+
+/** Makes events of this turn durable. They are dropped if the turn is over by then. */
+export const record = (
+  { session, turn }: TurnRef,
+  events: readonly DurableEventBody[],
+): Promise<DurableEvent[]> => session.transact((state) => (state.turn?.id === turn.id ? events : []));

@@ -1,0 +1,153 @@
+/** One answer of the model: streams it, then records its blocks and calls in one append. */
+import {
+  type BlockId,
+  type CallId,
+  type DurableEventBody,
+  Fault,
+  type FaultData,
+  type Sealed,
+} from '@parlance/protocol';
+import { addUsage } from '../domain/usage.ts';
+import type { OnDelta, ProviderEvent } from '../ports/provider.ts';
+import { type ActiveTurn, record } from './active-turn.ts';
+import { compactForVendor, compactIfFull } from './compaction.ts';
+import { contextAfter, estimateOf } from './context-use.ts';
+import { ModelCall } from './model-call.ts';
+import { blockEnd, type OpenBlock, openBlock } from './open-block.ts';
+import { promptOf, type Request, requestBy } from './prompt.ts';
+import { endTurn } from './turn-end.ts';
+
+type Step = {
+  readonly active: ActiveTurn;
+  readonly request: Request;
+  readonly modelCall: ModelCall;
+  readonly calls: DurableEventBody<'call.requested'>[];
+};
+
+/** Throws a `Fault` if the model fails. Records nothing more if the turn is cancelled meanwhile. */
+export async function callModel(active: ActiveTurn): Promise<void> {
+  const { session, deps, turn, signal } = active;
+  if (turn.steps >= deps.maxSteps) {
+    throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
+  }
+  if (signal.aborted) return;
+  session.voidBlock();
+  const request = requestBy(turn.agent.id, session, deps);
+  await compactIfFull(session, deps, { turn, request, signal });
+  const prompt = await promptOf(session, request);
+  const { name, model } = request.provider;
+  using modelCall = new ModelCall(deps, {
+    provider: name,
+    model,
+    task: prompt.task,
+    session: session.ref,
+    turn: turn.id,
+  });
+  const step: Step = { active, request, modelCall, calls: [] };
+  const onDelta: OnDelta = (kind, text) => {
+    if (signal.aborted || session.open?.kind !== kind) return false;
+    stream(active, kind, text);
+    return true;
+  };
+  for await (const event of request.provider.stream(prompt, signal, onDelta)) {
+    if (signal.aborted) return;
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        if (session.open && session.open.kind !== event.type) await endBlock(active);
+        if (signal.aborted) return;
+        stream(active, event.type, event.text);
+        break;
+      case 'call': {
+        const call = uniqueCallId(event.call, step.calls);
+        step.calls.push({ ...event, type: 'call.requested', turn: turn.id, call });
+        break;
+      }
+      case 'sealed':
+        await sealReasoning(active, event.sealed);
+        break;
+      case 'retrying':
+        await restartStep(step, event);
+        break;
+      case 'ended':
+        return endStep(step, event);
+      case 'failed':
+        return failStep(step, event.fault);
+    }
+    if (signal.aborted) return;
+  }
+  if (!signal.aborted)
+    throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+}
+
+/** On the token path: no promise, no copy. */
+function stream({ session, deps, turn }: ActiveTurn, kind: OpenBlock['kind'], text: string): void {
+  if (text === '') return;
+  const open = session.open ?? openBlock(kind, turn.id, deps);
+  session.open = open;
+  open.text.add(text);
+  const type = kind === 'text' ? 'text.delta' : 'reasoning.delta';
+  session.publish({ type, turn: turn.id, block: open.block, text });
+}
+
+async function endBlock(active: ActiveTurn): Promise<void> {
+  await record(active, blockEnd(active.session.open, active.deps.now));
+}
+
+/** Sealed data of a vendor belongs to a block of reasoning, which may have no text. */
+async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> {
+  const { session, deps, turn } = active;
+  const events = blockEnd(session.open, deps.now);
+  const last = events.at(-1);
+  const reasoning: DurableEventBody<'reasoning.ended'> =
+    last?.type === 'reasoning.ended'
+      ? last
+      : { type: 'reasoning.ended', turn: turn.id, block: deps.newId() as BlockId, text: '', durationMs: 0 };
+  await record(active, [...events.filter((event) => event !== reasoning), { ...reasoning, sealed }]);
+}
+
+async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 'retrying' }>): Promise<void> {
+  const { active, modelCall, calls } = step;
+  const { session, turn } = active;
+  const { attempt, delayMs, fault, host } = event;
+  calls.length = 0;
+  modelCall.retried(fault.code);
+  const { entries, settled } = await session.context();
+  // Whether anything of this step has been streamed or recorded.
+  const shown = entries.length > settled || session.open ? { shown: true as const } : {};
+  await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
+}
+
+async function endStep(step: Step, event: Extract<ProviderEvent, { type: 'ended' }>): Promise<void> {
+  const { active, request, modelCall, calls } = step;
+  const { session, deps, turn } = active;
+  const { usage, stop } = event;
+  modelCall.ended(usage, stop);
+  const answer = [...blockEnd(session.open, deps.now), ...calls];
+  const counted = request.provider.counts && (await countedStep(active, request, answer));
+  const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
+  if (calls.length > 0) await record(active, events);
+  else await endTurn(active, events, addUsage(turn.usage, usage));
+}
+
+/** A prompt that the vendor refuses as too long is compacted once; the step then runs again. */
+async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
+  const { session, deps, signal } = active;
+  modelCall.failed(fault.code);
+  if (fault.code === 'context_too_long' && (await compactForVendor(session, deps, { request, signal })))
+    return;
+  throw new Fault(fault.code, fault.message);
+}
+
+/** The vendor counted the request and its answer; `estimate` is our own count of the same. */
+async function countedStep(
+  { session }: ActiveTurn,
+  request: Request,
+  answer: readonly DurableEventBody[],
+): Promise<Pick<DurableEventBody<'step.ended'>, 'counted' | 'estimate'>> {
+  return { counted: true, estimate: estimateOf(contextAfter(await session.context(), answer), request) };
+}
+
+/** Some models give two calls of one answer the same id. */
+const uniqueCallId = (id: string, before: readonly DurableEventBody<'call.requested'>[]): CallId =>
+  (before.some(({ call }) => call === id) ? `${id}_${before.length + 1}` : id) as CallId;

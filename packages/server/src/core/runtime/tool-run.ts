@@ -1,0 +1,130 @@
+/** Runs the tool of a call that may run, and records its outcome. */
+import { asFault, type DurableEventBody, type Fault, textOf, textPart } from '@parlance/protocol';
+import type { OpenCall } from '../domain/session-state.ts';
+import type { Tool, ToolContext, ToolResult } from '../ports/tool.ts';
+import { type ActiveTurn, record } from './active-turn.ts';
+import { cappedData, cappedParts } from './output.ts';
+import { stampedId } from './stamped-id.ts';
+
+export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<
+  ToolContext,
+  'approved' | 'unasked'
+>;
+
+export async function runTool(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<void> {
+  const { session, deps, turn, signal } = active;
+  if (signal.aborted) return;
+  if (runnable.tool.deferred) return deferCall(active, call, runnable);
+  await record(active, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
+  if (signal.aborted || session.state.turn?.id !== turn.id || !session.mayDrive()) return;
+  const startedAt = deps.now();
+  // A tool that ignores its signal must not block the session.
+  const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
+  if (!result || signal.aborted) return;
+  const durationMs = deps.now() - startedAt;
+  await record(active, [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)]);
+}
+
+/** Hands the call to a client that may be away, if it can be carried out at all. */
+async function deferCall(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<void> {
+  const { turn, signal } = active;
+  const result = await toolResult(active, call, runnable);
+  if (signal.aborted) return;
+  if (result.failed) return failCall(active, call, textOf(result.parts));
+  await record(active, [
+    { type: 'tool.started', turn: turn.id, call: call.call },
+    { type: 'call.deferred', turn: turn.id, call: call.call, notice: result.notice },
+  ]);
+}
+
+/** Records that the call failed before it ran. The model reads the message, and the turn continues. */
+export async function failCall(active: ActiveTurn, { call }: OpenCall, message: string): Promise<void> {
+  const parts = [textPart(message)];
+  await record(active, [
+    { type: 'tool.ended', turn: active.turn.id, call, outcome: 'failed', parts, durationMs: 0 },
+  ]);
+}
+
+/** The fault as the model reads it; an internal one is logged. */
+export function toolFault(
+  { session, deps, turn }: ActiveTurn,
+  { call, tool }: OpenCall,
+  thrown: unknown,
+): Fault {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal') {
+    const ids = { tool, call, turn: turn.id, session: session.ref.id, connection: turn.via };
+    deps.log.error({ err: fault.cause, ...ids }, 'tool failed');
+  }
+  return fault;
+}
+
+/** A tool that throws has failed: the model reads why, and the turn continues. */
+async function toolResult(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<ToolResult> {
+  try {
+    return await runnable.tool.run(runnable.input, toolContext(active, call, runnable));
+  } catch (thrown) {
+    if (active.signal.aborted) return { parts: [], failed: true };
+    return { parts: [textPart(toolFault(active, call, thrown).message)], failed: true };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  if (signal.aborted) resolve(null);
+  signal.addEventListener('abort', () => resolve(null), { once: true });
+  return promise;
+}
+
+const toolEnded = (
+  { turn }: ActiveTurn,
+  { call }: OpenCall,
+  { result, durationMs }: { readonly result: ToolResult; readonly durationMs: number },
+): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: result.failed ? 'failed' : 'ok',
+  parts: cappedParts(result.parts),
+  data: cappedData(result.data),
+  durationMs,
+  untrusted: result.untrusted,
+  final: result.final,
+  notice: result.notice,
+});
+
+function handoff({ deps, turn }: ActiveTurn, result: ToolResult): DurableEventBody[] {
+  if (!result.handoff) return [];
+  const { id, name } = deps.catalog.agent(result.handoff.agent);
+  const { reason } = result.handoff;
+  return [{ type: 'agent.changed', turn: turn.id, from: turn.agent, to: { id, name }, reason }];
+}
+
+function toolContext(
+  { session, deps, turn, signal }: ActiveTurn,
+  { call }: OpenCall,
+  { approved, unasked }: Runnable,
+): ToolContext {
+  const { owner, id } = session.ref;
+  const execution = stampedId('exec', deps.now(), deps.newId());
+  return {
+    session: id,
+    owner,
+    call,
+    root: deps.root,
+    signal,
+    approved,
+    unasked,
+    eventsSinceIdle: session.eventsSinceIdle,
+    atClient: (request) =>
+      deps.clients.dispatch({
+        execution,
+        owner,
+        prefer: turn.via,
+        request,
+        signal,
+        report: (progress, at) =>
+          session.publish({ type: 'call.progress', call, execution: at, ...progress }),
+      }),
+  };
+}

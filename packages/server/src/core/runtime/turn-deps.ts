@@ -1,0 +1,28 @@
+import type { AgentCatalog } from '../domain/agent-catalog.ts';
+import type { ApprovalMode, Rule } from '../domain/approvals.ts';
+import type { Log } from '../ports/logger.ts';
+import type { PromptItem, Provider } from '../ports/provider.ts';
+import type { Tool } from '../ports/tool.ts';
+import type { ClientToolBroker } from './client-tool-broker.ts';
+import type { Observers } from './model-call.ts';
+
+/** Everything a turn works with, besides its session. */
+export type TurnDeps = Observers & {
+  readonly provider: Provider;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly clients: ClientToolBroker;
+  readonly catalog: AgentCatalog;
+  readonly instructions: string;
+  readonly root: string;
+  readonly approvalMode: ApprovalMode;
+  readonly rules?: readonly Rule[];
+  /** leaves stale items out of a prompt, such as earlier states of a page */
+  readonly trim?: (items: PromptItem[]) => readonly PromptItem[];
+  /** for agents that name a model of their own */
+  readonly providerFor?: (model: string) => Provider;
+  readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
+  readonly maxSteps: number;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly log: Log;
+};

@@ -1,0 +1,69 @@
+/** How a turn ends by itself: it succeeds or it fails. A cancel is a decision of `domain/decide.ts`. */
+import { asFault, type DurableEventBody } from '@parlance/protocol';
+import type { NextAction } from '../domain/next-action.ts';
+import type { SessionState } from '../domain/session-state.ts';
+import { abortedCalls, closedBlock, unknownOutcome } from '../domain/turn-events.ts';
+import { type ActiveTurn, record } from './active-turn.ts';
+import { contextAfter, readContext, useOf, withContextUse } from './context-use.ts';
+import { streamedSoFar } from './open-block.ts';
+
+/** Records the last events of the turn together with its end. */
+export async function endTurn(
+  active: ActiveTurn,
+  events: readonly DurableEventBody[],
+  usage = active.turn.usage,
+): Promise<void> {
+  const { session, deps, turn } = active;
+  const context = useOf(contextAfter(await session.context(), events), session, deps);
+  const durationMs = deps.now() - turn.startedAt;
+  await record(active, [...events, { type: 'turn.ended', turn: turn.id, usage, durationMs, context }]);
+}
+
+/**
+ * Records that the turn failed. If not even that can be stored, the turn resumes later, and that begins with an event:
+ * as long as nothing can be stored, no model is called.
+ */
+export async function failTurn(
+  active: ActiveTurn,
+  action: NextAction['kind'],
+  thrown: unknown,
+): Promise<void> {
+  const { session } = active;
+  const turn = active.turn.id;
+  const fault = asFault(thrown).data();
+  session.interrupted =
+    action === 'callModel'
+      ? {
+          type: 'step.restarted',
+          turn,
+          attempt: 1,
+          delayMs: 0,
+          fault,
+          ...(session.open ? { shown: true } : {}),
+        }
+      : { type: 'turn.resumed', turn };
+  await recordFailure(active, thrown);
+  session.interrupted = null;
+}
+
+async function recordFailure({ session, deps, turn }: ActiveTurn, thrown: unknown): Promise<void> {
+  const fault = asFault(thrown);
+  const ids = { session: session.ref.id, turn: turn.id, connection: turn.via };
+  if (fault.code === 'internal') deps.log.error({ ...ids, err: fault.cause }, 'turn failed');
+  else deps.log.warn({ ...ids, code: fault.code, reason: fault.message }, 'turn failed');
+  const durationMs = deps.now() - turn.startedAt;
+  await readContext(session, deps);
+  const failed = (state: SessionState): DurableEventBody[] =>
+    state.turn?.id !== turn.id
+      ? []
+      : [
+          ...closedBlock(turn, streamedSoFar(session.open, deps.now)),
+          ...state.turn.calls.flatMap((call) =>
+            call.phase === 'running'
+              ? unknownOutcome(call, turn.id, 'The server could not record what came of this.')
+              : abortedCalls([call], turn.id),
+          ),
+          { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },
+        ];
+  await session.transact((state) => withContextUse(failed(state), session, deps));
+}
