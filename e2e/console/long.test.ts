@@ -48,13 +48,13 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
   test('in the timeline: every event can be reached', async () => {
     const page = await place.open('/timeline/long');
     const last = 1 + 5 * TURNS;
-    await seen(page.getByRole('article', { name: `Fact ${last}: turn.ended` }));
+    await seen(page.getByRole('article', { name: `Event ${last}: turn.ended` }));
     expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
     await scrolled(page, '.entries', 'Home');
-    await seen(page.getByRole('article', { name: 'Fact 1: session.created' }));
+    await seen(page.getByRole('article', { name: 'Event 1: session.created' }));
     expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
     await page.getByRole('searchbox', { name: 'Search events and frames' }).fill('question 1234');
-    await seen(page.getByRole('article', { name: `Fact ${2 + 5 * 1233}: input.accepted` }));
+    await seen(page.getByRole('article', { name: `Event ${2 + 5 * 1233}: input.accepted` }));
     expect(await page.locator('.entries-row').count()).toBe(1);
     expect(place.problems()).toEqual([]);
     await page.context().close();

@@ -11,7 +11,7 @@ let page: Page;
 const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 const event = (page: Page, type: string) =>
-  page.getByRole('article', { name: new RegExp(`^Fact \\d+: ${type}$`) });
+  page.getByRole('article', { name: new RegExp(`^Event \\d+: ${type}$`) });
 const frame = (page: Page, words: string) =>
   page.getByRole('article', { name: new RegExp(`^Frame \\d+ ${words}$`) });
 
@@ -48,7 +48,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await gone(frame(page, 'from agentloop: user_input'));
     await seen(frame(page, 'to broadcast: agent_message'));
     await page.getByRole('button', { name: 'Show everything' }).click();
-    await page.getByLabel('Fact type').selectOption('input.accepted');
+    await page.getByLabel('Event type').selectOption('input.accepted');
     await gone(event(page, 'session.created'));
     await seen(event(page, 'input.accepted').first());
     await page.getByRole('button', { name: 'Show everything' }).click();

@@ -3,8 +3,8 @@ import { connect, EMPTY, foldAll } from '@parlance/sdk/bundle';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });
 for await (const { id, title } of parlance.sessions.all()) {
-  const facts = [];
-  for await (const fact of parlance.session(id).history()) facts.push(fact);
-  const { usage } = foldAll(EMPTY, facts);
+  const events = [];
+  for await (const event of parlance.session(id).history()) events.push(event);
+  const { usage } = foldAll(EMPTY, events);
   console.log(`${title || id}: ${usage.inputTokens + usage.outputTokens} tokens`);
 }

@@ -75,7 +75,7 @@ describe('sessions', () => {
     const session = parlance.session('taken-along');
     await session.create({ title: 'Taken along' });
     const lines = (await (await session.export()).text()).trim().split('\n');
-    for (const { id } of (await session.facts()).events)
+    for (const { id } of (await session.historyPage()).events)
       expect(lines.some((line) => line.includes(id))).toBe(true);
     const missing = await parlance
       .session('nowhere')

@@ -2,8 +2,12 @@
 import type { ConnectionId, DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { ParlanceError } from './error.ts';
-import { mendedStream, type Source, type StreamOptions, type WatchOptions } from './reconnecting-stream.ts';
-import type { Wire } from './wire.ts';
+import {
+  reconnectingStream,
+  type Source,
+  type StreamContext,
+  type WatchOptions,
+} from './reconnecting-stream.ts';
 
 export type ActivityEvent =
   | ((DurableEvent | EphemeralEvent<'session.erased'>) & { readonly owner: string })
@@ -38,23 +42,21 @@ export type FramesEvent =
   | { readonly type: 'missed'; readonly frames: number };
 
 export function activityEvents(
-  wire: Wire,
+  context: StreamContext,
   options: WatchOptions,
-  streaming: StreamOptions,
 ): AsyncGenerator<ActivityEvent, void> {
   const source: Source<ActivityEvent> = {
     request: () => ({ path: '/v1/activity' }),
     take: (frame) => [{ ...parsed(frame), type: frame.event } as ActivityEvent],
     isLive: ({ type }) => type === 'ready',
   };
-  return mendedStream(wire, source, options, streaming);
+  return reconnectingStream(context, source, options);
 }
 
 export function sessionFrames(
-  wire: Wire,
+  context: StreamContext,
   session: SessionId,
   options: WatchOptions,
-  streaming: StreamOptions,
 ): AsyncGenerator<FramesEvent, void> {
   const source: Source<FramesEvent> = {
     request: () => ({ path: `/v1/sessions/${encodeURIComponent(session)}/frames` }),
@@ -65,7 +67,7 @@ export function sessionFrames(
     },
     isLive: ({ type }) => type === 'attached',
   };
-  return mendedStream(wire, source, options, streaming);
+  return reconnectingStream(context, source, options);
 }
 
 function parsed({ data }: ServerSentEvent): object {

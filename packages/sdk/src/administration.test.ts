@@ -44,7 +44,7 @@ test('whoever is no admin is refused', async () => {
 test('doors, MCP servers and figures are told to whoever may see them', async () => {
   const dev = await loggedIn('dev');
   const socket = await server.connect(`/agentloop?token=${dev.token}`);
-  expect(await dev.admin.doors()).toEqual([
+  expect(await dev.admin.listeners()).toEqual([
     { address: '127.0.0.1', port: server.running.port, dialect: 'all', sockets: { agentloop: 1 } },
   ]);
   socket.close();

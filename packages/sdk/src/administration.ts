@@ -1,6 +1,6 @@
 /** Looking after a server: its users, its doors, its MCP servers, its figures. */
 import type { Role } from '@parlance/protocol';
-import type { Door, McpServer, User } from './answers.ts';
+import type { Listener, McpServer, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -24,7 +24,7 @@ export type Administration = {
     logout(name: string, options?: CallOptions): Promise<void>;
   };
   /** Where the server listens and how many sockets each door has, the default door first. Needs `metrics:read`. */
-  doors(options?: CallOptions): Promise<readonly Door[]>;
+  listeners(options?: CallOptions): Promise<readonly Listener[]>;
   /** The MCP servers that are configured. Needs `metrics:read`. */
   mcp(options?: CallOptions): Promise<readonly McpServer[]>;
   /** The figures of this moment, in Prometheus' text format. Needs `metrics:read`. */
@@ -48,8 +48,8 @@ export function administration(wire: Wire): Administration {
         await wire.response({ method: 'POST', path: `${of(name)}/logout`, signal });
       },
     },
-    async doors({ signal } = {}) {
-      return (await wire.json<{ doors: Door[] }>({ path: '/v1/admin/doors', signal })).doors;
+    async listeners({ signal } = {}) {
+      return (await wire.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;
     },
     async mcp({ signal } = {}) {
       return (await wire.json<{ servers: McpServer[] }>({ path: '/v1/admin/mcp', signal })).servers;

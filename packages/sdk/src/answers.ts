@@ -149,7 +149,7 @@ export type User = {
 };
 
 /** Where the server listens. */
-export type Door = {
+export type Listener = {
   readonly address: string;
   readonly port: number;
   /** what is spoken there, or `all` */

@@ -103,7 +103,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     timeoutMs: options.timeoutMs ?? 30_000,
   });
   wire.token = options.token ?? null;
-  const streaming = { clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
+  const stream = { wire, clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
 
   const list = ({ signal, ...query }: Page = {}): Promise<SessionPage> =>
     wire.json({ path: '/v1/sessions', query, signal });
@@ -134,7 +134,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
   }
 
   async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
-    const answer = await wire.once({ method: 'POST', path, body, signal });
+    const answer = await wire.fetchOnce({ method: 'POST', path, body, signal });
     const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
     wire.token = token;
     return { token, role };
@@ -148,9 +148,9 @@ export function connect(options: ConnectOptions = {}): Parlance {
       wire.token = token;
     },
     server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
-    session: (id = newKey()) => new SessionHandle(id as SessionId, wire, streaming),
+    session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
     sessions: { list, all },
-    activity: (options = {}) => activityEvents(wire, options, streaming),
+    activity: (options = {}) => activityEvents(stream, options),
     approvals: {
       list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),
       answer: (id, body, { signal } = {}) =>

@@ -8,7 +8,7 @@ const events = readTranscript('plain-answer');
 const SESSION = events[0]?.session as SessionId;
 const frame = (event: SessionEvent | Snapshot) => ({ event: event.type, data: JSON.stringify(event) });
 const cursor = (seq = 0) => new Cursor(SESSION, seq, () => 7);
-const fact = (seq: number) => events.find((event) => 'seq' in event && event.seq === seq) as DurableEvent;
+const event = (seq: number) => events.find((event) => 'seq' in event && event.seq === seq) as DurableEvent;
 const deltas = events.filter((event) => event.type === 'text.delta');
 const [first] = deltas as [Extract<SessionEvent, { type: 'text.delta' }>];
 const { turn, block } = first;
@@ -26,15 +26,15 @@ describe('a cursor', () => {
   test('passes on what comes in order, as it is', () => {
     const at = cursor();
     expect(events.flatMap((event) => at.take(frame(event)))).toEqual(events);
-    expect(at.seq).toBe(fact(events.length - deltas.length).seq);
+    expect(at.seq).toBe(event(events.length - deltas.length).seq);
   });
 
   test('tells no event twice', () => {
-    expect(cursor(2).take(frame(fact(2)))).toEqual([]);
+    expect(cursor(2).take(frame(event(2)))).toEqual([]);
   });
 
   test('refuses a gap, before an event and before a snapshot', () => {
-    expect(() => cursor(1).take(frame(fact(3)))).toThrow('event 3 came after event 1');
+    expect(() => cursor(1).take(frame(event(3)))).toThrow('event 3 came after event 1');
     expect(() => cursor(1).take(frame(snapshot(2)))).toThrow('a snapshot of 2 came after event 1');
   });
 
@@ -77,8 +77,8 @@ describe('a cursor', () => {
   });
 
   test('tells all of a block of which nothing was told, before its event', () => {
-    const [whole, fact] = cursor(3).take(frame(ended));
-    expect([whole, fact]).toMatchObject([
+    const [whole, event] = cursor(3).take(frame(ended));
+    expect([whole, event]).toMatchObject([
       { type: 'text.delta', text: 'Hello there.' },
       { type: 'text.ended' },
     ]);
@@ -96,13 +96,13 @@ describe('a cursor', () => {
   test('begins anew after a reset', () => {
     const at = cursor(99);
     expect(at.take({ event: 'reset', data: '{"after":0}' })).toEqual([{ type: 'reset' }]);
-    expect(at.take(frame(fact(1)))).toEqual([fact(1)]);
+    expect(at.take(frame(event(1)))).toEqual([event(1)]);
   });
 
   test('begins anew with a session that was erased: another of its name begins at 1', () => {
     const at = cursor(7);
     const erased = { type: 'session.erased', by: 'ada', session: SESSION, id: 'x', at: 1 } as const;
     expect(at.take(frame(erased))).toEqual([erased]);
-    expect(at.take(frame(fact(1)))).toEqual([fact(1)]);
+    expect(at.take(frame(event(1)))).toEqual([event(1)]);
   });
 });

@@ -30,22 +30,22 @@ export class Cursor {
       return [event];
     }
     if (event.type === 'snapshot') return this.#snapshot(event);
-    if ('seq' in event) return this.#fact(event);
-    if (event.type === 'text.delta' || event.type === 'reasoning.delta') this.#told(event);
+    if ('seq' in event) return this.#durable(event);
+    if (event.type === 'text.delta' || event.type === 'reasoning.delta') this.#countDelta(event);
     return [event];
   }
 
-  #fact(fact: DurableEvent): SessionStreamEvent[] {
-    if (fact.seq <= this.seq) return [];
-    if (fact.seq > this.seq + 1) throw broken(`event ${fact.seq} came after event ${this.seq}`);
-    this.seq = fact.seq;
-    if (fact.type !== 'text.ended' && fact.type !== 'reasoning.ended') return [fact];
-    const told = this.#open?.block === fact.block ? this.#open.length : 0;
+  #durable(event: DurableEvent): SessionStreamEvent[] {
+    if (event.seq <= this.seq) return [];
+    if (event.seq > this.seq + 1) throw broken(`event ${event.seq} came after event ${this.seq}`);
+    this.seq = event.seq;
+    if (event.type !== 'text.ended' && event.type !== 'reasoning.ended') return [event];
+    const yielded = this.#open?.block === event.block ? this.#open.length : 0;
     this.#open = null;
-    const { turn, block, session, id, at } = fact;
-    const type = fact.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
-    const text = fact.text.slice(told);
-    return text === '' ? [fact] : [{ type, turn, block, text, session, id: `${id}-rest`, at }, fact];
+    const { turn, block, session, id, at } = event;
+    const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
+    const text = event.text.slice(yielded);
+    return text === '' ? [event] : [{ type, turn, block, text, session, id: `${id}-rest`, at }, event];
   }
 
   #snapshot(snapshot: Snapshot): SessionStreamEvent[] {
@@ -64,7 +64,7 @@ export class Cursor {
     return [{ type, turn, block, text, session: this.session, id, at: this.now() }, snapshot];
   }
 
-  #told({ block, text }: Delta): void {
+  #countDelta({ block, text }: Delta): void {
     if (this.#open?.block === block) this.#open.length += text.length;
     else this.#open = { block, length: text.length };
   }

@@ -47,7 +47,7 @@ const BY_STATUS: Readonly<Record<number, ParlanceErrorCode>> = {
 /** What an answer that is not a success means. Reads its body. */
 export async function errorOf(response: Response, now: number): Promise<ParlanceError> {
   const { status } = response;
-  const { code, message } = said(await response.text().catch(() => ''));
+  const { code, message } = parseErrorBody(await response.text().catch(() => ''));
   return new ParlanceError(
     code ?? BY_STATUS[status] ?? 'unexpected',
     message ?? `The server answered ${status}.`,
@@ -56,7 +56,7 @@ export async function errorOf(response: Response, now: number): Promise<Parlance
 }
 
 /** `{error: {code, message}}` is ours; `{error: "…"}` and `{detail: "…"}` come from doors and other dialects. */
-function said(body: string): { code?: ParlanceErrorCode; message?: string } {
+function parseErrorBody(body: string): { code?: ParlanceErrorCode; message?: string } {
   let value: { error?: unknown; detail?: unknown } | null;
   try {
     value = JSON.parse(body);

@@ -60,8 +60,8 @@ describe('a connection that is cut inside a block', () => {
     expect(reader.deltas).toBe('One two three.');
     expect(reader.seqs).toEqual(reader.seqs.map((_, index) => index + 1));
     expect(reader.events.filter(({ type }) => type === 'snapshot')).toHaveLength(2);
-    const facts = (await session.facts()).events;
-    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, facts));
+    const events = (await session.historyPage()).events;
+    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, events));
     await Promise.all([reader.stop(), watcher.stop()]);
   });
 
@@ -106,7 +106,7 @@ describe('a connection that is cut inside a block', () => {
     model.end();
     await reader.event('turn.ended');
     expect(reader.deltas).toBe(words.join(''));
-    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, (await session.facts()).events));
+    expect(foldAll(EMPTY, reader.events)).toEqual(foldAll(EMPTY, (await session.historyPage()).events));
     await reader.stop();
   });
 });

@@ -2,22 +2,20 @@
 import type { SessionId } from '@parlance/protocol';
 import type { SessionStreamEvent } from './answers.ts';
 import { Cursor } from './cursor.ts';
-import { mendedStream, type StreamOptions, type WatchOptions } from './reconnecting-stream.ts';
-import type { Wire } from './wire.ts';
+import { reconnectingStream, type StreamContext, type WatchOptions } from './reconnecting-stream.ts';
 
 export type EventsOptions = WatchOptions & {
-  /** the number of the last fact that is known; 0, or left out, for everything from the beginning */
+  /** the number of the last event that is known; 0, or left out, for everything from the beginning */
   readonly after?: number;
 };
 
 /** A connection that ends is opened again after the last event that was yielded. */
 export function sessionEvents(
-  wire: Wire,
+  context: StreamContext,
   session: SessionId,
   { after = 0, ...options }: EventsOptions,
-  streaming: StreamOptions,
 ): AsyncGenerator<SessionStreamEvent, void> {
-  const cursor = new Cursor(session, after, streaming.clock.now);
+  const cursor = new Cursor(session, after, context.clock.now);
   const source = {
     request: () => ({
       path: `/v1/sessions/${encodeURIComponent(session)}/events`,
@@ -26,5 +24,5 @@ export function sessionEvents(
     take: cursor.take.bind(cursor),
     isLive: ({ type }: SessionStreamEvent) => type === 'snapshot',
   };
-  return mendedStream(wire, source, options, streaming);
+  return reconnectingStream(context, source, options);
 }

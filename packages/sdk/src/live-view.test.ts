@@ -54,7 +54,7 @@ describe('a live view', () => {
     await until(live, says('"One two."'));
     model.end();
     await until(live, ({ view }) => view().status === 'idle');
-    expect(live.view()).toEqual(foldAll(EMPTY, (await session.facts()).events));
+    expect(live.view()).toEqual(foldAll(EMPTY, (await session.historyPage()).events));
     live.close();
     expect(await live.closed).toBeNull();
     expect(live.connection()).toEqual({ status: 'closed', fault: null });
@@ -62,28 +62,28 @@ describe('a live view', () => {
 
   test('goes on from a view that is at hand', async () => {
     const session = reach().session('live');
-    const facts = (await session.facts()).events;
-    const start = foldAll(EMPTY, facts.slice(0, 2));
+    const events = (await session.historyPage()).events;
+    const start = foldAll(EMPTY, events.slice(0, 2));
     const live = session.live(start);
     expect(live.view()).toBe(start);
     await until(live, isLive);
-    expect(live.view()).toEqual(foldAll(EMPTY, facts));
+    expect(live.view()).toEqual(foldAll(EMPTY, events));
     live.close();
     await live.closed;
   });
 
   test('does not flicker: while the past is told anew, even twice, it is the view that it was', async () => {
-    const facts = (await reach().session('live').facts()).events;
+    const history = (await reach().session('live').historyPage()).events;
     const stale: SessionView = { ...EMPTY, seq: 999, title: 'of another database' };
     const titles: string[] = [];
     const fault = new ParlanceError('unreachable', 'Cut.');
     async function* events({ onState }: EventsOptions): AsyncGenerator<SessionStreamEvent> {
-      const { seq } = facts.at(-1) as DurableEvent;
+      const { seq } = history.at(-1) as DurableEvent;
       onState?.({ status: 'connecting', failures: 0 });
-      yield* [{ type: 'reset' } as const, ...facts.slice(0, 3)];
+      yield* [{ type: 'reset' } as const, ...history.slice(0, 3)];
       onState?.({ status: 'waiting', retryAt: 0, failures: 1, fault, retryNow: () => undefined });
       onState?.({ status: 'connecting', failures: 1 });
-      yield* facts.slice(3);
+      yield* history.slice(3);
       onState?.({ status: 'live' });
       yield { type: 'snapshot', seq, turn: null, open: null, approval: null };
       onState?.({ status: 'closed', fault: null });

@@ -32,7 +32,8 @@ export type WatchOptions = {
   readonly onState?: (state: ConnectionState) => void;
 };
 
-export type StreamOptions = {
+export type StreamContext = {
+  readonly wire: Wire;
   readonly clock: Clock;
   readonly backoff: Backoff;
   /** The server says something at least every 15 s. A connection that is silent for longer than this is given up. */
@@ -49,12 +50,12 @@ export type Source<Event> = {
 };
 
 /** Yields for as long as the reader wants. Throws a `ParlanceError` where the server says no (401, 403, 404, …). */
-export async function* mendedStream<Event>(
-  wire: Wire,
+export async function* reconnectingStream<Event>(
+  context: StreamContext,
   source: Source<Event>,
   { signal, onState = () => undefined }: WatchOptions,
-  { clock, backoff, silenceMs }: StreamOptions,
 ): AsyncGenerator<Event, void> {
+  const { clock } = context;
   let failures = 0;
   let fault: ParlanceError | null = null;
   try {
@@ -65,7 +66,7 @@ export async function* mendedStream<Event>(
       signal?.addEventListener('abort', stop, { once: true });
       try {
         const request = { ...source.request(), signal: connection.signal };
-        for await (const frames of connected(wire, request, clock, silenceMs)) {
+        for await (const frames of framesOf(context, request)) {
           for (const event of frames.flatMap((frame) => source.take(frame))) {
             if (source.isLive(event)) {
               failures = 0;
@@ -83,7 +84,7 @@ export async function* mendedStream<Event>(
         signal?.removeEventListener('abort', stop);
         connection.abort();
       }
-      const wait = delayMs(backoff, failures++, fault, clock);
+      const wait = delayMs(context, failures++, fault);
       const { over, wake } = sleep(clock, wait, signal);
       onState({ status: 'waiting', retryAt: clock.now() + wait, failures, fault, retryNow: wake });
       await over.catch(() => undefined);
@@ -98,13 +99,11 @@ const lost = (thrown: unknown): ParlanceError =>
   new ParlanceError('unreachable', 'The connection was lost.', { cause: thrown });
 
 /** The frames of one connection, as many at once as came at once. */
-async function* connected(
-  wire: Wire,
+async function* framesOf(
+  { wire, clock, silenceMs }: StreamContext,
   request: WireRequest,
-  clock: Clock,
-  silenceMs: number,
 ): AsyncGenerator<ServerSentEvent[], void> {
-  const response = await wire.once({
+  const response = await wire.fetchOnce({
     ...request,
     headers: { accept: 'text/event-stream', ...request.headers },
   });
@@ -117,18 +116,18 @@ async function* connected(
   const decoder = new TextDecoder();
   const parser = new ServerSentEventParser();
   for (;;) {
-    const { value, done } = await heard(reader.read(), clock, silenceMs);
+    const { value, done } = await withTimeout(reader.read(), clock, silenceMs);
     if (done) return;
     yield parser.read(decoder.decode(value, { stream: true }));
   }
 }
 
 /** The clock runs only while we listen: a reader that takes its time is not the server's silence. */
-function heard<Read>(read: Promise<Read>, clock: Clock, silenceMs: number): Promise<Read> {
+function withTimeout<Read>(read: Promise<Read>, clock: Clock, silenceMs: number): Promise<Read> {
   return new Promise((resolve, reject) => {
-    const silent = () =>
+    const timedOut = () =>
       reject(new ParlanceError('unreachable', `Nothing was heard for ${silenceMs / 1_000} s.`));
-    const cancel = clock.after(silenceMs, silent);
+    const cancel = clock.after(silenceMs, timedOut);
     read.then(resolve, reject).finally(cancel);
   });
 }

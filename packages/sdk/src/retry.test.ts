@@ -10,7 +10,9 @@ const error = (status?: number, code: ParlanceError['code'] = 'unexpected', afte
 describe('the wait before the next try', () => {
   test('is anything up to twice as long as the time before, and never longer than the most', () => {
     const waits = (random: number) =>
-      [0, 1, 2, 3, 10, 2_000].map((failures) => delayMs(BACKOFF, failures, error(), manualClock(random)));
+      [0, 1, 2, 3, 10, 2_000].map((failures) =>
+        delayMs({ backoff: BACKOFF, clock: manualClock(random) }, failures, error()),
+      );
     expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(waits(0.5)).toEqual([250, 500, 1_000, 2_000, 15_000, 15_000]);
     expect(Math.max(...waits(0.999))).toBeLessThan(30_000);
@@ -18,7 +20,11 @@ describe('the wait before the next try', () => {
 
   test('is at least what the server asks for', () => {
     for (const random of [0, 0.5, 0.999]) {
-      const wait = delayMs(BACKOFF, 0, error(503, 'overloaded', 90_000), manualClock(random));
+      const wait = delayMs(
+        { backoff: BACKOFF, clock: manualClock(random) },
+        0,
+        error(503, 'overloaded', 90_000),
+      );
       expect(wait).toBeGreaterThanOrEqual(90_000);
       expect(wait).toBeLessThan(90_500);
     }

@@ -15,11 +15,11 @@ export type Backoff = {
  * jitter comes on top.
  */
 export function delayMs(
-  { baseMs, mostMs }: Backoff,
+  { backoff, clock }: { readonly backoff: Backoff; readonly clock: Clock },
   failures: number,
   error: ParlanceError,
-  clock: Clock,
 ): number {
+  const { baseMs, mostMs } = backoff;
   if (error.retryAfterMs !== undefined) return error.retryAfterMs + clock.random() * baseMs;
   return clock.random() * Math.min(mostMs, baseMs * 2 ** Math.min(failures, 30));
 }

@@ -80,14 +80,14 @@ describe('a session', () => {
     await session.rename('Kept');
     await session.label({ colour: 'blue' });
     await session.archive();
-    const view = foldAll(EMPTY, (await session.facts({ limit: 1_000 })).events);
+    const view = foldAll(EMPTY, (await session.historyPage({ limit: 1_000 })).events);
     expect(view).toMatchObject({ title: 'Kept', labels: { colour: 'blue' }, archived: true });
     expect(view.entries.at(-1)).toMatchObject({ kind: 'cleared', by: 'local' });
   });
 
   test('is read page by page', async () => {
     const session = parlance.session('chat');
-    const page = await session.facts({ after: 1, limit: 2 });
+    const page = await session.historyPage({ after: 1, limit: 2 });
     expect(page).toMatchObject({ events: [{ seq: 2 }, { seq: 3 }], next: 3, reset: false });
     const seqs: number[] = [];
     for await (const { seq } of session.history({ after: 2 })) seqs.push(seq);
@@ -112,7 +112,7 @@ describe('a session', () => {
   test('is made smaller on demand, once', async () => {
     const session = parlance.session('chat');
     await session.compact();
-    const view = foldAll(EMPTY, (await session.facts()).events);
+    const view = foldAll(EMPTY, (await session.historyPage()).events);
     expect(view.entries.map(({ kind }) => kind)).toEqual(['turn', 'compaction']);
     expect(await session.compact().catch((error) => error)).toMatchObject({ code: 'nothing_to_compact' });
   });

@@ -13,9 +13,8 @@ import type { DurableEventPage, Receipt, SessionDetails, SessionStreamEvent } fr
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
-import type { StreamOptions, WatchOptions } from './reconnecting-stream.ts';
+import type { StreamContext, WatchOptions } from './reconnecting-stream.ts';
 import type { SessionView } from './view.ts';
-import type { Wire } from './wire.ts';
 
 export type CallOptions = { readonly signal?: AbortSignal };
 
@@ -56,19 +55,18 @@ const PATIENT: ReadonlySet<string> = new Set(['approval.explain', 'context.compa
 export class SessionHandle {
   constructor(
     readonly id: SessionId,
-    private readonly wire: Wire,
-    private readonly streaming: StreamOptions,
+    private readonly context: StreamContext,
   ) {}
 
   /** The session and what goes on in it. */
   async get({ signal }: CallOptions = {}): Promise<SessionDetails> {
-    return this.wire.json({ path: this.#path(), signal });
+    return this.context.wire.json({ path: this.#path(), signal });
   }
 
   /** Any command of the protocol. Durable when it resolves. */
   async send(command: CommandInput, { key, signal }: SendOptions = {}): Promise<Receipt> {
     const keyed = key ?? (command.type === 'input.submit' ? newKey() : undefined);
-    return this.wire.json({
+    return this.context.wire.json({
       method: 'POST',
       path: this.#path('/commands'),
       headers: keyed === undefined ? {} : { 'idempotency-key': keyed },
@@ -80,18 +78,18 @@ export class SessionHandle {
   }
 
   /** Begins the session; nothing where it is there already. */
-  async create({ signal, ...how }: CallOptions & Of<'session.create'> = {}): Promise<Receipt> {
-    return this.send({ type: 'session.create', ...how }, { signal });
+  async create({ signal, ...fields }: CallOptions & Of<'session.create'> = {}): Promise<Receipt> {
+    return this.send({ type: 'session.create', ...fields }, { signal });
   }
 
   /**
    * Says something; a session that is not there begins with it. Accepted and durable when it resolves; the answer comes
    * as events. After a lost answer it is sent again with the same key, and taken once.
    */
-  async submit(said: string | Part[], options: SubmitOptions = {}): Promise<InputReceipt> {
-    const { key = newKey(), signal, ...how } = options;
-    const parts: Part[] = typeof said === 'string' ? [{ type: 'text', text: said }] : said;
-    return { ...(await this.send({ type: 'input.submit', parts, ...how }, { key, signal })), key };
+  async submit(input: string | Part[], options: SubmitOptions = {}): Promise<InputReceipt> {
+    const { key = newKey(), signal, ...fields } = options;
+    const parts: Part[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
+    return { ...(await this.send({ type: 'input.submit', parts, ...fields }, { key, signal })), key };
   }
 
   /**
@@ -99,26 +97,26 @@ export class SessionHandle {
    * `signal` is aborted, when the loop is left, or with a `ParlanceError` where the server says no.
    */
   events(options: EventsOptions = {}): AsyncGenerator<SessionStreamEvent, void> {
-    return sessionEvents(this.wire, this.id, options, this.streaming);
+    return sessionEvents(this.context, this.id, options);
   }
 
   /** What passes on the sockets that are attached to the session, in whatever dialect: to debug a client with. */
   frames(options: WatchOptions = {}): AsyncGenerator<FramesEvent, void> {
-    return sessionFrames(this.wire, this.id, options, this.streaming);
+    return sessionFrames(this.context, this.id, options);
   }
 
   /** The session as a chat shows it, kept up to date until it is closed. `start` is a view to go on from. */
   live(start?: SessionView): LiveView {
-    return liveView((options) => this.events(options), this.streaming.clock, start);
+    return liveView((options) => this.events(options), this.context.clock, start);
   }
 
   /** One page of events. */
-  async facts({
+  async historyPage({
     after,
     limit,
     signal,
   }: CallOptions & { after?: number; limit?: number } = {}): Promise<DurableEventPage> {
-    return this.wire.json({ path: this.#path('/events'), query: { after, limit }, signal });
+    return this.context.wire.json({ path: this.#path('/events'), query: { after, limit }, signal });
   }
 
   /** All events up to the present one, read page by page. */
@@ -127,7 +125,7 @@ export class SessionHandle {
     signal,
   }: CallOptions & { after?: number } = {}): AsyncGenerator<DurableEvent, void> {
     for (let from: number | null = after; from !== null; ) {
-      const page: DurableEventPage = await this.facts({ after: from, limit: 1_000, signal });
+      const page: DurableEventPage = await this.historyPage({ after: from, limit: 1_000, signal });
       yield* page.events;
       from = page.next;
     }
@@ -135,7 +133,7 @@ export class SessionHandle {
 
   /** The whole session as a file, as the server writes it; the body is yours to read or to stream to disk. */
   async export({ signal }: CallOptions = {}): Promise<Response> {
-    return this.wire.response({ path: this.#path('/export'), signal });
+    return this.context.wire.response({ path: this.#path('/export'), signal });
   }
 
   async cancel(options?: CallOptions): Promise<Receipt> {
@@ -146,9 +144,9 @@ export class SessionHandle {
   async answer(
     approval: ApprovalId,
     answer: ApprovalAnswer,
-    { signal, ...how }: AnswerOptions = {},
+    { signal, ...fields }: AnswerOptions = {},
   ): Promise<Receipt> {
-    return this.send({ type: 'approval.answer', approval, answer, ...how }, { signal });
+    return this.send({ type: 'approval.answer', approval, answer, ...fields }, { signal });
   }
 
   /** Has the model explain what waits; the explanation is an event. */
@@ -171,8 +169,8 @@ export class SessionHandle {
   }
 
   /** The model, the approval mode and the agent of this session; null: as the server has it. */
-  async configure({ signal, ...how }: CallOptions & Of<'session.configure'>): Promise<Receipt> {
-    return this.send({ type: 'session.configure', ...how }, { signal });
+  async configure({ signal, ...fields }: CallOptions & Of<'session.configure'>): Promise<Receipt> {
+    return this.send({ type: 'session.configure', ...fields }, { signal });
   }
 
   async archive(options?: CallOptions): Promise<Receipt> {
@@ -185,19 +183,22 @@ export class SessionHandle {
 
   /** The session and all its events are gone when it resolves. */
   async erase({ signal }: CallOptions = {}): Promise<void> {
-    await this.wire.response({ method: 'DELETE', path: this.#path(), signal });
+    await this.context.wire.response({ method: 'DELETE', path: this.#path(), signal });
   }
 
   /** What "always" has allowed. */
   async grants({ signal }: CallOptions = {}): Promise<readonly string[]> {
-    const { grants } = await this.wire.json<{ grants: string[] }>({ path: this.#path('/grants'), signal });
+    const { grants } = await this.context.wire.json<{ grants: string[] }>({
+      path: this.#path('/grants'),
+      signal,
+    });
     return grants;
   }
 
   /** Takes back what "always" has allowed. */
   async revoke(grant: string, { signal }: CallOptions = {}): Promise<void> {
     const path = this.#path(`/grants/${encodeURIComponent(grant)}`);
-    await this.wire.json({ method: 'DELETE', path, signal });
+    await this.context.wire.json({ method: 'DELETE', path, signal });
   }
 
   #path(rest = ''): string {

@@ -34,32 +34,32 @@ describe('every transcript', () => {
 
   for (const name of NAMES) {
     const events = readTranscript(name);
-    const facts = events.filter(isDurable);
+    const durable = events.filter(isDurable);
 
-    test(`${name}: the events alone give the view that the ephemeral events give`, () => {
-      expect(foldAll(EMPTY, facts)).toEqual(foldAll(EMPTY, events));
+    test(`${name}: durable events alone fold to the same view as all events`, () => {
+      expect(foldAll(EMPTY, durable)).toEqual(foldAll(EMPTY, events));
     });
 
-    test(`${name}: told twice, or cut off anywhere and told again from the events, the view is the same`, () => {
+    test(`${name}: replaying events, after any prefix, does not change the view`, () => {
       const whole = foldAll(EMPTY, events);
-      expect(foldAll(whole, facts)).toBe(whole);
+      expect(foldAll(whole, durable)).toBe(whole);
       for (let cut = 0; cut < events.length; cut++) {
         const before = foldAll(EMPTY, events.slice(0, cut));
-        expect(foldAll(before, facts)).toEqual(whole);
+        expect(foldAll(before, durable)).toEqual(whole);
       }
     });
 
-    test(`${name}: nothing that was given is written into`, () => {
+    test(`${name}: fold does not mutate its arguments`, () => {
       let view = frozen(EMPTY);
       for (const event of events) view = frozen(fold(view, frozen(event)));
-      expect(view.seq).toBe(facts.at(-1)?.seq ?? 0);
+      expect(view.seq).toBe(durable.at(-1)?.seq ?? 0);
     });
 
-    test(`${name}: every event of a turn is found again by its number, where nothing was made void`, () => {
+    test(`${name}: every event of a turn is in the seqs of an item, unless a step was discarded`, () => {
       if (events.some(({ type }) => VOIDING.has(type))) return;
       const lists = JSON.stringify(viewOf(name)).match(/"seqs":\[[\d,]*\]/g) ?? [];
       const known = new Set(lists.flatMap((list) => list.match(/\d+/g) ?? []));
-      const missing = facts.filter((fact) => !known.has(String(fact.seq))).map(({ type }) => type);
+      const missing = durable.filter((event) => !known.has(String(event.seq))).map(({ type }) => type);
       expect(missing.filter((type) => !type.startsWith('session.') && type !== 'grant.revoked')).toEqual([]);
     });
   }

@@ -24,7 +24,7 @@ export { currentTurn } from './view/turn.ts';
 export function fold(view: SessionView, event: SessionStreamEvent): SessionView {
   if (event.type === 'reset') return EMPTY;
   if (event.type === 'snapshot') return withSnapshot(view, event);
-  if (!('seq' in event)) return withLive(view, event);
+  if (!('seq' in event)) return withEphemeral(view, event);
   if (event.seq <= view.seq) return view;
   const next = withEvent({ ...view, seq: event.seq, session: event.session }, event);
   const status = statusOf(next, event);
@@ -46,7 +46,7 @@ function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
   );
 }
 
-function withLive(view: SessionView, live: EphemeralEvent): SessionView {
+function withEphemeral(view: SessionView, live: EphemeralEvent): SessionView {
   switch (live.type) {
     case 'text.delta':
     case 'reasoning.delta':
@@ -65,74 +65,78 @@ function withLive(view: SessionView, live: EphemeralEvent): SessionView {
   return view;
 }
 
-function withEvent(view: SessionView, fact: DurableEvent): SessionView {
-  switch (fact.type) {
+function withEvent(view: SessionView, event: DurableEvent): SessionView {
+  switch (event.type) {
     case 'session.created': {
-      const { dialect, domain, named, agent, at } = fact;
+      const { dialect, domain, named, agent, at } = event;
       return { ...view, created: { dialect, domain, named, at }, agent, erasedBy: null };
     }
     case 'session.cleared': {
-      const cleared = { kind: 'cleared', by: fact.by, at: fact.at, seqs: [fact.seq] } as const;
+      const cleared = { kind: 'cleared', by: event.by, at: event.at, seqs: [event.seq] } as const;
       return { ...view, title: '', context: null, plan: null, entries: [...view.entries, cleared] };
     }
     case 'session.rewound': {
       const from = view.entries.findIndex(
-        (entry) => entry.kind === 'turn' && entry.input?.input === fact.input,
+        (entry) => entry.kind === 'turn' && entry.input?.input === event.input,
       );
       return from < 0 ? view : { ...view, entries: view.entries.slice(0, from) };
     }
     case 'session.configured':
       return {
         ...view,
-        model: fact.model === undefined ? view.model : fact.model,
-        approvalMode: fact.approval === undefined ? view.approvalMode : fact.approval,
-        agent: fact.agent ?? view.agent,
+        model: event.model === undefined ? view.model : event.model,
+        approvalMode: event.approval === undefined ? view.approvalMode : event.approval,
+        agent: event.agent ?? view.agent,
       };
     case 'session.renamed':
-      return { ...view, title: fact.title };
+      return { ...view, title: event.title };
     case 'session.archived':
       return { ...view, archived: true };
     case 'session.labelled':
-      return { ...view, labels: { ...view.labels, ...fact.labels } };
+      return { ...view, labels: { ...view.labels, ...event.labels } };
     case 'input.accepted':
       return {
         ...view,
         archived: false,
-        title: view.title || titleOf(fact.parts),
-        queued: [...view.queued, inputOf(view, fact)],
+        title: view.title || titleOf(event.parts),
+        queued: [...view.queued, inputOf(view, event)],
       };
     case 'turn.started': {
-      const input = view.queued.find(({ input }) => input === fact.input) ?? null;
+      const input = view.queued.find(({ input }) => input === event.input) ?? null;
       const queued = view.queued.filter((waiting) => waiting !== input);
-      return { ...view, queued, entries: [...view.entries, newTurn(fact, input, view.model)] };
+      return { ...view, queued, entries: [...view.entries, newTurn(event, input, view.model)] };
     }
     case 'turn.resumed':
-      return inTurn(view, fact, (turn) => ({
-        ...turns.withItem(turns.withoutStep(turn), { kind: 'resumed', at: fact.at, seqs: [fact.seq] }),
-        seqs: [...turn.seqs, fact.seq],
+      return inTurn(view, event, (turn) => ({
+        ...turns.withItem(turns.withoutStep(turn), { kind: 'resumed', at: event.at, seqs: [event.seq] }),
+        seqs: [...turn.seqs, event.seq],
       }));
     case 'turn.ended': {
-      const { durationMs, context, usage } = fact;
-      const ended = over(view, fact, { status: 'ended', durationMs, context });
-      return { ...inTurn(ended, fact, (turn) => ({ ...turn, usage })), context };
+      const { durationMs, context, usage } = event;
+      const ended = withTurnState(view, event, { status: 'ended', durationMs, context });
+      return { ...inTurn(ended, event, (turn) => ({ ...turn, usage })), context };
     }
     case 'turn.failed':
-      return over(view, fact, { status: 'failed', durationMs: fact.durationMs, fault: fact.fault });
+      return withTurnState(view, event, {
+        status: 'failed',
+        durationMs: event.durationMs,
+        fault: event.fault,
+      });
     case 'turn.cancelled':
-      return over(view, fact, { status: 'cancelled', reason: fact.reason });
+      return withTurnState(view, event, { status: 'cancelled', reason: event.reason });
     case 'agent.changed': {
-      const { from, to, reason, at, seq } = fact;
-      return inTurn({ ...view, agent: to }, fact, (turn) => ({
+      const { from, to, reason, at, seq } = event;
+      return inTurn({ ...view, agent: to }, event, (turn) => ({
         ...turns.withItem(turn, { kind: 'handoff', from, to, reason, at, seqs: [seq] }),
         agent: to,
       }));
     }
     case 'reasoning.ended':
     case 'text.ended':
-      return inTurn(view, fact, (turn) => turns.withEndedBlock(turn, fact));
+      return inTurn(view, event, (turn) => turns.withEndedBlock(turn, event));
     case 'step.restarted': {
-      const { attempt, delayMs, fault, at, seq } = fact;
-      return inTurn(view, fact, (turn) =>
+      const { attempt, delayMs, fault, at, seq } = event;
+      return inTurn(view, event, (turn) =>
         turns.withItem(turns.withoutStep(turn), {
           kind: 'restart',
           attempt,
@@ -144,36 +148,36 @@ function withEvent(view: SessionView, fact: DurableEvent): SessionView {
       );
     }
     case 'step.ended':
-      return inTurn({ ...view, usage: sum(view.usage, fact.usage) }, fact, (turn) => ({
+      return inTurn({ ...view, usage: sum(view.usage, event.usage) }, event, (turn) => ({
         ...turn,
         steps: turn.steps + 1,
-        usage: sum(turn.usage, fact.usage),
-        seqs: [...turn.seqs, fact.seq],
+        usage: sum(turn.usage, event.usage),
+        seqs: [...turn.seqs, event.seq],
       }));
     case 'call.requested':
-      return inTurn(view, fact, (turn) => turns.withItem(turn, calls.requestedCall(fact)));
+      return inTurn(view, event, (turn) => turns.withItem(turn, calls.requestedCall(event)));
     case 'approval.requested':
-      return withPending(inCall(view, fact, (call) => calls.awaited(call, fact)));
+      return withPending(inCall(view, event, (call) => calls.awaited(call, event)));
     case 'approval.explained':
-      return withPending(inTurn(view, fact, (turn) => calls.explained(turn, fact)));
+      return withPending(inTurn(view, event, (turn) => calls.explained(turn, event)));
     case 'approval.answered': {
-      const grants = fact.grant ? [...new Set([...view.grants, fact.grant])] : view.grants;
-      return withPending(inCall({ ...view, grants }, fact, (call) => calls.answered(call, fact)));
+      const grants = event.grant ? [...new Set([...view.grants, event.grant])] : view.grants;
+      return withPending(inCall({ ...view, grants }, event, (call) => calls.answered(call, event)));
     }
     case 'tool.started':
-      return inCall(view, fact, (call) => calls.started(call, fact));
+      return inCall(view, event, (call) => calls.started(call, event));
     case 'call.deferred':
-      return inCall(view, fact, (call) => calls.deferred(call, fact));
+      return inCall(view, event, (call) => calls.deferred(call, event));
     case 'tool.ended': {
-      const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === fact.turn);
-      const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, fact.call), fact) : null;
-      const ended = inCall(plan ? { ...view, plan } : view, fact, (call) => calls.ended(call, fact));
+      const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === event.turn);
+      const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, event.call), event) : null;
+      const ended = inCall(plan ? { ...view, plan } : view, event, (call) => calls.ended(call, event));
       return view.pending === null ? ended : withPending(ended);
     }
     case 'grant.revoked':
-      return { ...view, grants: view.grants.filter((grant) => grant !== fact.grant) };
+      return { ...view, grants: view.grants.filter((grant) => grant !== event.grant) };
     case 'context.compacted': {
-      const { summary, oldTokens, newTokens, at, seq } = fact;
+      const { summary, oldTokens, newTokens, at, seq } = event;
       const compaction = { kind: 'compaction', summary, oldTokens, newTokens, at, seqs: [seq] } as const;
       const context = view.context && { ...view.context, tokens: newTokens };
       const current = turns.currentTurn(view);
@@ -181,7 +185,7 @@ function withEvent(view: SessionView, fact: DurableEvent): SessionView {
       return turns.inTurn({ ...view, context }, current.turn, (turn) => turns.withItem(turn, compaction));
     }
   }
-  fact satisfies never;
+  event satisfies never;
   return view;
 }
 
@@ -192,25 +196,25 @@ type OfCall = { [T in OfTurn]: DurableEvent<T> extends { call: unknown } ? T : n
 
 const inTurn = (
   view: SessionView,
-  fact: DurableEvent<OfTurn>,
+  event: DurableEvent<OfTurn>,
   change: (turn: TurnView) => TurnView,
-): SessionView => turns.inTurn(view, fact.turn, change);
+): SessionView => turns.inTurn(view, event.turn, change);
 
 const inCall = (
   view: SessionView,
-  fact: DurableEvent<OfCall>,
+  event: DurableEvent<OfCall>,
   change: Parameters<typeof calls.inCall>[2],
-): SessionView => inTurn(view, fact, (turn) => calls.inCall(turn, fact.call, change));
+): SessionView => inTurn(view, event, (turn) => calls.inCall(turn, event.call, change));
 
-const over = (
+const withTurnState = (
   view: SessionView,
-  fact: DurableEvent<'turn.ended' | 'turn.failed' | 'turn.cancelled'>,
+  event: DurableEvent<'turn.ended' | 'turn.failed' | 'turn.cancelled'>,
   state: TurnState,
 ): SessionView =>
-  inTurn(view, fact, (turn) => ({
+  inTurn(view, event, (turn) => ({
     ...turns.withoutOpenBlock(turn),
     state,
-    seqs: [...turn.seqs, fact.seq],
+    seqs: [...turn.seqs, event.seq],
   }));
 
 /** The approval that waits, as its call has it now. */
@@ -222,11 +226,11 @@ function withPending(view: SessionView): SessionView {
   return pending === view.pending ? view : { ...view, pending };
 }
 
-function statusOf(view: SessionView, fact: DurableEvent): SessionView['status'] {
+function statusOf(view: SessionView, event: DurableEvent): SessionView['status'] {
   const turn = view.entries.findLast((entry) => entry.kind === 'turn');
   if (turn?.state.status === 'running') {
     const rested = view.status === 'waiting';
-    const mayRest = rested || fact.type === 'approval.requested' || fact.type === 'call.deferred';
+    const mayRest = rested || event.type === 'approval.requested' || event.type === 'call.deferred';
     return mayRest && turn.items.some(waitsForSomeone) ? 'waiting' : 'running';
   }
   if (view.queued.length > 0) return 'running';
@@ -237,14 +241,14 @@ const waitsForSomeone = (item: Item): boolean =>
   item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
 
 /** An input that interrupts is stored right after the end of the turn that it interrupted. */
-function supersededBy(view: SessionView, fact: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
+function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
   const last = view.entries.at(-1);
   if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
-  return last.state.reason === 'superseded' && last.seqs.at(-1) === fact.seq - 1 ? last.turn : null;
+  return last.state.reason === 'superseded' && last.seqs.at(-1) === event.seq - 1 ? last.turn : null;
 }
 
-function inputOf(view: SessionView, fact: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, at, seq } = fact;
+function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
+  const { input, parts, dialect, key, call, data, agent, at, seq } = event;
   return {
     input,
     parts,
@@ -253,7 +257,7 @@ function inputOf(view: SessionView, fact: DurableEvent<'input.accepted'>): Input
     ...(call === undefined ? {} : { call }),
     ...(data === undefined ? {} : { data }),
     ...(agent === undefined ? {} : { agent }),
-    superseded: supersededBy(view, fact),
+    superseded: supersededBy(view, event),
     at,
     seqs: [seq],
   };

@@ -20,8 +20,8 @@ afterAll(async () => {
 
 const BACKOFF = { baseMs: 1_000, mostMs: 30_000 };
 const inputs = async (session: string) => {
-  const facts = (await connect({ url: server.http }).session(session).facts({ limit: 1_000 })).events;
-  return facts.filter(({ type }) => type === 'input.accepted');
+  const events = (await connect({ url: server.http }).session(session).historyPage({ limit: 1_000 })).events;
+  return events.filter(({ type }) => type === 'input.accepted');
 };
 
 /** Resolves when a timer of that length is set. */

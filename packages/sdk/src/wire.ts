@@ -36,8 +36,8 @@ export class Wire {
   constructor(readonly options: WireOptions) {}
 
   async json<Answer>(request: WireRequest): Promise<Answer> {
-    return this.#tried(request, async () => {
-      const response = await this.once(request);
+    return this.#withRetries(request, async () => {
+      const response = await this.fetchOnce(request);
       const text = await response.text().catch((thrown) => {
         request.signal?.throwIfAborted();
         throw new ParlanceError('unreachable', 'The answer broke off.', { cause: thrown });
@@ -55,11 +55,11 @@ export class Wire {
 
   /** As `json`, for answers that are not; the body is the caller's to read. */
   async response(request: WireRequest): Promise<Response> {
-    return this.#tried(request, () => this.once(request));
+    return this.#withRetries(request, () => this.fetchOnce(request));
   }
 
   /** Sends it once. Throws a `ParlanceError` where the answer is not a success. */
-  async once(request: WireRequest): Promise<Response> {
+  async fetchOnce(request: WireRequest): Promise<Response> {
     const { clock, timeoutMs } = this.options;
     const { signal } = request;
     signal?.throwIfAborted();
@@ -82,7 +82,7 @@ export class Wire {
     }
   }
 
-  async #tried<Answer>(request: WireRequest, attempt: () => Promise<Answer>): Promise<Answer> {
+  async #withRetries<Answer>(request: WireRequest, attempt: () => Promise<Answer>): Promise<Answer> {
     const { clock, backoff, attempts } = this.options;
     const repeatable = request.repeatable ?? (request.method ?? 'GET') === 'GET';
     for (let failures = 0; ; failures++) {
@@ -91,7 +91,7 @@ export class Wire {
       } catch (thrown) {
         if (!(thrown instanceof ParlanceError)) throw thrown;
         if (failures + 1 >= attempts || !worthRetrying(thrown, repeatable)) throw thrown;
-        const wait = delayMs(backoff, failures, thrown, clock);
+        const wait = delayMs({ backoff, clock }, failures, thrown);
         // A person is waiting: a long pause is theirs to decide on.
         if (wait > backoff.mostMs) throw thrown;
         await sleep(clock, wait, request.signal).over;

@@ -6,8 +6,8 @@ export function inCall(turn: TurnView, call: CallId, change: (call: CallView) =>
   const index = turn.items.findLastIndex((item) => item.kind === 'call' && item.call === call);
   const found = turn.items[index];
   if (found?.kind !== 'call') return turn;
-  const changed = change(found);
-  return changed === found ? turn : { ...turn, items: turn.items.with(index, changed) };
+  const next = change(found);
+  return next === found ? turn : { ...turn, items: turn.items.with(index, next) };
 }
 
 export const callOf = (turn: TurnView, call: CallId): CallView | null =>
@@ -32,46 +32,47 @@ export const requestedCall = ({
   seqs: [seq],
 });
 
-const moved = (call: CallView, fact: DurableEvent, state: CallState, approval = call.approval): CallView => ({
+type CallChange = { readonly state: CallState; readonly approval?: ApprovalView | null };
+
+const changed = (call: CallView, event: DurableEvent, change: CallChange): CallView => ({
   ...call,
-  state,
-  approval,
-  seqs: [...call.seqs, fact.seq],
+  ...change,
+  seqs: [...call.seqs, event.seq],
 });
 
-export function awaited(call: CallView, fact: DurableEvent<'approval.requested'>): CallView {
+export function awaited(call: CallView, event: DurableEvent<'approval.requested'>): CallView {
   const approval: ApprovalView = {
-    approval: fact.approval,
-    turn: fact.turn,
-    call: fact.call,
+    approval: event.approval,
+    turn: event.turn,
+    call: event.call,
     tool: call.tool,
     input: call.input,
-    ask: fact.ask,
-    hash: fact.hash,
+    ask: event.ask,
+    hash: event.hash,
     explanations: [],
     state: { status: 'pending' },
-    at: fact.at,
-    seqs: [fact.seq],
+    at: event.at,
+    seqs: [event.seq],
   };
-  return moved(call, fact, { phase: 'waiting' }, approval);
+  return changed(call, event, { state: { phase: 'waiting' }, approval });
 }
 
 /** The event knows the approval alone. */
-export function explained(turn: TurnView, fact: DurableEvent<'approval.explained'>): TurnView {
+export function explained(turn: TurnView, event: DurableEvent<'approval.explained'>): TurnView {
   const asked = turn.items.findLast(
-    (item): item is CallView => item.kind === 'call' && item.approval?.approval === fact.approval,
+    (item): item is CallView => item.kind === 'call' && item.approval?.approval === event.approval,
   );
   if (!asked?.approval) return turn;
   const approval = {
     ...asked.approval,
-    explanations: [...asked.approval.explanations, fact.text],
-    seqs: [...asked.approval.seqs, fact.seq],
+    explanations: [...asked.approval.explanations, event.text],
+    seqs: [...asked.approval.seqs, event.seq],
   };
-  return inCall(turn, asked.call, (call) => moved(call, fact, call.state, approval));
+  return inCall(turn, asked.call, (call) => changed(call, event, { state: call.state, approval }));
 }
 
-export function answered(call: CallView, fact: DurableEvent<'approval.answered'>): CallView {
-  const { answer, by, dialect, at, reason, said, grant } = fact;
+export function answered(call: CallView, event: DurableEvent<'approval.answered'>): CallView {
+  const { answer, by, dialect, at, reason, said, grant } = event;
   const state: ApprovalState = {
     status: 'answered',
     answer,
@@ -82,20 +83,20 @@ export function answered(call: CallView, fact: DurableEvent<'approval.answered'>
     ...(said === undefined ? {} : { said }),
     ...(grant === undefined ? {} : { grant }),
   };
-  return moved(call, fact, { phase: 'allowed' }, settled(call, fact, state));
+  return changed(call, event, { state: { phase: 'allowed' }, approval: settled(call, event, state) });
 }
 
-const settled = ({ approval }: CallView, fact: DurableEvent, state: ApprovalState): ApprovalView | null =>
-  approval && { ...approval, state, seqs: [...approval.seqs, fact.seq] };
+const settled = ({ approval }: CallView, event: DurableEvent, state: ApprovalState): ApprovalView | null =>
+  approval && { ...approval, state, seqs: [...approval.seqs, event.seq] };
 
-export const started = (call: CallView, fact: DurableEvent<'tool.started'>): CallView =>
-  moved(call, fact, { phase: 'running', progress: null });
+export const started = (call: CallView, event: DurableEvent<'tool.started'>): CallView =>
+  changed(call, event, { state: { phase: 'running', progress: null } });
 
-export const deferred = (call: CallView, fact: DurableEvent<'call.deferred'>): CallView =>
-  moved(call, fact, { phase: 'deferred' });
+export const deferred = (call: CallView, event: DurableEvent<'call.deferred'>): CallView =>
+  changed(call, event, { state: { phase: 'deferred' } });
 
-export function ended(call: CallView, fact: DurableEvent<'tool.ended'>): CallView {
-  const { outcome, parts, data, durationMs, untrusted, said, final } = fact;
+export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallView {
+  const { outcome, parts, data, durationMs, untrusted, said, final } = event;
   const state: CallState = {
     phase: 'ended',
     outcome,
@@ -106,8 +107,8 @@ export function ended(call: CallView, fact: DurableEvent<'tool.ended'>): CallVie
     ...(said === undefined ? {} : { said }),
     final: final === true,
   };
-  const unanswered = call.approval?.state.status === 'pending';
-  return moved(call, fact, state, unanswered ? settled(call, fact, { status: 'lapsed' }) : call.approval);
+  if (call.approval?.state.status !== 'pending') return changed(call, event, { state });
+  return changed(call, event, { state, approval: settled(call, event, { status: 'lapsed' }) });
 }
 
 export function progressed(call: CallView, live: EphemeralEvent<'call.progress'>): CallView {

@@ -5,15 +5,15 @@ import type { CallView, PlanStep, PlanView } from './shapes.ts';
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed'] satisfies PlanStep['status'][];
 
 /** Null where the call made no plan. */
-export function planOf(call: CallView | null, fact: DurableEvent<'tool.ended'>): PlanView | null {
-  if (call?.tool !== 'update_plan' || fact.outcome !== 'ok') return null;
+export function planOf(call: CallView | null, event: DurableEvent<'tool.ended'>): PlanView | null {
+  if (call?.tool !== 'update_plan' || event.outcome !== 'ok') return null;
   const { steps, explanation } = call.input;
   if (!Array.isArray(steps) || !steps.every(isStep)) return null;
   return {
     steps,
     ...(typeof explanation === 'string' ? { explanation } : {}),
-    at: fact.at,
-    seqs: [...call.seqs, fact.seq],
+    at: event.at,
+    seqs: [...call.seqs, event.seq],
   };
 }
 

@@ -3,18 +3,14 @@ import type { DurableEvent, EphemeralEvent, TurnId } from '@parlance/protocol';
 import type { BlockView, Entry, Item, SessionView, TurnView } from './shapes.ts';
 
 /** The view with the turn changed; the same view where it has no such turn, or where nothing changed. */
-export function inTurn(
-  view: SessionView,
-  turn: TurnId,
-  change: (turn: TurnView) => TurnView,
-  among = view.entries,
-): SessionView {
+export function inTurn(view: SessionView, turn: TurnId, change: (turn: TurnView) => TurnView): SessionView {
+  const { entries } = view;
   // From the end: what happens, happens in the last turn.
-  for (let index = among.length - 1; index >= 0; index--) {
-    const entry = among[index] as Entry;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index] as Entry;
     if (entry.kind !== 'turn' || entry.turn !== turn) continue;
     const changed = change(entry);
-    return changed === entry ? view : { ...view, entries: among.with(index, changed) };
+    return changed === entry ? view : { ...view, entries: entries.with(index, changed) };
   }
   return view;
 }
@@ -74,17 +70,17 @@ export function withoutOpenBlock(turn: TurnView): TurnView {
 
 export function withEndedBlock(
   turn: TurnView,
-  fact: DurableEvent<'text.ended' | 'reasoning.ended'>,
+  event: DurableEvent<'text.ended' | 'reasoning.ended'>,
 ): TurnView {
   const ended: BlockView = {
-    kind: fact.type === 'text.ended' ? 'text' : 'reasoning',
-    block: fact.block,
-    text: fact.text,
-    state: fact.interrupted ? 'interrupted' : 'ended',
-    durationMs: fact.type === 'reasoning.ended' ? fact.durationMs : null,
+    kind: event.type === 'text.ended' ? 'text' : 'reasoning',
+    block: event.block,
+    text: event.text,
+    state: event.interrupted ? 'interrupted' : 'ended',
+    durationMs: event.type === 'reasoning.ended' ? event.durationMs : null,
     step: turn.steps,
-    at: fact.at,
-    seqs: [fact.seq],
+    at: event.at,
+    seqs: [event.seq],
   };
   return withItem(withoutOpenBlock(turn), ended);
 }

@@ -35,17 +35,17 @@ function Time({ at }: { at: number }) {
 }
 
 export const EventCell = memo(function EventCell({
-  fact,
+  event,
   id,
   open,
   current,
   indented,
   onToggle,
-}: CellProps & { readonly fact: DurableEvent }) {
+}: CellProps & { readonly event: DurableEvent }) {
   return (
     <article
-      className={`entry entry-event entry-${toneOf(fact.type)}`}
-      aria-label={`Fact ${fact.seq}: ${fact.type}`}
+      className={`entry entry-event entry-${toneOf(event.type)}`}
+      aria-label={`Event ${event.seq}: ${event.type}`}
     >
       <button
         type="button"
@@ -55,12 +55,12 @@ export const EventCell = memo(function EventCell({
         tabIndex={current ? 0 : -1}
         onClick={() => onToggle(id)}
       >
-        <span className="entry-number">{fact.seq}</span>
-        <Time at={fact.at} />
-        <span className="entry-type">{fact.type}</span>
-        <span className="entry-words">{eventSummary(fact)}</span>
+        <span className="entry-number">{event.seq}</span>
+        <Time at={event.at} />
+        <span className="entry-type">{event.type}</span>
+        <span className="entry-words">{eventSummary(event)}</span>
       </button>
-      {open && <Unfolded text={JSON.stringify(fact)} indented={indented} copyLabel="Copy event" />}
+      {open && <Unfolded text={JSON.stringify(event)} indented={indented} copyLabel="Copy event" />}
     </article>
   );
 });

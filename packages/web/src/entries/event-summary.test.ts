@@ -7,8 +7,8 @@ const TRANSCRIPTS = new URL('../../../server/src/testing/transcripts', import.me
 const HEAD = { session: 's', id: 'f1', at: 1, seq: 1 };
 
 test('every type of event has a summary of its own, and nothing else has', () => {
-  const facts = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
-  expect<string[]>([...SUMMARISED].sort()).toEqual(facts.sort());
+  const events = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
+  expect<string[]>([...SUMMARISED].sort()).toEqual(events.sort());
 });
 
 test('every event of every recorded scenario is said in one line of bounded length', async () => {

@@ -15,7 +15,7 @@ export function oneLine(text: string, longest: number = LONGEST): string {
 
 const quoted = (text: string): string => (text.trim() === '' ? 'nothing' : `“${oneLine(text)}”`);
 
-function partWords(part: Part): string {
+function partText(part: Part): string {
   switch (part.type) {
     case 'text':
       return quoted(part.text);
@@ -26,8 +26,8 @@ function partWords(part: Part): string {
   }
 }
 
-const partsWords = (parts: readonly Part[]): string =>
-  parts.length === 0 ? 'nothing' : parts.map(partWords).join(', ');
+const partsText = (parts: readonly Part[]): string =>
+  parts.length === 0 ? 'nothing' : parts.map(partText).join(', ');
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -55,7 +55,7 @@ const CANCELS = {
   denied: 'a call was denied and with it the turn',
 } as const;
 
-const SUMMARIES: { readonly [Type in DurableEventType]: (fact: DurableEvent<Type>) => string } = {
+const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Type>) => string } = {
   'session.created': ({ dialect, domain, agent }) => `begun in ${dialect}, with ${agent.name} of ${domain}`,
   'session.cleared': ({ by }) => `the context was emptied by ${by}`,
   'session.rewound': ({ from, by }) => `taken back to before event ${from} by ${by}`,
@@ -70,7 +70,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (fact: DurableEvent<Type
         .join(', ') || 'no labels',
     ),
   'input.accepted': ({ parts, dialect, call }) =>
-    `${call ? `asks for ${call.tool}` : partsWords(parts)}, from ${dialect}`,
+    `${call ? `asks for ${call.tool}` : partsText(parts)}, from ${dialect}`,
   'turn.started': ({ agent }) => `${agent.name} begins`,
   'turn.resumed': () => 'taken up again after an interruption of the server',
   'turn.ended': ({ usage, durationMs, context }) =>
@@ -95,19 +95,19 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (fact: DurableEvent<Type
   'call.deferred': ({ call }) =>
     `call ${call} is carried out by a client; the session rests until it answers`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
-    `${outcome} after ${duration(durationMs)}: ${partsWords(parts)}${untrusted ? ' (untrusted content)' : ''}`,
+    `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,
   'grant.revoked': ({ grant, by }) => `${grant} is no longer allowed unasked, by ${by}`,
   'context.compacted': ({ oldTokens, newTokens }) => `${oldTokens} tokens became ${newTokens}`,
 };
 
 /** An event that a newer server knows and this page does not is shown by its own fields. */
-export function eventSummary(fact: DurableEvent): string {
-  if (!Object.hasOwn(SUMMARIES, fact.type)) {
-    const { type: _type, seq: _seq, session: _session, id: _id, at: _at, ...rest } = fact as DurableEvent;
+export function eventSummary(event: DurableEvent): string {
+  if (!Object.hasOwn(SUMMARIES, event.type)) {
+    const { type: _type, seq: _seq, session: _session, id: _id, at: _at, ...rest } = event as DurableEvent;
     return oneLine(JSON.stringify(rest));
   }
-  const summary = SUMMARIES[fact.type] as (fact: DurableEvent) => string;
-  return oneLine(summary(fact), LONGEST * 2);
+  const summary = SUMMARIES[event.type] as (event: DurableEvent) => string;
+  return oneLine(summary(event), LONGEST * 2);
 }
 
 export const SUMMARISED = Object.keys(SUMMARIES) as readonly DurableEventType[];

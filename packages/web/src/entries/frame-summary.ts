@@ -1,6 +1,6 @@
 /** What a frame is, at a glance: its type, and what a person would want to read of it. */
 import { oneLine } from './event-summary.ts';
-import { once } from './memoize.ts';
+import { memoize } from './memoize.ts';
 
 export type FrameSummary = { readonly type: string; readonly words: string };
 
@@ -82,6 +82,6 @@ function rest({ type: _type, event: _event, id: _id, ...others }: Record<string,
   return shown === '{}' ? '' : oneLine(shown);
 }
 
-export const summaryOfFrame: (frame: { readonly text: string }) => FrameSummary = once(
+export const summaryOfFrame: (frame: { readonly text: string }) => FrameSummary = memoize(
   (frame: { readonly text: string }) => frameSummary(frame.text),
 );

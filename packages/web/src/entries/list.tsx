@@ -73,7 +73,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
 
   function place(): Entry | null {
     const id = document.activeElement?.getAttribute('data-entry') ?? null;
-    const column = id?.startsWith('frame:') ? 'frame' : 'fact';
+    const column = id?.startsWith('frame:') ? 'frame' : 'event';
     const row = id === null ? -1 : rows.findIndex((row) => entryId(row, column) === id);
     return row < 0 ? null : { row, column };
   }
@@ -84,7 +84,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     if (!from) {
       if (event.target !== scroller.current || event.key !== 'ArrowDown') return;
       const first = list.getVirtualItems().find(({ end }) => end > (list.scrollOffset ?? 0))?.index ?? 0;
-      const entry = nearest(rows, 'fact', first, 1) ?? nearest(rows, 'frame', first, 1);
+      const entry = nearest(rows, 'event', first, 1) ?? nearest(rows, 'frame', first, 1);
       if (entry) move(entry);
       event.preventDefault();
       return;
@@ -114,7 +114,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     if (!row || !entry) return;
     const command = key === 'w' && row.frame && column === 'frame' ? wscat(row.frame) : null;
     if (key === 'w' && command === null) return;
-    const exact = column === 'frame' ? (row.frame?.text ?? '') : JSON.stringify(row.fact);
+    const exact = column === 'frame' ? (row.frame?.text ?? '') : JSON.stringify(row.event);
     if (await copyText(command ?? exact))
       toast(command === null ? `The ${column} is copied.` : 'The command is copied.');
   }
@@ -156,8 +156,8 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {row.note && <NoteCell note={row.note} />}
-                {row.fact ? (
-                  <EventCell fact={row.fact} {...shared(entryId(row, 'fact'))} />
+                {row.event ? (
+                  <EventCell event={row.event} {...shared(entryId(row, 'event'))} />
                 ) : (
                   columns === 2 && <div />
                 )}

@@ -1,5 +1,5 @@
 /** Events and frames never change, so what is made of one is made once. */
-export function once<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+export function memoize<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {
     const known = made.get(key);

@@ -1,7 +1,7 @@
 /** Moving through rows by keyboard: the entries are the cells, column by column. */
 import type { Row } from './rows.ts';
 
-export type Column = 'fact' | 'frame';
+export type Column = 'event' | 'frame';
 export type Entry = { readonly row: number; readonly column: Column };
 
 export const entryId = ({ key }: Row, column: Column): string => `${column}:${key}`;
@@ -13,7 +13,7 @@ export function nearest(rows: readonly Row[], column: Column, from: number, step
   return null;
 }
 
-const other = (column: Column): Column => (column === 'fact' ? 'frame' : 'fact');
+const other = (column: Column): Column => (column === 'event' ? 'frame' : 'event');
 
 /** Where a key leads from an entry; null where it leads nowhere. */
 export function moved(rows: readonly Row[], { row, column }: Entry, key: string): Entry | null {
@@ -29,7 +29,7 @@ export function moved(rows: readonly Row[], { row, column }: Entry, key: string)
     case 'ArrowLeft':
     case 'ArrowRight': {
       const beside = other(column);
-      if ((key === 'ArrowLeft') === (column === 'fact')) return null;
+      if ((key === 'ArrowLeft') === (column === 'event')) return null;
       return nearest(rows, beside, row, -1) ?? nearest(rows, beside, row, 1);
     }
     default:

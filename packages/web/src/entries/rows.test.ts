@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '@parlance/protocol';
 import { alignedRows, exportLines, type NumberedFrame, type Row } from './rows.ts';
 
-const fact = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
+const event = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
   ({
     session: 's',
     id: `f${seq}`,
@@ -27,19 +27,19 @@ const frame = (at: number, direction: 'in' | 'out', over: Partial<NumberedFrame>
 });
 
 const drawn = (rows: readonly Row[]): string[] =>
-  rows.map(({ fact, frame }) => `${fact?.at ?? '-'}|${frame ? `${frame.direction}${frame.at}` : '-'}`);
+  rows.map(({ event, frame }) => `${event?.at ?? '-'}|${frame ? `${frame.direction}${frame.at}` : '-'}`);
 
 describe('rows', () => {
   test('set an event and a frame that follow each other side by side, and nothing else', () => {
     const rows = alignedRows(
-      [fact(1, 10), fact(2, 10), fact(3, 140)],
+      [event(1, 10), event(2, 10), event(3, 140)],
       [frame(5, 'in'), frame(12, 'out'), frame(13, 'out')],
     );
     expect(drawn(rows)).toEqual(['10|in5', '10|out12', '-|out13', '140|-']);
   });
 
   test('inside one millisecond what came in is first, then the event, then what went out', () => {
-    expect(drawn(alignedRows([fact(1, 10), fact(2, 10)], [frame(10, 'in'), frame(10, 'out')]))).toEqual([
+    expect(drawn(alignedRows([event(1, 10), event(2, 10)], [frame(10, 'in'), frame(10, 'out')]))).toEqual([
       '10|in10',
       '10|out10',
     ]);
@@ -47,16 +47,16 @@ describe('rows', () => {
 
   test('read forward in time down each column, with nothing lost, however they are mixed', () => {
     const times = Array.from({ length: 400 }, (_, at) => (at * 7919) % 97).sort((a, b) => a - b);
-    const facts = times.filter((_, at) => at % 3 === 0).map((at, index) => fact(index + 1, at));
+    const events = times.filter((_, at) => at % 3 === 0).map((at, index) => event(index + 1, at));
     const frames = times.filter((_, at) => at % 3 !== 0).map((at) => frame(at, at % 2 === 0 ? 'in' : 'out'));
-    const rows = alignedRows(facts, frames);
-    expect(rows.flatMap(({ fact }) => fact ?? [])).toEqual(facts);
+    const rows = alignedRows(events, frames);
+    expect(rows.flatMap(({ event }) => event ?? [])).toEqual(events);
     expect(rows.flatMap(({ frame }) => frame ?? [])).toEqual(frames);
     expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
   });
 
   test('a row keeps its key when its other cell is filled', () => {
-    const first = fact(1, 10);
+    const first = event(1, 10);
     const [before] = alignedRows([first], []);
     const [after] = alignedRows([first], [frame(11, 'out')]);
     expect(after?.frame).toBeDefined();
@@ -64,12 +64,12 @@ describe('rows', () => {
   });
 
   test('are exported as lines of JSON, in order of time, each as it was told', () => {
-    const [one, came, went] = [fact(1, 10), frame(10, 'in'), frame(11, 'out')];
+    const [one, came, went] = [event(1, 10), frame(10, 'in'), frame(11, 'out')];
     const lines = exportLines(alignedRows([one], [came, went]))
       .trimEnd()
       .split('\n');
-    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['frame', 'fact', 'frame']);
-    expect(JSON.parse(lines[1] ?? '')).toEqual({ fact: one });
+    expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['frame', 'event', 'frame']);
+    expect(JSON.parse(lines[1] ?? '')).toEqual({ event: one });
     const { at, dialect, connection, direction, text } = came;
     expect(JSON.parse(lines[0] ?? '')).toEqual({ frame: { at, dialect, connection, direction, text } });
   });

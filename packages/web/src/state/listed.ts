@@ -4,22 +4,22 @@ import type { ActivityEvent, Session } from '@parlance/sdk';
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'session.erased' | 'session.attached' }>;
 
 /** As it is after the event; the same object where a list shows nothing of it. */
-export function listedAfter(session: Session, fact: Happened): Session {
-  if (fact.seq <= session.head) return session;
-  const now = { ...session, head: fact.seq, updatedAt: new Date(fact.at).toISOString() };
-  switch (fact.type) {
+export function listedAfter(session: Session, event: Happened): Session {
+  if (event.seq <= session.head) return session;
+  const now = { ...session, head: event.seq, updatedAt: new Date(event.at).toISOString() };
+  switch (event.type) {
     case 'session.renamed':
-      return { ...now, title: fact.title };
+      return { ...now, title: event.title };
     case 'session.cleared':
       return { ...now, title: '' };
     case 'session.archived':
       return { ...now, archived: true };
     case 'session.configured':
-      return { ...now, agent: fact.agent?.id ?? session.agent };
+      return { ...now, agent: event.agent?.id ?? session.agent };
     case 'agent.changed':
-      return { ...now, agent: fact.to.id };
+      return { ...now, agent: event.to.id };
     case 'input.accepted': {
-      const [first] = fact.parts;
+      const [first] = event.parts;
       const words = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim().slice(0, 80) : '';
       return { ...now, archived: false, title: session.title || words, said: session.said + 1 };
     }

@@ -1,6 +1,6 @@
 /** The server that the page came from: what it is, who we are to it, and the token that says so. */
 import { type About, connect, ParlanceError } from '@parlance/sdk';
-import { readKept, writeKept } from './storage.ts';
+import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
 
 const TOKEN = 'parlance.token';
@@ -24,7 +24,7 @@ export function useServer(): About {
 
 /** The door to the server. Whatever is refused for want of a token leads to the login. */
 export const parlance = connect({
-  token: readKept('session', TOKEN),
+  token: readStorage('session', TOKEN),
   async fetch(url, init) {
     const response = await fetch(url, init);
     if (response.status === 401 && !url.endsWith('/v1/auth/login')) leave(true);
@@ -35,7 +35,7 @@ export const parlance = connect({
 function leave(expired: boolean): void {
   const had = parlance.token !== null;
   parlance.token = null;
-  writeKept('session', TOKEN, null);
+  writeStorage('session', TOKEN, null);
   access.set({ status: 'out', expired: expired && had });
 }
 
@@ -52,7 +52,7 @@ export async function lookAround(): Promise<void> {
 /** Throws a `ParlanceError` where name and password do not fit. */
 export async function logIn(name: string, password: string): Promise<void> {
   const { token } = await parlance.auth.login(name, password);
-  writeKept('session', TOKEN, token);
+  writeStorage('session', TOKEN, token);
   await lookAround();
 }
 
@@ -61,7 +61,7 @@ export async function changePassword(old: string, password: string): Promise<voi
   access.set({ status: 'asking' });
   try {
     const { token } = await parlance.auth.changePassword(old, password);
-    writeKept('session', TOKEN, token);
+    writeStorage('session', TOKEN, token);
   } finally {
     await lookAround();
   }

@@ -13,7 +13,7 @@ function storageOf(where: Where): Storage | null {
   }
 }
 
-export function readKept(where: Where, name: string): string | null {
+export function readStorage(where: Where, name: string): string | null {
   try {
     return storageOf(where)?.getItem(name) ?? memory.get(name) ?? null;
   } catch {
@@ -21,7 +21,7 @@ export function readKept(where: Where, name: string): string | null {
   }
 }
 
-export function writeKept(where: Where, name: string, value: string | null): void {
+export function writeStorage(where: Where, name: string, value: string | null): void {
   if (value === null) memory.delete(name);
   else memory.set(name, value);
   try {

@@ -12,9 +12,9 @@ import { CopyButton } from '../copy-button.tsx';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../toast.tsx';
 import { Answers, DenyForm } from './answers.tsx';
+import { answerText, commandLine, grantText } from './approval-text.ts';
 import { PatchView } from './patch-view.tsx';
 import { type Key, useKeys } from './use-keys.ts';
-import { answeredWords, commandLine, grantWords } from './words.ts';
 
 /** An `ApprovalView` of the SDK is one. */
 export type ShownApproval = Pick<
@@ -38,7 +38,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   const [doing, setDoing] = useState<Doing>('nothing');
   const [explaining, setExplaining] = useState(false);
   const [here, setHere] = useState(false);
-  const answered = answeredWords(state, here);
+  const answered = answerText(state, here);
 
   async function answer(given: ApprovalAnswer, reason?: string): Promise<void> {
     if (doing === 'answering' || state.status !== 'pending') return;
@@ -81,7 +81,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
         {from && <span className="approval-from">{from}</span>}
       </header>
       <p>{ask.description}</p>
-      {answered === null && <Asked ask={ask} explanations={explanations} explaining={explaining} />}
+      {answered === null && <AskView ask={ask} explanations={explanations} explaining={explaining} />}
       {answered !== null && (
         <p className="approval-answered" role="status">
           <Icon name={state.status === 'answered' && state.answer !== 'deny' ? 'check' : 'close'} />
@@ -106,13 +106,13 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   );
 }
 
-type AskedProps = {
+type AskViewProps = {
   readonly ask: ShownApproval['ask'];
   readonly explanations: readonly string[];
   readonly explaining: boolean;
 };
 
-function Asked({ ask, explanations, explaining }: AskedProps) {
+function AskView({ ask, explanations, explaining }: AskViewProps) {
   const command = commandLine(ask.command);
   return (
     <>
@@ -134,7 +134,7 @@ function Asked({ ask, explanations, explaining }: AskedProps) {
 function Grant({ grant }: { grant: string | undefined }) {
   if (grant === undefined)
     return <p className="hint">Always is not offered: it would allow more than this one call.</p>;
-  const { what, exactly } = grantWords(grant);
+  const { what, exactly } = grantText(grant);
   return (
     <p className="hint">
       Always would allow {what} <code>{exactly}</code> in this session, unasked.

@@ -6,21 +6,21 @@ import { attempt, toast } from '../../components/toast.tsx';
 import { hrefOf } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { Section } from './section.tsx';
-import { useAsked } from './use-asked.ts';
+import { usePolled } from './use-polled.ts';
 
 export function GrantsSection() {
-  const asked = useAsked(parlance.grants.list);
+  const polled = usePolled(parlance.grants.list);
   const { principal } = useServer();
   const mayRevoke = principal.permissions.includes('tool:approve');
 
   async function revoke({ session, grant }: StandingGrant): Promise<void> {
     if (await attempt(() => parlance.session(session).revoke(grant)))
       toast(`${grant} has to be approved again.`);
-    asked.again();
+    polled.again();
   }
 
   return (
-    <Section title="Standing grants" whose="whoever may read chats" asked={asked}>
+    <Section title="Standing grants" whose="whoever may read chats" polled={polled}>
       {(grants) =>
         grants.length === 0 ? (
           <Empty

@@ -1,16 +1,16 @@
 /** Where the server listens, and who is connected. */
-import type { Door } from '@parlance/sdk';
+import type { Listener } from '@parlance/sdk';
 import { Chip } from '../../components/chip.tsx';
 import { parlance } from '../../state/server.ts';
 import { Section } from './section.tsx';
-import { useAsked } from './use-asked.ts';
+import { usePolled } from './use-polled.ts';
 
 const EVERY_MS = 2_000;
 
 export function DoorsSection() {
-  const asked = useAsked(parlance.admin.doors, EVERY_MS);
+  const polled = usePolled(parlance.admin.listeners, EVERY_MS);
   return (
-    <Section title="Doors" whose="a developer or an admin" asked={asked}>
+    <Section title="Doors" whose="a developer or an admin" polled={polled}>
       {(doors) => (
         <>
           <p className="hint">
@@ -28,7 +28,7 @@ export function DoorsSection() {
   );
 }
 
-function Line({ door: { address, port, dialect, sockets } }: { door: Door }) {
+function Line({ door: { address, port, dialect, sockets } }: { door: Listener }) {
   const entries = Object.entries(sockets).sort(([left], [right]) => left.localeCompare(right));
   const all = entries.reduce((sum, [, count]) => sum + count, 0);
   return (

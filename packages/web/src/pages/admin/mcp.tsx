@@ -5,7 +5,7 @@ import { Empty } from '../../components/empty.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { parlance } from '../../state/server.ts';
 import { Section } from './section.tsx';
-import { useAsked } from './use-asked.ts';
+import { usePolled } from './use-polled.ts';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
   starting: ['busy', 'starting'],
@@ -26,9 +26,9 @@ const EXAMPLE = `{
 const EVERY_MS = 5_000;
 
 export function McpSection() {
-  const asked = useAsked(parlance.admin.mcp, EVERY_MS);
+  const polled = usePolled(parlance.admin.mcp, EVERY_MS);
   return (
-    <Section title="MCP servers" whose="a developer or an admin" asked={asked}>
+    <Section title="MCP servers" whose="a developer or an admin" polled={polled}>
       {(servers) =>
         servers.length === 0 ? (
           <>

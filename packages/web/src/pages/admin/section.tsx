@@ -6,20 +6,20 @@ import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { hrefOf } from '../../router.ts';
 import { useServer } from '../../state/server.ts';
-import type { Asked } from './use-asked.ts';
+import type { Polled } from './use-polled.ts';
 
 type SectionProps<Value> = {
   readonly title: string;
   /** `again` is null where it is asked again by itself */
-  readonly asked: Omit<Asked<Value>, 'again'> & { readonly again: (() => void) | null };
+  readonly polled: Omit<Polled<Value>, 'again'> & { readonly again: (() => void) | null };
   /** who may see it: “an admin” */
   readonly whose: string;
   readonly actions?: ReactNode;
   readonly children: (value: Value) => ReactNode;
 };
 
-export function Section<Value>({ title, asked, whose, actions, children }: SectionProps<Value>) {
-  const { value, fault, again } = asked;
+export function Section<Value>({ title, polled, whose, actions, children }: SectionProps<Value>) {
+  const { value, fault, again } = polled;
   const refused = fault?.code === 'forbidden';
   return (
     <section

@@ -6,27 +6,27 @@ import { Menu } from '../../components/menu.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { Section } from './section.tsx';
-import { useAsked } from './use-asked.ts';
+import { usePolled } from './use-polled.ts';
 import { type DecisionContext, UserQuestion } from './user-question.tsx';
 
 const { users } = parlance.admin;
 
 export function UsersSection() {
-  const asked = useAsked(users.list);
+  const polled = usePolled(users.list);
   const [asking, setAsking] = useState<DecisionContext | null>(null);
   const mine = useServer().principal.id;
 
   async function doing(work: () => Promise<unknown>, done: string): Promise<void> {
     if (!(await attempt(work))) return;
     toast(done);
-    asked.again();
+    polled.again();
   }
 
   return (
     <Section
       title="Users"
       whose="an admin"
-      asked={asked}
+      polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
           Add a user

@@ -2,7 +2,7 @@
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode, useState } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
-import { answeredWords } from '../../components/approval/words.ts';
+import { answerText } from '../../components/approval/approval-text.ts';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -66,7 +66,7 @@ function Approval({ session, approval }: { session: string; approval: ApprovalVi
   return (
     <p className="divider">
       <Icon name="shield" />
-      <span>{answeredWords(approval.state, false)}</span>
+      <span>{answerText(approval.state, false)}</span>
     </p>
   );
 }

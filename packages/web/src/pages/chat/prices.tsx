@@ -1,6 +1,6 @@
 /** What a million tokens cost, as the reader has entered it for each model. Kept in the browser. */
 import { Dialog } from '../../components/dialog.tsx';
-import { readKept, writeKept } from '../../state/storage.ts';
+import { readStorage, writeStorage } from '../../state/storage.ts';
 import { store, useStore } from '../../state/store.ts';
 import type { Price, Prices } from './cost.ts';
 
@@ -8,7 +8,7 @@ const KEPT = 'parlance.prices';
 
 function read(): Prices {
   try {
-    const kept: unknown = JSON.parse(readKept('local', KEPT) ?? '{}');
+    const kept: unknown = JSON.parse(readStorage('local', KEPT) ?? '{}');
     return typeof kept === 'object' && kept !== null ? (kept as Prices) : {};
   } catch {
     return {};
@@ -22,7 +22,7 @@ function setPrice(model: string, price: Price | null): void {
   const { [model]: _, ...rest } = prices.get();
   const next = price ? { ...rest, [model]: price } : rest;
   prices.set(next);
-  writeKept('local', KEPT, JSON.stringify(next));
+  writeStorage('local', KEPT, JSON.stringify(next));
 }
 
 const numberIn = (fields: FormData, name: string): number | undefined => {

@@ -1,6 +1,6 @@
 /** The frame that is being written: the only thing that the playground keeps. */
 import { frameSummary } from '../../entries/frame-summary.ts';
-import { readKept, writeKept } from '../../state/storage.ts';
+import { readStorage, writeStorage } from '../../state/storage.ts';
 import { EXAMPLES, isSpoken, type Known, type Spoken } from './examples/index.ts';
 
 export type Side = 'left' | 'right';
@@ -11,12 +11,12 @@ type Draft = { readonly dialect: Spoken; readonly text: string; readonly session
 
 /** Null where none was kept, or of another dialect. It names the session of today, where it named that of its time. */
 export function readDraft(side: Side, dialect: Spoken, session: string): string | null {
-  const kept = parsed(readKept('local', nameOf(side)) ?? '');
+  const kept = parsed(readStorage('local', nameOf(side)) ?? '');
   return kept && kept.dialect === dialect ? inSession(kept.text, kept.session, session) : null;
 }
 
 export const writeDraft = (side: Side, draft: Draft): void =>
-  writeKept('local', nameOf(side), JSON.stringify(draft));
+  writeStorage('local', nameOf(side), JSON.stringify(draft));
 
 /** A frame that names a session, or its channel, goes on in another. */
 export function inSession(text: string, from: string, to: string): string {

@@ -44,7 +44,7 @@ function until(feed: TimelineFeed, wanted: (timeline: Timeline) => boolean): Pro
 }
 
 const ended = (turns: number) => (timeline: Timeline) =>
-  timeline.facts.filter(({ type }) => type === 'turn.ended').length >= turns;
+  timeline.events.filter(({ type }) => type === 'turn.ended').length >= turns;
 
 const said = (text: string) => ({
   id: 'm1',
@@ -66,10 +66,10 @@ describe('the feed of a timeline', () => {
     await session.submit('Hello');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
     const feed = feedOf('past');
-    const { facts } = await until(feed, ({ reading }) => !reading);
-    expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, at) => at + 1));
-    expect(facts[0]?.type).toBe('session.created');
-    expect(facts.at(-1)?.type).toBe('turn.ended');
+    const { events } = await until(feed, ({ reading }) => !reading);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(events[0]?.type).toBe('session.created');
+    expect(events.at(-1)?.type).toBe('turn.ended');
     feed.close();
   });
 
@@ -83,9 +83,9 @@ describe('the feed of a timeline', () => {
     );
     expect(timeline.frames[0]).toMatchObject({ dialect: 'agentloop', direction: 'in', number: 1 });
     expect(JSON.parse(timeline.frames[0]?.text ?? '')).toEqual(said('Hello'));
-    const rows = alignedRows(timeline.facts, timeline.frames);
+    const rows = alignedRows(timeline.events, timeline.frames);
     const first = rows.findIndex(({ frame }) => frame?.number === 1);
-    const accepted = rows.findIndex(({ fact }) => fact?.type === 'input.accepted');
+    const accepted = rows.findIndex(({ event }) => event?.type === 'input.accepted');
     expect(first).toBeLessThanOrEqual(accepted);
     feed.close();
   });
@@ -95,15 +95,15 @@ describe('the feed of a timeline', () => {
     feed.pause(true);
     const before = feed.get();
     client.send(said('Hello'));
-    const paused = await until(feed, ({ waiting }) => waiting.facts > 4 && waiting.frames > 2);
-    expect(paused.facts).toBe(before.facts);
+    const paused = await until(feed, ({ waiting }) => waiting.events > 4 && waiting.frames > 2);
+    expect(paused.events).toBe(before.events);
     expect(paused.frames).toBe(before.frames);
     feed.pause(false);
     const resumed = await until(feed, ended(1));
     expect(resumed.frames[0]?.direction).toBe('in');
-    expect(resumed.waiting).toEqual({ facts: 0, frames: 0 });
+    expect(resumed.waiting).toEqual({ events: 0, frames: 0 });
     feed.clearFrames();
-    expect(feed.get().facts).toBe(resumed.facts);
+    expect(feed.get().events).toBe(resumed.events);
     expect(feed.get().frames.some(({ number }) => number === 1)).toBe(false);
     feed.close();
   });
@@ -118,11 +118,11 @@ describe('the feed of a timeline', () => {
   test('says that the session was deleted', async () => {
     const { feed } = await watched('deleted');
     await parlance.session('deleted').erase();
-    const { facts } = await until(feed, ({ erased }) => erased);
-    expect(facts).toEqual([]);
+    const { events } = await until(feed, ({ erased }) => erased);
+    expect(events).toEqual([]);
     await parlance.session('deleted').submit('Hello');
     const again = await until(feed, ended(1));
-    expect([again.erased, again.facts[0]?.seq]).toEqual([false, 1]);
+    expect([again.erased, again.events[0]?.seq]).toEqual([false, 1]);
     feed.close();
   });
 

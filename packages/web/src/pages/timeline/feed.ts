@@ -17,11 +17,11 @@ import { Bounded } from '../../entries/bounded.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Timeline = {
-  readonly facts: readonly DurableEvent[];
+  readonly events: readonly DurableEvent[];
   readonly frames: readonly NumberedFrame[];
   readonly paused: boolean;
   /** what happened since it was paused */
-  readonly waiting: { readonly facts: number; readonly frames: number };
+  readonly waiting: { readonly events: number; readonly frames: number };
   /** frames that were let go, because there are more than are kept */
   readonly dropped: number;
   /** frames that the server could not tell us, because we were too slow or not connected */
@@ -45,10 +45,10 @@ const PAGE = 1_000;
 const BATCH_MS = 80;
 
 export const NOTHING_YET: Timeline = {
-  facts: [],
+  events: [],
   frames: [],
   paused: false,
-  waiting: { facts: 0, frames: 0 },
+  waiting: { events: 0, frames: 0 },
   dropped: 0,
   missed: 0,
   attached: {},
@@ -59,7 +59,7 @@ export const NOTHING_YET: Timeline = {
   fault: null,
 };
 
-type Source = Pick<SessionHandle, 'id' | 'get' | 'facts' | 'frames'>;
+type Source = Pick<SessionHandle, 'id' | 'get' | 'historyPage' | 'frames'>;
 /** Calls the listener with what happens, until what it returns is called. */
 type Activity = (listener: (event: ActivityEvent) => void) => () => void;
 
@@ -71,7 +71,7 @@ export class TimelineFeed {
     largest: LARGEST_FRAMES,
     sizeOf: ({ text }) => text.length,
   });
-  #facts: DurableEvent[] = [];
+  #events: DurableEvent[] = [];
   #incoming: NumberedFrame[] = [];
   #number = 0;
   #now: Timeline = NOTHING_YET;
@@ -162,7 +162,7 @@ export class TimelineFeed {
       try {
         while (this.#wanted) {
           this.#wanted = false;
-          await this.#readFacts();
+          await this.#readEvents();
         }
       } finally {
         this.#reading = false;
@@ -170,26 +170,26 @@ export class TimelineFeed {
     });
   }
 
-  async #readFacts(): Promise<void> {
+  async #readEvents(): Promise<void> {
     try {
-      for (let after: number | null = this.#facts.at(-1)?.seq ?? 0; after !== null; ) {
-        const page: DurableEventPage = await this.source.facts({
+      for (let after: number | null = this.#events.at(-1)?.seq ?? 0; after !== null; ) {
+        const page: DurableEventPage = await this.source.historyPage({
           after,
           limit: PAGE,
           signal: this.#stop.signal,
         });
-        if (page.reset) this.#facts = [];
-        this.#facts.push(...page.events);
+        if (page.reset) this.#events = [];
+        this.#events.push(...page.events);
         this.#tellSoon();
         after = page.next;
       }
       this.#tell({ reading: false, erased: false });
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      const gone = thrown.code === 'not_found' && this.#facts.length > 0;
+      const gone = thrown.code === 'not_found' && this.#events.length > 0;
       // Who cannot be reached now is heard of again: `ready` follows.
       if (!gone && thrown.code !== 'unreachable') throw thrown;
-      if (gone) this.#facts = [];
+      if (gone) this.#events = [];
       this.#tell({ reading: false, erased: gone });
     }
   }
@@ -226,20 +226,20 @@ export class TimelineFeed {
     this.#frames.add(this.#incoming);
     this.#incoming = [];
     const next = { ...this.#now, ...change };
-    const facts = next.paused && this.#facts.length > 0 ? next.facts : this.#shownFacts(next.facts);
+    const events = next.paused && this.#events.length > 0 ? next.events : this.#shownEvents(next.events);
     this.#now = {
       ...next,
-      facts,
+      events,
       frames: this.#frames.items,
-      waiting: { facts: Math.max(0, this.#facts.length - facts.length), frames: this.#frames.waiting },
+      waiting: { events: Math.max(0, this.#events.length - events.length), frames: this.#frames.waiting },
       dropped: this.#frames.dropped,
     };
     for (const listener of [...this.#listeners]) listener();
   }
 
   /** The same array where nothing was added: events never change. */
-  #shownFacts(before: readonly DurableEvent[]): readonly DurableEvent[] {
-    const same = before.length === this.#facts.length && before.at(-1)?.id === this.#facts.at(-1)?.id;
-    return same ? before : [...this.#facts];
+  #shownEvents(before: readonly DurableEvent[]): readonly DurableEvent[] {
+    const same = before.length === this.#events.length && before.at(-1)?.id === this.#events.at(-1)?.id;
+    return same ? before : [...this.#events];
   }
 }

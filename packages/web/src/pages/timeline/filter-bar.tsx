@@ -36,7 +36,7 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
       )}
       <div id={more} className="timeline-choices" hidden={!open}>
         <Values
-          label="Fact type"
+          label="Event type"
           value={filter.eventType}
           values={choices.eventTypes}
           onChange={(eventType) => set({ eventType })}

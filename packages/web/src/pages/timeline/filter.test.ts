@@ -3,7 +3,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import type { NumberedFrame } from '../../entries/rows.ts';
 import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
 
-const fact = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
+const event = (seq: number, at: number, type = 'text.ended'): DurableEvent =>
   ({
     session: 's',
     id: `f${seq}`,
@@ -28,20 +28,20 @@ const frame = (at: number, direction: 'in' | 'out', over: Partial<NumberedFrame>
 });
 
 describe('a filter', () => {
-  const facts = [fact(1, 1), fact(2, 2, 'turn.resumed')];
+  const events = [event(1, 1), event(2, 2, 'turn.resumed')];
   const frames = [
     frame(1, 'in'),
     frame(2, 'out', { dialect: 'broadcast', text: '{"type":"agent_message","message":"Grüße"}' }),
   ];
 
   test('that asks for nothing shows everything, as it is', () => {
-    expect(shownEvents(facts, EVERYTHING)).toBe(facts);
+    expect(shownEvents(events, EVERYTHING)).toBe(events);
     expect(shownFrames(frames, EVERYTHING)).toBe(frames);
   });
 
   test('narrows by each of its fields', () => {
     const count = (part: Partial<typeof EVERYTHING>) => [
-      shownEvents(facts, { ...EVERYTHING, ...part }).length,
+      shownEvents(events, { ...EVERYTHING, ...part }).length,
       shownFrames(frames, { ...EVERYTHING, ...part }).length,
     ];
     expect(count({ eventType: 'turn.resumed' })).toEqual([1, 2]);
@@ -55,7 +55,7 @@ describe('a filter', () => {
   });
 
   test('offers what has been seen, and what is chosen', () => {
-    const choices = choicesOf(facts, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
+    const choices = choicesOf(events, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
     expect(choices).toEqual({
       eventTypes: ['text.ended', 'turn.resumed'],
       dialects: ['agentloop', 'broadcast'],

@@ -2,7 +2,7 @@
 import type { DurableEvent } from '@parlance/protocol';
 import type { TappedFrame } from '@parlance/sdk';
 import { summaryOfFrame } from '../../entries/frame-summary.ts';
-import { once } from '../../entries/memoize.ts';
+import { memoize } from '../../entries/memoize.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Filter = {
@@ -24,18 +24,18 @@ export const EVERYTHING: Filter = {
   frameType: '',
 };
 
-const searchable = once((fact: DurableEvent) => JSON.stringify(fact).toLowerCase());
-const searchableFrame = once((frame: NumberedFrame) => frame.text.toLowerCase());
+const searchable = memoize((event: DurableEvent) => JSON.stringify(event).toLowerCase());
+const searchableFrame = memoize((frame: NumberedFrame) => frame.text.toLowerCase());
 const chosen = (choice: string, value: string): boolean => choice === '' || choice === value;
 
 export function shownEvents(
-  facts: readonly DurableEvent[],
+  events: readonly DurableEvent[],
   { text, eventType }: Filter,
 ): readonly DurableEvent[] {
   const words = text.trim().toLowerCase();
-  if (words === '' && eventType === '') return facts;
-  return facts.filter(
-    (fact) => chosen(eventType, fact.type) && (words === '' || searchable(fact).includes(words)),
+  if (words === '' && eventType === '') return events;
+  return events.filter(
+    (event) => chosen(eventType, event.type) && (words === '' || searchable(event).includes(words)),
   );
 }
 
@@ -62,7 +62,7 @@ export type Choices = {
 
 /** What there is to choose from: only what has been seen, and what is chosen already. */
 export function choicesOf(
-  facts: readonly DurableEvent[],
+  events: readonly DurableEvent[],
   frames: readonly NumberedFrame[],
   filter: Filter,
 ): Choices {
@@ -70,7 +70,7 @@ export function choicesOf(
     [...new Set(choice === '' ? values : [...values, choice])].sort();
   return {
     eventTypes: seen(
-      facts.map(({ type }) => type),
+      events.map(({ type }) => type),
       filter.eventType,
     ),
     dialects: seen(

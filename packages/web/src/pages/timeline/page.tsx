@@ -15,7 +15,7 @@ import { useServer } from '../../state/server.ts';
 import { ChooseSession } from './choose-session.tsx';
 import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { Situation } from './situation.tsx';
+import { StatusBar } from './status-bar.tsx';
 import { useTimeline, useWide } from './use-timeline.ts';
 import { wscatCommand } from './wscat.ts';
 
@@ -23,26 +23,26 @@ export function TimelinePage({ id }: { id: string | null }) {
   return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
 }
 
-type Tab = 'facts' | 'frames';
-const TABS: readonly Tab[] = ['facts', 'frames'];
+type Tab = 'events' | 'frames';
+const TABS: readonly Tab[] = ['events', 'frames'];
 
 function SessionTimeline({ id }: { id: string }) {
   const { timeline, feed } = useTimeline(id);
   const { auth } = useServer();
   const wide = useWide();
   const [filter, setFilter] = useState(EVERYTHING);
-  const [tab, setTab] = useState<Tab>('facts');
+  const [tab, setTab] = useState<Tab>('events');
   const [indented, setIndented] = useState(true);
 
-  const facts = useMemo(() => shownEvents(timeline.facts, filter), [timeline.facts, filter]);
+  const events = useMemo(() => shownEvents(timeline.events, filter), [timeline.events, filter]);
   const frames = useMemo(() => shownFrames(timeline.frames, filter), [timeline.frames, filter]);
   const rows = useMemo(() => {
-    if (wide) return alignedRows(facts, frames);
-    return tab === 'facts' ? eventRows(facts) : frameRows(frames);
-  }, [wide, tab, facts, frames]);
+    if (wide) return alignedRows(events, frames);
+    return tab === 'events' ? eventRows(events) : frameRows(frames);
+  }, [wide, tab, events, frames]);
   const choices = useMemo(
-    () => choicesOf(timeline.facts, timeline.frames, filter),
-    [timeline.facts, timeline.frames, filter],
+    () => choicesOf(timeline.events, timeline.frames, filter),
+    [timeline.events, timeline.frames, filter],
   );
   const wscat = useCallback(
     ({ dialect, direction, text }: NumberedFrame) =>
@@ -57,11 +57,11 @@ function SessionTimeline({ id }: { id: string }) {
   );
 
   const exportShown = () => {
-    const lines = exportLines(alignedRows(facts, frames));
+    const lines = exportLines(alignedRows(events, frames));
     download(`${id}.timeline.jsonl`, new Blob([lines], { type: 'application/jsonl' }));
   };
-  const counts = { facts: facts.length, frames: frames.length };
-  const totals = { facts: timeline.facts.length, frames: timeline.frames.length };
+  const counts = { events: events.length, frames: frames.length };
+  const totals = { events: timeline.events.length, frames: timeline.frames.length };
 
   return (
     <Page
@@ -78,7 +78,7 @@ function SessionTimeline({ id }: { id: string }) {
           <Button
             icon="download"
             title="What is shown, as lines of JSON"
-            disabled={facts.length + frames.length === 0}
+            disabled={events.length + frames.length === 0}
             onClick={exportShown}
           >
             <span className="timeline-long">Export</span>
@@ -95,7 +95,7 @@ function SessionTimeline({ id }: { id: string }) {
     >
       <div className="timeline-top">
         <FilterBar filter={filter} choices={choices} wide={wide} onChange={setFilter} />
-        <Situation
+        <StatusBar
           timeline={timeline}
           indented={indented}
           onIndent={setIndented}
@@ -103,7 +103,7 @@ function SessionTimeline({ id }: { id: string }) {
           onClear={() => feed?.clearFrames()}
         />
       </div>
-      {timeline.fault && timeline.facts.length === 0 ? (
+      {timeline.fault && timeline.events.length === 0 ? (
         <Empty
           title={timeline.fault.code === 'not_found' ? 'There is no such session' : 'It cannot be shown'}
           action={<a href={hrefOf({ page: 'timeline', id: null })}>Choose another session</a>}
@@ -161,7 +161,7 @@ function SessionTimeline({ id }: { id: string }) {
   );
 }
 
-const TITLES: Readonly<Record<Tab, string>> = { facts: 'Facts', frames: 'Frames' };
+const TITLES: Readonly<Record<Tab, string>> = { events: 'Events', frames: 'Frames' };
 
 function Count({ shown, total }: { shown: number; total: number }) {
   const number = (value: number) => value.toLocaleString('en');

@@ -4,7 +4,7 @@ import { connect } from '@parlance/sdk';
 import { TestClient } from '../../../../server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
 import { type Client, clientsOf } from './clients.ts';
-import { doorsOf, type Situation, situationOf } from './situation.ts';
+import { listenersOf, type ServerInfo, serverInfoOf } from './server-info.ts';
 import { logIn, type Snippet } from './snippet.ts';
 
 /** What comes back on each socket when the server has understood. */
@@ -18,15 +18,15 @@ const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => bool
 
 describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
   let server: TestServer;
-  let situation: Situation;
+  let info: ServerInfo;
   let clients: readonly Client[];
   let token: string;
   beforeAll(async () => {
     server = await startTestServer({ PARLANCE_AUTH: auth, PARLANCE_DOORS: 'agentloop=0' });
     token = await server.login('dev', 'dev-password');
     const about = await connect({ url: server.http, token: auth === 'open' ? null : token }).server();
-    situation = situationOf(about, server.http);
-    clients = clientsOf(situation);
+    info = serverInfoOf(about, server.http);
+    clients = clientsOf(info);
   });
   afterAll(() => server.stop());
 
@@ -113,7 +113,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
   });
 });
 
-const SITUATION: Situation = {
+const SERVER: ServerInfo = {
   origin: 'https://agents.example.com',
   doors: [
     { dialect: 'all', port: 3000 },
@@ -125,19 +125,19 @@ const SITUATION: Situation = {
 };
 
 test('behind https sockets are encrypted, and doors are not guessed', () => {
-  const [extension] = clientsOf(SITUATION);
+  const [extension] = clientsOf(SERVER);
   expect(extension?.addresses).toEqual(['wss://agents.example.com/extension']);
-  expect(doorsOf(SITUATION, 'agentloop', 'ws')).toEqual([]);
+  expect(listenersOf(SERVER, 'agentloop', 'ws')).toEqual([]);
 });
 
 test('channels that are off are not in the guide, and those of another server name it', () => {
-  const named = (channels: Situation['channels']) =>
-    clientsOf({ ...SITUATION, channels }).find(({ dialect }) => dialect === 'pusher');
+  const named = (channels: ServerInfo['channels']) =>
+    clientsOf({ ...SERVER, channels }).find(({ dialect }) => dialect === 'pusher');
   expect(named(null)).toBeUndefined();
   expect(named({ key: 'k', host: 'push.example.com' })?.addresses).toEqual(['push.example.com']);
 });
 
 test('no token and no password is in any command', () => {
-  for (const { snippets } of clientsOf(SITUATION))
+  for (const { snippets } of clientsOf(SERVER))
     for (const { code, needsToken } of snippets) expect(code.includes('PARLANCE_TOKEN')).toBe(needsToken);
 });

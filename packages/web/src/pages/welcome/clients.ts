@@ -1,5 +1,5 @@
 /** How each kind of client is connected to this very server. */
-import { doorsOf, type Situation, socketAt } from './situation.ts';
+import { listenersOf, type ServerInfo, socketAt } from './server-info.ts';
 import { curl, type Snippet, wscat } from './snippet.ts';
 
 export type Client = {
@@ -16,24 +16,24 @@ export type Client = {
 
 const TEXT = 'count to 20';
 
-export const clientsOf = (situation: Situation): readonly Client[] => [
-  extension(situation),
-  broadcast(situation),
-  agentloop(situation),
-  conversations(situation),
-  copilot(situation),
-  ...(situation.channels ? [pusher(situation, situation.channels)] : []),
-  native(situation),
+export const clientsOf = (server: ServerInfo): readonly Client[] => [
+  extension(server),
+  broadcast(server),
+  agentloop(server),
+  conversations(server),
+  copilot(server),
+  ...(server.channels ? [pusher(server, server.channels)] : []),
+  native(server),
 ];
 
-function extension(situation: Situation): Client {
-  const needsToken = situation.auth === 'required';
-  const address = socketAt(situation, '/extension');
+function extension(server: ServerInfo): Client {
+  const needsToken = server.auth === 'required';
+  const address = socketAt(server, '/extension');
   return {
     dialect: 'extension',
     name: 'Browser extension',
     about: 'Extensions and C clients with tools in the browser. Set the WebSocket address in the options.',
-    addresses: [address, ...doorsOf(situation, 'extension', 'ws')],
+    addresses: [address, ...listenersOf(server, 'extension', 'ws')],
     note: 'The browser tells who asks: start the server with ALLOWED_ORIGINS=chrome-extension://ID, where ID is the one of your extension.',
     snippets: [
       wscat('Register, and say something', {
@@ -48,19 +48,19 @@ function extension(situation: Situation): Client {
   };
 }
 
-function broadcast(situation: Situation): Client {
-  const needsToken = situation.auth === 'required';
+function broadcast(server: ServerInfo): Client {
+  const needsToken = server.auth === 'required';
   return {
     dialect: 'broadcast',
     name: 'Chat page',
     about: 'Simple chat pages and REPLs: one message in, everything that happens out.',
     addresses: [
-      socketAt(situation, needsToken ? '/broadcast' : '/ws'),
-      ...doorsOf(situation, 'broadcast', 'ws'),
+      socketAt(server, needsToken ? '/broadcast' : '/ws'),
+      ...listenersOf(server, 'broadcast', 'ws'),
     ],
     snippets: [
       wscat('Say something', {
-        address: socketAt(situation, '/broadcast'),
+        address: socketAt(server, '/broadcast'),
         needsToken,
         frames: [{ type: 'chat', message: TEXT, session_id: 'demo' }],
       }),
@@ -68,18 +68,18 @@ function broadcast(situation: Situation): Client {
   };
 }
 
-function agentloop(situation: Situation): Client {
-  const address = socketAt(situation, '/agentloop');
+function agentloop(server: ServerInfo): Client {
+  const address = socketAt(server, '/agentloop');
   const content = [{ type: 'input_text', text: TEXT }];
   return {
     dialect: 'agentloop',
     name: 'Terminal agent',
     about: 'Terminal and web front ends of a coding agent. With ?session=NAME they join a session.',
-    addresses: [address, ...doorsOf(situation, 'agentloop', 'ws')],
+    addresses: [address, ...listenersOf(server, 'agentloop', 'ws')],
     snippets: [
       wscat('Say something in the session demo', {
         address: `${address}?session=demo`,
-        needsToken: situation.auth === 'required',
+        needsToken: server.auth === 'required',
         frames: [
           { id: '1', type: 'user_input', payload: { input: [{ type: 'message', role: 'user', content }] } },
         ],
@@ -88,32 +88,32 @@ function agentloop(situation: Situation): Client {
   };
 }
 
-function conversations(situation: Situation): Client {
+function conversations(server: ServerInfo): Client {
   return {
     dialect: 'conversations',
     name: 'Conversations',
     about: 'Chat applications with logins, domains and agents: REST, and one WebSocket with ?token=…',
     addresses: [
-      situation.origin,
-      socketAt(situation, '/ws?token=…'),
-      ...doorsOf(situation, 'conversations', 'http'),
+      server.origin,
+      socketAt(server, '/ws?token=…'),
+      ...listenersOf(server, 'conversations', 'http'),
     ],
     note: 'It always needs a token, in open mode too.',
     snippets: [
       wscat('Say something', {
-        address: socketAt(situation, '/conversations'),
+        address: socketAt(server, '/conversations'),
         needsToken: true,
         frames: [{ type: 'send_message', conversationId: 'temp-demo', payload: { content: TEXT } }],
       }),
       curl('The conversations there are', {
-        address: `${situation.origin}/v1/conversations`,
+        address: `${server.origin}/v1/conversations`,
         needsToken: true,
       }),
     ],
   };
 }
 
-function copilot({ origin }: Situation): Client {
+function copilot({ origin }: ServerInfo): Client {
   const dom = '<label for="7">Search</label><input id="7" type="text"><button id="8">Go</button>';
   return {
     dialect: 'copilot',
@@ -131,7 +131,7 @@ function copilot({ origin }: Situation): Client {
   };
 }
 
-function pusher(situation: Situation, { key, host }: NonNullable<Situation['channels']>): Client {
+function pusher(server: ServerInfo, { key, host }: NonNullable<ServerInfo['channels']>): Client {
   const base = {
     dialect: 'pusher',
     name: 'Pusher channels',
@@ -142,19 +142,19 @@ function pusher(situation: Situation, { key, host }: NonNullable<Situation['chan
       ...base,
       addresses: [host],
       note: 'Another server serves the channels (SOCKUDO_HOST): clients connect there, and this server triggers the events.',
-      snippets: [pusherScript(situation, key, host)],
+      snippets: [pusherScript(server, key, host)],
     };
   const path = `/app/${encodeURIComponent(key)}`;
   return {
     ...base,
     addresses: [
-      socketAt(situation, path),
-      ...doorsOf(situation, 'pusher', 'ws').map((door) => `${door}${path}`),
+      socketAt(server, path),
+      ...listenersOf(server, 'pusher', 'ws').map((listener) => `${listener}${path}`),
     ],
     snippets: [
-      pusherScript(situation, key, null),
+      pusherScript(server, key, null),
       wscat('Subscribe to a public channel', {
-        address: socketAt(situation, `${path}?protocol=7`),
+        address: socketAt(server, `${path}?protocol=7`),
         needsToken: false,
         frames: [{ event: 'pusher:subscribe', data: { channel: 'demo' } }],
       }),
@@ -162,7 +162,7 @@ function pusher(situation: Situation, { key, host }: NonNullable<Situation['chan
   };
 }
 
-function pusherScript({ origin }: Situation, key: string, elsewhere: string | null): Snippet {
+function pusherScript({ origin }: ServerInfo, key: string, elsewhere: string | null): Snippet {
   const { protocol, hostname, port } = new URL(origin);
   const secure = protocol === 'https:';
   const where =
@@ -183,7 +183,7 @@ pusher.subscribe(\`private-session-\${sessionId}\`).bind('new_message', console.
   return { title: 'With pusher-js', language: 'js', code, needsToken: false };
 }
 
-function native({ origin, auth }: Situation): Client {
+function native({ origin, auth }: ServerInfo): Client {
   const needsToken = auth === 'required';
   const session = `${origin}/v1/sessions/demo`;
   const code = `import { connect } from '@parlance/sdk';

@@ -11,12 +11,12 @@ import { hrefOf } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type Client, clientsOf } from './clients.ts';
 import { PROVIDERS } from './providers.ts';
-import { type Situation, situationOf } from './situation.ts';
+import { type ServerInfo, serverInfoOf } from './server-info.ts';
 import { logIn } from './snippet.ts';
 
 export function WelcomePage() {
   const about = useServer();
-  const situation = useMemo(() => situationOf(about, location.origin), [about]);
+  const server = useMemo(() => serverInfoOf(about, location.origin), [about]);
   return (
     <Page
       title="Guide"
@@ -32,8 +32,8 @@ export function WelcomePage() {
           approved and continued in any other.
         </p>
         <Models about={about} />
-        <Tokens situation={situation} />
-        <Clients situation={situation} />
+        <Tokens server={server} />
+        <Clients server={server} />
       </div>
     </Page>
   );
@@ -89,8 +89,8 @@ function Models({ about: { provider, model } }: { about: About }) {
   );
 }
 
-function Tokens({ situation }: { situation: Situation }) {
-  const { auth, origin, name } = situation;
+function Tokens({ server }: { server: ServerInfo }) {
+  const { auth, origin, name } = server;
   const local = name === 'local';
   return (
     <section aria-labelledby="guide-token">
@@ -141,8 +141,8 @@ function OwnToken() {
   );
 }
 
-function Clients({ situation }: { situation: Situation }) {
-  const clients = useMemo(() => clientsOf(situation), [situation]);
+function Clients({ server }: { server: ServerInfo }) {
+  const clients = useMemo(() => clientsOf(server), [server]);
   return (
     <section aria-labelledby="guide-clients">
       <h2 id="guide-clients">3. A client</h2>

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import { startTestServer, type TestServer } from '../../../../../server/src/testing/server.ts';
 import { type Figures, figuresOf, parseMetrics } from './figures.ts';
+import { bytes, perSecond, seconds } from './format.ts';
 import { GAP_MS, gauge, highest, last, pathOf, rate, roof } from './series.ts';
-import { bytes, perSecond, seconds } from './words.ts';
 
 describe('the figures of a real server', () => {
   let server: TestServer;

@@ -4,9 +4,9 @@ import { useServer } from '../../../state/server.ts';
 import { useStore } from '../../../state/store.ts';
 import { Section } from '../section.tsx';
 import { Chart } from './chart.tsx';
+import { bytes, count, perSecond, seconds } from './format.ts';
 import { followMetrics, history } from './history.ts';
 import { gauge, rate } from './series.ts';
-import { bytes, count, perSecond, seconds } from './words.ts';
 
 export function MetricsSection() {
   const { figures, fault } = useStore(history);
@@ -14,7 +14,7 @@ export function MetricsSection() {
   useEffect(() => followMetrics(id), [id]);
   const value = figures.length === 0 ? null : figures;
   return (
-    <Section title="Metrics" whose="a developer or an admin" asked={{ value, fault, again: null }}>
+    <Section title="Metrics" whose="a developer or an admin" polled={{ value, fault, again: null }}>
       {(known) => {
         const now = known.at(-1)?.at ?? 0;
         return (

@@ -4,8 +4,8 @@ import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
 
-export type Asked<Value> = {
-  /** what it last told; null before that */
+export type Polled<Value> = {
+  /** what it last polled; null before that */
   readonly value: Value | null;
   /** why it does not tell now */
   readonly fault: ParlanceError | null;
@@ -13,11 +13,11 @@ export type Asked<Value> = {
 };
 
 /** `ask` must stay the same function. With `everyMs` it is asked again and again, while the page can be seen. */
-export function useAsked<Value>(
+export function usePolled<Value>(
   ask: (options: CallOptions) => Promise<Value>,
   everyMs: number | null = null,
-): Asked<Value> {
-  const [told, setTold] = useState<Omit<Asked<Value>, 'again'>>({ value: null, fault: null });
+): Polled<Value> {
+  const [polled, setPolled] = useState<Omit<Polled<Value>, 'again'>>({ value: null, fault: null });
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((number) => number + 1), []);
 
@@ -27,11 +27,11 @@ export function useAsked<Value>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     async function look(): Promise<void> {
       try {
-        if (!document.hidden) setTold({ value: await ask({ signal: over.signal }), fault: null });
+        if (!document.hidden) setPolled({ value: await ask({ signal: over.signal }), fault: null });
       } catch (thrown) {
         if (over.signal.aborted) return;
         if (!(thrown instanceof ParlanceError)) throw thrown;
-        setTold(({ value }) => ({ value, fault: thrown }));
+        setPolled(({ value }) => ({ value, fault: thrown }));
       }
       if (everyMs !== null && !over.signal.aborted) timer = setTimeout(() => void look(), everyMs);
     }
@@ -42,5 +42,5 @@ export function useAsked<Value>(
     };
   }, [ask, everyMs, round]);
 
-  return { ...told, again };
+  return { ...polled, again };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { ApprovalState } from '@parlance/sdk';
-import { answeredWords, commandLine, grantWords } from './words.ts';
+import { answerText, commandLine, grantText } from './approval-text.ts';
 
 test('a command is written so that its words cannot be mistaken', () => {
   expect(commandLine(['git', 'push', '--force', 'origin'])).toBe('git push --force origin');
@@ -9,12 +9,12 @@ test('a command is written so that its words cannot be mistaken', () => {
 });
 
 test('what always would allow is said in words', () => {
-  expect(grantWords('shell:git push')).toEqual({ what: 'commands of the kind', exactly: 'git push' });
-  expect(grantWords('mcp:files:write')).toEqual({
+  expect(grantText('shell:git push')).toEqual({ what: 'commands of the kind', exactly: 'git push' });
+  expect(grantText('mcp:files:write')).toEqual({
     what: 'every call to files of the tool',
     exactly: 'write',
   });
-  expect(grantWords('apply_patch')).toEqual({ what: 'every use of', exactly: 'apply_patch' });
+  expect(grantText('apply_patch')).toEqual({ what: 'every use of', exactly: 'apply_patch' });
 });
 
 test('an answer says what it was, by whom and in which dialect', () => {
@@ -25,11 +25,11 @@ test('an answer says what it was, by whom and in which dialect', () => {
     dialect: 'agentloop',
     at: 1,
   };
-  expect(answeredWords({ status: 'pending' }, false)).toBeNull();
-  expect(answeredWords({ status: 'lapsed' }, false)).toBe('Settled without an answer from here.');
-  expect(answeredWords(answered, false)).toBe('Denied by dev over agentloop.');
-  expect(answeredWords({ ...answered, reason: 'not today' }, true)).toBe('Denied by you: “not today”');
-  expect(answeredWords({ ...answered, answer: 'once', dialect: 'broadcast', said: 'yes' }, false)).toBe(
+  expect(answerText({ status: 'pending' }, false)).toBeNull();
+  expect(answerText({ status: 'lapsed' }, false)).toBe('Settled without an answer from here.');
+  expect(answerText(answered, false)).toBe('Denied by dev over agentloop.');
+  expect(answerText({ ...answered, reason: 'not today' }, true)).toBe('Denied by you: “not today”');
+  expect(answerText({ ...answered, answer: 'once', dialect: 'broadcast', said: 'yes' }, false)).toBe(
     'Allowed once by dev over broadcast: “yes”',
   );
 });

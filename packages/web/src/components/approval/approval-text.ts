@@ -8,7 +8,7 @@ export const commandLine = (command: readonly string[]): string =>
   command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 
 /** What "always" would allow, of the key that it is kept under. */
-export function grantWords(grant: string): { readonly what: string; readonly exactly: string } {
+export function grantText(grant: string): { readonly what: string; readonly exactly: string } {
   if (grant.startsWith('shell:'))
     return { what: 'commands of the kind', exactly: grant.slice('shell:'.length) };
   if (grant.startsWith('mcp:')) {
@@ -21,7 +21,7 @@ export function grantWords(grant: string): { readonly what: string; readonly exa
 const DONE = { once: 'Allowed once', always: 'Allowed always', deny: 'Denied' } as const;
 
 /** `here`: it was this page that answered. Null while it waits. */
-export function answeredWords(state: ApprovalState, here: boolean): string | null {
+export function answerText(state: ApprovalState, here: boolean): string | null {
   switch (state.status) {
     case 'pending':
       return null;

@@ -5,7 +5,7 @@ import { Notice } from '../../components/notice.tsx';
 import { clockTime } from '../../entries/cell.tsx';
 import { MOST_FRAMES, type Timeline } from './feed.ts';
 
-type SituationProps = {
+type StatusBarProps = {
   readonly timeline: Timeline;
   readonly indented: boolean;
   readonly onIndent: (indented: boolean) => void;
@@ -16,7 +16,7 @@ type SituationProps = {
 const number = (value: number): string => value.toLocaleString('en');
 const counted = (value: number, one: string): string => `${number(value)} ${one}${value === 1 ? '' : 's'}`;
 
-export function Situation({ timeline, indented, onIndent, onRetry, onClear }: SituationProps) {
+export function StatusBar({ timeline, indented, onIndent, onRetry, onClear }: StatusBarProps) {
   const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
   const attachedNow = Object.entries(attached);
   return (
@@ -28,7 +28,7 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
         </Notice>
       )}
       {erased && <Notice look="warning">The session was deleted while this page was open.</Notice>}
-      <div className="timeline-situation">
+      <div className="timeline-status">
         <p className="hint">
           Events come from the log, from the beginning. Frames are live
           {since === null ? ', as soon as we are connected' : ` since ${clockTime(since).slice(0, 8)}`}: what
@@ -40,7 +40,7 @@ export function Situation({ timeline, indented, onIndent, onRetry, onClear }: Si
           {reading && <Chip look="busy">reading events</Chip>}
           {paused && (
             <Chip look="waiting">
-              paused: {counted(waiting.facts, 'fact')} and {counted(waiting.frames, 'frame')} waiting
+              paused: {counted(waiting.events, 'event')} and {counted(waiting.frames, 'frame')} waiting
             </Chip>
           )}
           {dropped > 0 && (

@@ -1,7 +1,7 @@
 /** What the guide knows of this server, and the addresses that follow from it. */
 import type { About } from '@parlance/sdk';
 
-export type Situation = {
+export type ServerInfo = {
   /** where the page came from: `http://127.0.0.1:3000` */
   readonly origin: string;
   readonly doors: About['doors'];
@@ -11,7 +11,7 @@ export type Situation = {
   readonly name: string;
 };
 
-export const situationOf = (about: About, origin: string): Situation => ({
+export const serverInfoOf = (about: About, origin: string): ServerInfo => ({
   origin,
   doors: about.doors,
   auth: about.auth,
@@ -19,17 +19,17 @@ export const situationOf = (about: About, origin: string): Situation => ({
   name: about.principal.id,
 });
 
-export const socketAt = ({ origin }: Situation, path: string): string =>
+export const socketAt = ({ origin }: ServerInfo, path: string): string =>
   `${origin.replace(/^http/, 'ws')}${path}`;
 
 /**
  * The addresses of doors that speak that dialect alone. None where the page came over https: somebody else ends the
  * encryption then, and only they know which doors they pass on.
  */
-export function doorsOf({ origin, doors }: Situation, dialect: string, scheme: 'ws' | 'http'): string[] {
+export function listenersOf({ origin, doors }: ServerInfo, dialect: string, scheme: 'ws' | 'http'): string[] {
   const { protocol, hostname } = new URL(origin);
   if (protocol !== 'http:') return [];
   return doors
-    .filter((door) => door.dialect === dialect)
+    .filter((listener) => listener.dialect === dialect)
     .map(({ port }) => `${scheme}://${hostname}:${port}`);
 }
