@@ -1,4 +1,4 @@
-/** What happens in all sessions of the caller, and what passes on the sockets of one. Neither has a past to be told. */
+/** Live streams without history: activity of all sessions of the caller, and the frames on the sockets of one session. */
 import type { ConnectionId, DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { ParlanceError } from './error.ts';
@@ -11,17 +11,17 @@ import {
 
 export type ActivityEvent =
   | ((DurableEvent | EphemeralEvent<'session.erased'>) & { readonly owner: string })
-  /** somebody has come to the session or has left it; null: to all sessions of the owner */
+  /** a client attached to the session or detached from it; null: to all sessions of the owner */
   | {
       readonly type: 'session.attached';
       readonly session: SessionId | null;
       readonly owner: string;
-      /** how many are attached now, by dialect; empty where it is all sessions */
+      /** attached connections by dialect; empty if `session` is null */
       readonly attached: Readonly<Record<string, number>>;
     }
-  /** after each connection: from now on nothing is missed; what happened before is to be looked up */
+  /** sent after each (re)connection: nothing is missed from here on; fetch what happened before */
   | { readonly type: 'ready' }
-  /** the reader was too slow for some: it has to look them up */
+  /** the reader was too slow and some events were dropped: fetch the current state */
   | { readonly type: 'missed' };
 
 /** One message on a socket that is attached to the session, as it was on the wire. */
@@ -36,9 +36,9 @@ export type TappedFrame = {
 
 export type FramesEvent =
   | TappedFrame
-  /** after each connection: how many are attached, by dialect */
+  /** sent after each (re)connection: attached connections by dialect */
   | { readonly type: 'attached'; readonly dialects: Readonly<Record<string, number>> }
-  /** the reader was too slow for so many */
+  /** the reader was too slow: number of frames dropped */
   | { readonly type: 'missed'; readonly frames: number };
 
 export function activityEvents(

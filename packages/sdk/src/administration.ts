@@ -1,33 +1,33 @@
-/** Looking after a server: its users, its doors, its MCP servers, its figures. */
+/** Administration API: users, listeners, MCP servers, metrics. */
 import type { Role } from '@parlance/protocol';
 import type { Listener, McpServer, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
-/** What is left out stays. */
+/** Omitted fields keep their value. */
 export type UserChange = { readonly role?: Role; readonly password?: string };
 
 export type Administration = {
-  /** For admins; anybody else is refused with `forbidden`. */
+  /** Admins only; others get `forbidden`. */
   readonly users: {
-    /** By name. */
+    /** Sorted by name. */
     list(options?: CallOptions): Promise<readonly User[]>;
     add(
       user: { readonly name: string; readonly password: string; readonly role: Role },
       options?: CallOptions,
     ): Promise<User>;
-    /** The tokens of the user end. The last admin stays one. */
+    /** Revokes the user's tokens. The last admin cannot be demoted. */
     change(name: string, change: UserChange, options?: CallOptions): Promise<User>;
-    /** The tokens of the user end. The last admin stays. */
+    /** Revokes the user's tokens. The last admin cannot be removed. */
     remove(name: string, options?: CallOptions): Promise<void>;
-    /** Ends all tokens of the user, and whatever is connected with them. */
+    /** Revokes all tokens of the user and closes their connections. */
     logout(name: string, options?: CallOptions): Promise<void>;
   };
-  /** Where the server listens and how many sockets each door has, the default door first. Needs `metrics:read`. */
+  /** Listeners and their socket counts, the default listener first. Needs `metrics:read`. */
   listeners(options?: CallOptions): Promise<readonly Listener[]>;
-  /** The MCP servers that are configured. Needs `metrics:read`. */
+  /** Configured MCP servers. Needs `metrics:read`. */
   mcp(options?: CallOptions): Promise<readonly McpServer[]>;
-  /** The figures of this moment, in Prometheus' text format. Needs `metrics:read`. */
+  /** Current metrics in Prometheus text format. Needs `metrics:read`. */
   metrics(options?: CallOptions): Promise<string>;
 };
 

@@ -1,4 +1,4 @@
-/** What the native API answers. The shapes are checked by the server's own description of itself, `/openapi.json`. */
+/** Response types of the native API. Tests check them against `/openapi.json`. */
 import type {
   AgentRef,
   ApprovalAnswer,
@@ -19,7 +19,7 @@ import type {
 export type Session = {
   readonly id: SessionId;
   readonly owner: string;
-  /** the dialect that began it */
+  /** the dialect that created it */
   readonly dialect: string;
   readonly domain: string;
   readonly agent: string;
@@ -28,25 +28,25 @@ export type Session = {
   /** ISO 8601 */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** the number of its last event */
+  /** seq of the last event */
   readonly head: number;
   readonly archived: boolean;
-  /** how many things either side has said */
+  /** number of messages from both sides */
   readonly said: number;
-  /** how many are attached right now, by dialect */
+  /** attached connections by dialect */
   readonly attached: Readonly<Record<string, number>>;
 };
 
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };
 
-/** A call that waits for a person. */
+/** A call that waits for approval. */
 type Waiting = {
   readonly turn: TurnId;
   readonly call: CallId;
   readonly tool: string;
   readonly input: JsonObject;
   readonly ask: Ask;
-  /** over exactly what is shown; an answer that cites it is refused for anything else */
+  /** hash of what is shown; an answer that cites it is refused if the call differs */
   readonly hash: string;
 };
 
@@ -62,10 +62,10 @@ export type SessionNow = {
   readonly turn: TurnId | null;
   readonly queued: number;
   readonly approval: (Waiting & { readonly approval: ApprovalId }) | null;
-  /** the block that is being streamed, as far as it has come */
+  /** the block being streamed, with its text so far */
   readonly open: OpenBlock | null;
   readonly agent: AgentRef;
-  /** where the session has them other than the server */
+  /** the session's own settings; null: the server's */
   readonly model: string | null;
   readonly approvalMode: ApprovalMode | null;
 };
@@ -75,18 +75,18 @@ export type SessionDetails = Session & { readonly now: SessionNow };
 export type DurableEventPage = {
   readonly events: readonly DurableEvent[];
   readonly head: number;
-  /** the `after` of the next page */
+  /** `after` of the next page */
   readonly next: number | null;
-  /** the position that was asked for is gone: these are from the beginning */
+  /** the requested position no longer exists: events start from the beginning */
   readonly reset: boolean;
 };
 
-/** What was asked is done and durable. */
+/** The command was carried out and is durable. */
 export type Receipt = {
   readonly session: SessionId;
-  /** the session's last event when it was done */
+  /** seq of the session's last event after the command */
   readonly seq: number;
-  /** none where it had been carried out before */
+  /** events written by the command; empty if it had been carried out before */
   readonly facts: readonly DurableEvent[];
 };
 
@@ -102,24 +102,24 @@ export type ApprovalReceipt = {
   readonly seq: number;
 };
 
-/** What the server is and how it was set up. */
+/** Server version, configuration and the calling principal. */
 export type About = {
   readonly version: string;
-  /** `open`: who has no token is the principal `local` */
+  /** `open`: callers without a token are the principal `local` */
   readonly auth: 'open' | 'required';
-  /** who is asking */
+  /** the caller */
   readonly principal: Me;
-  /** what answers where neither session nor agent says otherwise */
+  /** the default, unless the session or the agent sets its own */
   readonly provider: string;
   readonly model: string;
-  /** what can be chosen from; any other model that the server has a key for can be named, too */
+  /** suggested models; any model that the server has a key for can be used */
   readonly models: readonly { readonly id: string; readonly provider: string }[];
   readonly approval: ApprovalMode;
-  /** commands run in one */
+  /** commands run in a sandbox */
   readonly sandbox: boolean;
-  /** where it listens, the default door, `all`, first */
+  /** listeners, the default one (`all`) first */
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
-  /** Pusher channels: the public key of the application, and the server that serves them where that is another */
+  /** Pusher channels: public application key, and the host if another server serves them */
   readonly channels: { readonly key: string; readonly host: string | null } | null;
   readonly defaultDomain: string;
   readonly domains: readonly {
@@ -133,50 +133,50 @@ export type About = {
     readonly id: string;
     readonly name: string;
     readonly description: string;
-    /** null: the server's */
+    /** null: the server's default */
     readonly model: string | null;
   }[];
 };
 
-/** Who may log in. */
+/** A user who can log in. */
 export type User = {
   readonly name: string;
   readonly role: Role;
   /** ISO 8601 */
   readonly createdAt: string;
-  /** the settings of the server name the user: its next start sets password and role again */
+  /** the user is defined in the server's configuration: each start resets password and role */
   readonly fromSettings: boolean;
 };
 
-/** Where the server listens. */
+/** An address that the server listens on. */
 export type Listener = {
   readonly address: string;
   readonly port: number;
-  /** what is spoken there, or `all` */
+  /** the dialect served there, or `all` */
   readonly dialect: string;
-  /** how many there are now, by dialect; `unknown` has yet to say what it speaks */
+  /** open sockets by dialect; `unknown`: dialect not detected yet */
   readonly sockets: Readonly<Record<string, number>>;
 };
 
 export type McpServer = {
   readonly name: string;
-  /** how it is reached: as a process of the server, or at an address */
+  /** a child process of the server, or a URL */
   readonly kind: 'process' | 'address';
-  /** its results do not count as the untrusted content */
+  /** results are not marked as untrusted content */
   readonly trusted: boolean;
-  /** `away`: it is tried again */
+  /** `away`: disconnected, the server retries */
   readonly state: 'starting' | 'ready' | 'away' | 'closed';
-  /** as models know them */
+  /** tool names as the model sees them */
   readonly tools: readonly string[];
-  /** what last went wrong, and when (ISO 8601) */
+  /** the last error and its time (ISO 8601) */
   readonly trouble: { readonly at: string; readonly message: string } | null;
 };
 
-/** What "always" has allowed in a session. */
+/** A standing grant: what "always" has allowed in a session. */
 export type StandingGrant = {
   readonly session: SessionId;
   readonly owner: string;
-  /** of the session */
+  /** title of the session */
   readonly title: string;
   readonly grant: string;
 };
@@ -184,7 +184,7 @@ export type StandingGrant = {
 export type Login = { readonly token: string; readonly role: Role };
 export type Me = { readonly id: string; readonly role: Role; readonly permissions: readonly Permission[] };
 
-/** Comes when the past has been told, after each connection and where a slow reader was caught up: what follows, happens now. */
+/** Sent when history has been replayed, after each (re)connection or catch-up. Later events are live. */
 export type Snapshot = {
   readonly type: 'snapshot';
   readonly seq: number;
@@ -193,7 +193,7 @@ export type Snapshot = {
   readonly approval: SessionNow['approval'];
 };
 
-/** The position is gone (another database, or a restored one): the session follows from its beginning. */
+/** The position does not exist (another or a restored database): the session is replayed from its beginning. */
 export type Reset = { readonly type: 'reset' };
 
 export type SessionStreamEvent = SessionEvent | Snapshot | Reset;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 
-/** gzipped, in bytes; what a page pays before it has said anything */
+/** size limit in bytes, gzipped */
 const MOST_BYTES = 12 * 1024;
 
 let folder: string;

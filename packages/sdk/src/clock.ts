@@ -1,14 +1,14 @@
-/** Time and chance, so that tests can have them their way. */
+/** Time and randomness, replaceable in tests. */
 export type Clock = {
-  /** milliseconds since 1970 */
+  /** milliseconds since the epoch */
   now(): number;
-  /** Calls once after the time; what it returns takes that back. */
+  /** Calls `call` once after `ms`. Returns a function that cancels it. */
   after(ms: number, call: () => void): () => void;
-  /** at least 0, less than 1 */
+  /** 0 ≤ value < 1 */
   random(): number;
 };
 
-/** Longer times make a timer fire at once. */
+/** `setTimeout` fires at once for longer delays. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   random: () => Math.random(),
 };
 
-/** Resolves after the time; rejects with the signal's reason as soon as it is aborted. `wake` ends it early. */
+/** `over` resolves after `ms` or on `wake()`; rejects with the signal's reason if it is aborted. */
 export function sleep(
   clock: Clock,
   ms: number,

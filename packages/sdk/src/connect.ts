@@ -1,4 +1,4 @@
-/** The door to a server. */
+/** Entry point: a client of one server. */
 import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
 import { type ActivityEvent, activityEvents } from './activity.ts';
 import { type Administration, administration } from './administration.ts';
@@ -21,16 +21,16 @@ import { type CallOptions, SessionHandle } from './session.ts';
 import { type Fetch, Wire } from './wire.ts';
 
 export type ConnectOptions = {
-  /** `http://127.0.0.1:3000`; left out, in a browser, the server that the page came from */
+  /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */
   readonly url?: string;
   readonly token?: string | null;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
-  /** how often a request is sent at most, 4; a stream of events never gives up */
+  /** maximum attempts per request, default 4; event streams reconnect without limit */
   readonly attempts?: number;
-  /** how long an answer may take to begin, 30 s */
+  /** maximum time until the response starts, default 30 s */
   readonly timeoutMs?: number;
-  /** how long a stream may be silent, 45 s: three times what the server promises */
+  /** maximum silence on a stream, default 45 s: three keep-alive intervals of the server */
   readonly silenceMs?: number;
   readonly backoff?: Backoff;
 };
@@ -38,31 +38,31 @@ export type ConnectOptions = {
 export type Page = CallOptions & {
   readonly limit?: number;
   readonly cursor?: string;
-  /** part of the title */
+  /** substring of the title */
   readonly q?: string;
   readonly status?: Session['status'];
   readonly domain?: string;
-  /** left out, archived sessions are */
+  /** default: archived sessions are left out */
   readonly archived?: 'included' | 'only';
 };
 
 export type Parlance = {
-  /** the token that requests carry; null for none */
+  /** bearer token sent with requests; null for none */
   token: string | null;
-  /** What the server is, what answers in it, and who is asking. */
+  /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
-  /** The session of that name, whether it exists yet or not; without a name, a new one. Nothing is sent. */
+  /** A handle of the session with that name, existing or not; without a name, a new one. Sends nothing. */
   session(id?: string): SessionHandle;
   readonly sessions: {
-    /** One page, the one that changed last first. */
+    /** One page, most recently changed first. */
     list(page?: Page): Promise<SessionPage>;
-    /** All of them, page by page. */
+    /** All sessions, page by page. */
     all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
   };
-  /** What happens in all sessions of the caller: events, no words as they are streamed. */
+  /** Durable events of all sessions of the caller, without text deltas. */
   activity(options?: WatchOptions): AsyncGenerator<ActivityEvent, void>;
   readonly approvals: {
-    /** Everything that waits for an answer of the caller, in all sessions. */
+    /** Approvals that the caller can answer, in all sessions. */
     list(options?: CallOptions): Promise<readonly Approval[]>;
     /** The first answer wins; a later one is refused with `no_approval`. */
     answer(
@@ -72,25 +72,25 @@ export type Parlance = {
     ): Promise<ApprovalReceipt>;
   };
   readonly grants: {
-    /** What "always" has allowed, in all sessions of the caller; `session(…).revoke(…)` takes it back. */
+    /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
   };
   readonly admin: Administration;
   readonly auth: {
-    /** Requests carry the token from then on. */
+    /** Later requests send the new token. */
     login(username: string, password: string, options?: CallOptions): Promise<Login>;
-    /** Requests carry no token from then on, whether the server could be told or not. */
+    /** Later requests send no token, even if the logout request failed. */
     logout(options?: CallOptions): Promise<void>;
-    /** The tokens issued before end; requests carry the new one from then on. */
+    /** Revokes earlier tokens; later requests send the new one. */
     changePassword(old: string, password: string, options?: CallOptions): Promise<Login>;
-    /** Who the token is. */
+    /** The principal of the token. */
     me(options?: CallOptions): Promise<Me>;
   };
 };
 
 const BACKOFF: Backoff = { baseMs: 500, mostMs: 30_000 };
 
-/** Sends nothing: the first request does. */
+/** Sends nothing until the first call. */
 export function connect(options: ConnectOptions = {}): Parlance {
   const clock = options.clock ?? systemClock;
   const backoff = options.backoff ?? BACKOFF;
@@ -116,8 +116,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     }
   }
 
-  /** Sent once: who is told to wait before the next attempt is a person with a form. */
-  /** What a list has under `name` on all its pages. */
+  /** All items of a paginated list, found under `name` on each page. */
   async function everyPage<Name extends string, Item>(
     path: string,
     name: Name,
@@ -168,7 +167,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
         try {
           await wire.response({ method: 'POST', path: '/v1/auth/logout', signal });
         } catch (thrown) {
-          // A token that has expired is as good as logged out.
+          // An expired token counts as logged out.
           if (!(thrown instanceof ParlanceError && thrown.code === 'unauthenticated')) throw thrown;
         } finally {
           wire.token = null;

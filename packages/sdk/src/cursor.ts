@@ -1,7 +1,6 @@
 /**
- * Where a reader is in a session, over any number of connections: no event is told twice and none is left out, and the
- * deltas of each block, joined, are its text, even where they happened while nobody listened: what was not told of a
- * block is told as one delta before its event.
+ * Position of a reader in a session across reconnections. Every durable event is yielded once and in order, and the
+ * deltas of a block always join to its text: a part that was missed is yielded as one delta before the block's event.
  */
 import type { DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
@@ -11,17 +10,17 @@ import { ParlanceError } from './error.ts';
 type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta'>;
 
 export class Cursor {
-  /** how much has been told of the block that is being streamed */
+  /** the block being streamed, and the number of characters yielded */
   #open: { readonly block: string; length: number } | null = null;
 
   constructor(
     private readonly session: SessionId,
-    /** the number of the last event that was told */
+    /** seq of the last event yielded */
     public seq: number,
     private readonly now: () => number,
   ) {}
 
-  /** What the reader is to be told. Throws where the stream is not what it must be: it has to be opened again. */
+  /** Events to yield. Throws if the stream is malformed or has a gap; the caller reconnects. */
   take({ event: name, data }: ServerSentEvent): SessionStreamEvent[] {
     const event = parsed(name, data);
     if (event.type === 'reset' || event.type === 'session.erased') {

@@ -1,17 +1,17 @@
-/** The only error that the SDK throws on purpose. What a caller aborts with its own signal rejects with that signal's reason. */
+/** The only error that the SDK throws. A call aborted by its own signal rejects with the signal's reason instead. */
 import type { FaultCode } from '@parlance/protocol';
 
 export type ParlanceErrorCode =
   | FaultCode
-  /** no answer came: the server, or the way to it, is not there; what was asked may have been done */
+  /** no response: server or network down; the request may have been carried out */
   | 'unreachable'
-  /** something answered that is not this API */
+  /** the response is not from this API */
   | 'unexpected';
 
 export type ErrorDetails = ErrorOptions & {
-  /** of the HTTP answer; absent where none came */
+  /** HTTP status; absent if there was no response */
   readonly status?: number;
-  /** how long the server asks to wait */
+  /** delay requested by the server */
   readonly retryAfterMs?: number;
 };
 
@@ -31,7 +31,7 @@ export class ParlanceError extends Error {
   }
 }
 
-/** For endpoints and proxies that say no code. */
+/** Fallback for endpoints and proxies that send no code. */
 const BY_STATUS: Readonly<Record<number, ParlanceErrorCode>> = {
   400: 'invalid',
   401: 'unauthenticated',
@@ -44,7 +44,7 @@ const BY_STATUS: Readonly<Record<number, ParlanceErrorCode>> = {
   503: 'overloaded',
 };
 
-/** What an answer that is not a success means. Reads its body. */
+/** Error of an unsuccessful response. Reads the body. */
 export async function errorOf(response: Response, now: number): Promise<ParlanceError> {
   const { status } = response;
   const { code, message } = parseErrorBody(await response.text().catch(() => ''));
@@ -55,7 +55,7 @@ export async function errorOf(response: Response, now: number): Promise<Parlance
   );
 }
 
-/** `{error: {code, message}}` is ours; `{error: "…"}` and `{detail: "…"}` come from doors and other dialects. */
+/** `{error: {code, message}}` is the native shape; `{error: "…"}` and `{detail: "…"}` come from other dialects. */
 function parseErrorBody(body: string): { code?: ParlanceErrorCode; message?: string } {
   let value: { error?: unknown; detail?: unknown } | null;
   try {
@@ -70,7 +70,7 @@ function parseErrorBody(body: string): { code?: ParlanceErrorCode; message?: str
   return typeof text === 'string' ? { message: text } : {};
 }
 
-/** Seconds or a date, as RFC 9110 has it; undefined where it says nothing that can be followed. */
+/** Seconds or an HTTP date (RFC 9110); undefined if it is neither. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const seconds = Number(header);

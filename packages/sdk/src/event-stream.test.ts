@@ -21,7 +21,7 @@ afterAll(async () => {
   model.stop();
 });
 
-/** A client whose way to the server can be cut. */
+/** A client behind a proxy that can cut connections. */
 async function reach(options: ConnectOptions = {}) {
   await proxy?.stop();
   proxy = await proxyTo(server.running.port);

@@ -1,15 +1,15 @@
-/** The events of a session: what has happened after a position, and then what happens. */
+/** Events of a session: history after a position, then live events. */
 import type { SessionId } from '@parlance/protocol';
 import type { SessionStreamEvent } from './answers.ts';
 import { Cursor } from './cursor.ts';
 import { reconnectingStream, type StreamContext, type WatchOptions } from './reconnecting-stream.ts';
 
 export type EventsOptions = WatchOptions & {
-  /** the number of the last event that is known; 0, or left out, for everything from the beginning */
+  /** seq of the last known event; default 0: from the beginning */
   readonly after?: number;
 };
 
-/** A connection that ends is opened again after the last event that was yielded. */
+/** Reconnects after the last event yielded. */
 export function sessionEvents(
   context: StreamContext,
   session: SessionId,

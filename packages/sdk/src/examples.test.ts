@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What the program prints; throws where it complains. */
+/** Standard output of the program; throws if it fails. */
 async function run(program: string[]): Promise<string> {
   const child = Bun.spawn(program, {
     cwd: PACKAGE,
@@ -29,7 +29,7 @@ async function run(program: string[]): Promise<string> {
 const example = (name: string, ...given: string[]) =>
   run([process.execPath, join(EXAMPLES, `${name}.ts`), ...given]);
 
-/** How each is run; one that is missing here fails. */
+/** How to run each example; an example without an entry fails. */
 const RUNS: Record<string, () => Promise<void>> = {
   async 'ask.ts'() {
     expect(await example('ask', 'count to 5')).toContain('5');

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const reach = () => connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 } });
 
-/** Resolves when the listeners were told and it is so. */
+/** Resolves when a notification finds the condition true. */
 async function until(live: LiveView, so: (live: LiveView) => boolean): Promise<void> {
   while (!so(live)) {
     const told = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * A session's view that keeps itself up to date, in the shape that pages like to read: `view()` is the same object
- * until listeners have been told of another (React: `useSyncExternalStore(live.subscribe, live.view)`).
+ * A session view that updates itself. `view()` returns the same object until listeners are notified of a change
+ * (React: `useSyncExternalStore(live.subscribe, live.view)`).
  */
 import type { SessionStreamEvent } from './answers.ts';
 import type { Clock } from './clock.ts';
@@ -12,19 +12,19 @@ import { EMPTY, fold, type SessionView } from './view.ts';
 export type LiveView = {
   view(): SessionView;
   connection(): ConnectionState;
-  /** Called when `view` or `connection` has changed; what it returns takes that back. */
+  /** Called after `view` or `connection` changed. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
-  /** Where it waits to connect again, it waits no longer. */
+  /** Reconnects now if it is waiting to reconnect. */
   retryNow(): void;
   close(): void;
-  /** Resolves when it is closed: with why, or with null where `close` was called. */
+  /** Resolves when closed: with the error, or null after `close()`. */
   readonly closed: Promise<ParlanceError | null>;
 };
 
-/** Listeners are told of new words no more often than a screen is drawn. */
+/** Deltas notify listeners at most once per frame. */
 const FRAME_MS = 16;
 
-/** Begins from `start`, where a view is at hand, and connects at once. */
+/** Starts from `start` if given, and connects at once. */
 export function liveView(
   events: (options: EventsOptions) => AsyncIterable<SessionStreamEvent>,
   clock: Clock,
@@ -35,14 +35,14 @@ export function liveView(
   let working = start;
   let shown = start;
   let connection: ConnectionState = { status: 'connecting', failures: 0 };
-  /** the past has been told: the view is of one moment */
+  /** history has been replayed: the view is consistent */
   let whole = false;
   let due: (() => void) | null = null;
 
   function tell(): void {
     due?.();
     due = null;
-    // While the past is told anew the page keeps what it has: it must not flicker.
+    // Keep the shown view during a replay, so that the page does not flicker.
     if (whole || connection.status === 'closed') shown = working;
     for (const listener of [...listeners]) listener();
   }
@@ -52,7 +52,7 @@ export function liveView(
       const onState = (state: ConnectionState) => {
         connection = state;
         if (state.status === 'connecting') whole = false;
-        // The snapshot that makes it live has yet to be folded in.
+        // The snapshot that makes it live has not been folded yet.
         if (state.status !== 'live') tell();
       };
       for await (const event of events({ after: start.seq, signal: stop.signal, onState })) {

@@ -1,4 +1,4 @@
-/** A stream of server-sent events over as many connections as it takes. */
+/** A stream of server-sent events that reconnects. */
 
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import { type Clock, sleep } from './clock.ts';
@@ -6,28 +6,25 @@ import { ParlanceError } from './error.ts';
 import { type Backoff, delayMs, endsStream } from './retry.ts';
 import type { Wire, WireRequest } from './wire.ts';
 
-/**
- * What is true of the connection at this moment. `connecting` lasts until the past has been told; `live` means that
- * what has been yielded is all there is.
- */
+/** `connecting` lasts until history has been replayed; `live`: everything up to now has been yielded. */
 export type ConnectionState =
   | { readonly status: 'connecting'; readonly failures: number }
   | { readonly status: 'live' }
   | {
       readonly status: 'waiting';
-      /** milliseconds since 1970 */
+      /** milliseconds since the epoch */
       readonly retryAt: number;
       readonly failures: number;
       /** why the last connection ended */
       readonly fault: ParlanceError;
-      /** does not wait any longer */
+      /** reconnects at once */
       readonly retryNow: () => void;
     }
-  /** `fault` is null where the reader wanted no more */
+  /** `fault` is null if the reader stopped */
   | { readonly status: 'closed'; readonly fault: ParlanceError | null };
 
 export type WatchOptions = {
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   readonly signal?: AbortSignal;
   readonly onState?: (state: ConnectionState) => void;
 };
@@ -36,20 +33,20 @@ export type StreamContext = {
   readonly wire: Wire;
   readonly clock: Clock;
   readonly backoff: Backoff;
-  /** The server says something at least every 15 s. A connection that is silent for longer than this is given up. */
+  /** A connection is dropped after this silence. The server sends a keep-alive every 15 s. */
   readonly silenceMs: number;
 };
 
 export type Source<Event> = {
-  /** what to ask for now, that is after what was taken before */
+  /** the request that continues after the events taken so far */
   request(): Pick<WireRequest, 'path' | 'headers'>;
-  /** What the reader is to be told. Throws where the stream is not what it must be: it is then opened again. */
+  /** Events to yield. Throws if the stream is malformed; the connection is then reopened. */
   take(frame: ServerSentEvent): readonly Event[];
-  /** the event with which the past has been told */
+  /** true for the event that ends the replay of history */
   isLive(event: Event): boolean;
 };
 
-/** Yields for as long as the reader wants. Throws a `ParlanceError` where the server says no (401, 403, 404, …). */
+/** Yields until the reader stops. Throws a `ParlanceError` if the server refuses (401, 403, 404, …). */
 export async function* reconnectingStream<Event>(
   context: StreamContext,
   source: Source<Event>,
@@ -98,7 +95,7 @@ export async function* reconnectingStream<Event>(
 const lost = (thrown: unknown): ParlanceError =>
   new ParlanceError('unreachable', 'The connection was lost.', { cause: thrown });
 
-/** The frames of one connection, as many at once as came at once. */
+/** Frames of one connection, in the batches in which they arrived. */
 async function* framesOf(
   { wire, clock, silenceMs }: StreamContext,
   request: WireRequest,
@@ -122,7 +119,7 @@ async function* framesOf(
   }
 }
 
-/** The clock runs only while we listen: a reader that takes its time is not the server's silence. */
+/** The timeout runs only while reading: a slow consumer does not count as a silent server. */
 function withTimeout<Read>(read: Promise<Read>, clock: Clock, silenceMs: number): Promise<Read> {
   return new Promise((resolve, reject) => {
     const timedOut = () =>

@@ -1,18 +1,17 @@
-/** When to try again. */
+/** Retry policy. */
 import type { Clock } from './clock.ts';
 import type { ParlanceError } from './error.ts';
 
 export type Backoff = {
-  /** the first wait is at most this long */
+  /** upper bound of the first delay */
   readonly baseMs: number;
-  /** no wait is longer, unless the server asks for it */
+  /** upper bound of any delay that the server does not ask for */
   readonly mostMs: number;
 };
 
 /**
- * Exponential backoff with full jitter: anything between nothing and twice as much as the time before, so that
- * clients that were cut off together do not come back together. What the server asks for is waited in full, and the
- * jitter comes on top.
+ * Exponential backoff with full jitter, so that clients cut off together do not reconnect together. A `Retry-After`
+ * is waited in full, with jitter on top.
  */
 export function delayMs(
   { backoff, clock }: { readonly backoff: Backoff; readonly clock: Clock },
@@ -24,20 +23,20 @@ export function delayMs(
   return clock.random() * Math.min(mostMs, baseMs * 2 ** Math.min(failures, 30));
 }
 
-/** The server, or something before it, said that it took nothing on. */
+/** The server or a proxy refused the request without processing it. */
 const REFUSED = new Set([425, 429, 503]);
-/** Nothing that came back tells whether it was done. */
+/** Unknown whether the request was processed. */
 const LOST = new Set([408, 502, 504]);
 
-/** May it be sent again? `repeatable`: doing it twice is the same as once. */
+/** `repeatable`: the request is idempotent. */
 export function worthRetrying(error: ParlanceError, repeatable: boolean): boolean {
-  // A vendor that the server could not reach: it has tried for long enough itself.
+  // The server has already retried its provider.
   if (error.code.startsWith('provider_')) return false;
   if (error.code === 'unreachable') return repeatable;
   const { status = 0 } = error;
   return REFUSED.has(status) || (repeatable && LOST.has(status));
 }
 
-/** For a stream, which only reads: everything may pass but a plain no. */
+/** A stream only reads, so only a definite refusal ends it. */
 export const endsStream = ({ status = 0 }: ParlanceError): boolean =>
   status >= 400 && status < 500 && !REFUSED.has(status) && !LOST.has(status);

@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 const watch = (session: string, by = parlance) =>
   new Reader((options) => by.session(session).events(options));
 
-/** Says it, and resolves when the turn is over, with what was seen. */
+/** Submits the text and resolves with the events when the turn is over. */
 async function turn(session: string, text: string): Promise<SessionView> {
   await parlance.session(session).submit(text);
   const reader = watch(session);
@@ -24,7 +24,7 @@ async function turn(session: string, text: string): Promise<SessionView> {
   return foldAll(EMPTY, reader.events);
 }
 
-/** A session that waits for an approval. */
+/** A session with a pending approval. */
 async function waiting(session: string, by = parlance) {
   await by.session(session).submit(`run touch ${session}.txt`);
   const reader = watch(session, by);

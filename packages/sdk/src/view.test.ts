@@ -17,10 +17,10 @@ const callIn = (view: SessionView): CallView => {
   return call;
 };
 
-/** What takes something back that was said before it. */
+/** Events that discard output of a step. */
 const VOIDING = new Set<string>(['step.restarted', 'turn.resumed', 'session.rewound']);
 
-/** Every object of the view is frozen, so that a fold that writes into what it was given throws. */
+/** Freezes every object of the view, so that a fold that mutates its input throws. */
 function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

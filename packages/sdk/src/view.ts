@@ -1,7 +1,7 @@
 /**
- * What a chat shows of a session, made from its events. `fold` is pure and safe to give anything the stream yields:
- * an event that it has seen is not counted twice, and an event that it does not know (of a newer server) changes
- * nothing but the position. From the events alone comes the same view as with the ephemeral events, once the turn is over.
+ * The view of a session that a chat shows, folded from its events. `fold` is pure and idempotent: events already seen
+ * are skipped, and unknown events of a newer server only advance `seq`. Once a turn is over, durable events alone fold to
+ * the same view as durable and ephemeral events together.
  */
 import type { DurableEvent, DurableEventType, EphemeralEvent, Part, Usage } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
@@ -37,7 +37,7 @@ export const foldAll = (view: SessionView, events: Iterable<SessionStreamEvent>)
   return folded;
 };
 
-/** A block that the server is not streaming any more, and that did not end, is void. */
+/** Discards a block that did not end and that the server no longer streams. */
 function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
   const current = turns.currentTurn(view);
   if (!current) return view;
@@ -217,7 +217,7 @@ const withTurnState = (
     seqs: [...turn.seqs, event.seq],
   }));
 
-/** The approval that waits, as its call has it now. */
+/** `pending` is the same object as in its call. */
 function withPending(view: SessionView): SessionView {
   const waiting = turns
     .currentTurn(view)
@@ -240,7 +240,7 @@ function statusOf(view: SessionView, event: DurableEvent): SessionView['status']
 const waitsForSomeone = (item: Item): boolean =>
   item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
 
-/** An input that interrupts is stored right after the end of the turn that it interrupted. */
+/** An interrupting input is stored directly after the end of the turn that it interrupted. */
 function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
   const last = view.entries.at(-1);
   if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
@@ -265,7 +265,7 @@ function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): Inpu
 
 const TITLE_LENGTH = 80;
 
-/** As the server names a session that nobody has named: by the first words said in it. */
+/** Default title, as the server makes it: the beginning of the first input. */
 function titleOf([first]: readonly Part[]): string {
   const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;

@@ -29,7 +29,7 @@ async function waits(clock: ManualClock, ms: number): Promise<void> {
   while (!clock.waiting().includes(ms)) await new Promise(setImmediate);
 }
 
-/** The first answers are these; then the real server answers. */
+/** Returns these responses first, then those of the real server. */
 function answersFirst(...answers: (() => Response | Promise<Response>)[]): {
   fetch: Fetch;
   count: () => number;

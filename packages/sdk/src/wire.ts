@@ -1,4 +1,4 @@
-/** Requests to one server: the address, the token, what failed and whether it is tried again. */
+/** HTTP requests to one server: URL, token, timeout, retries. */
 import { type Clock, sleep } from './clock.ts';
 import { errorOf, ParlanceError } from './error.ts';
 import { type Backoff, delayMs, worthRetrying } from './retry.ts';
@@ -10,9 +10,9 @@ export type WireOptions = {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly backoff: Backoff;
-  /** how often a request is sent at most */
+  /** maximum number of attempts */
   readonly attempts: number;
-  /** how long an answer may take to begin */
+  /** maximum time until the response starts */
   readonly timeoutMs: number;
 };
 
@@ -24,9 +24,9 @@ export type WireRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** doing it twice is the same as once, so that it may be sent again after a lost answer */
+  /** idempotent: may be sent again after a lost response */
   readonly repeatable?: boolean;
-  /** it answers when a model has, however long that takes */
+  /** the response waits for a model: no timeout */
   readonly patient?: boolean;
 };
 
@@ -53,12 +53,12 @@ export class Wire {
     });
   }
 
-  /** As `json`, for answers that are not; the body is the caller's to read. */
+  /** Like `json` for other content types; the caller reads the body. */
   async response(request: WireRequest): Promise<Response> {
     return this.#withRetries(request, () => this.fetchOnce(request));
   }
 
-  /** Sends it once. Throws a `ParlanceError` where the answer is not a success. */
+  /** One attempt. Throws a `ParlanceError` if the response is not successful. */
   async fetchOnce(request: WireRequest): Promise<Response> {
     const { clock, timeoutMs } = this.options;
     const { signal } = request;
@@ -92,7 +92,7 @@ export class Wire {
         if (!(thrown instanceof ParlanceError)) throw thrown;
         if (failures + 1 >= attempts || !worthRetrying(thrown, repeatable)) throw thrown;
         const wait = delayMs({ backoff, clock }, failures, thrown);
-        // A person is waiting: a long pause is theirs to decide on.
+        // A person is waiting: leave a long pause to the caller.
         if (wait > backoff.mostMs) throw thrown;
         await sleep(clock, wait, request.signal).over;
       }

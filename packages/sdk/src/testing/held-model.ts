@@ -1,8 +1,8 @@
-/** A model that says its words when the test says so: Chat Completions, for the real server to stream from. */
+/** A Chat Completions server whose output the test controls. */
 export type HeldModel = {
-  /** what the server is to be started with */
+  /** environment of the server under test */
   readonly settings: Record<string, string>;
-  /** Resolves when the server has asked; what was said before that is lost. */
+  /** Resolves when the server has sent its request; text said before that is lost. */
   asked(): Promise<void>;
   say(text: string): void;
   end(): void;

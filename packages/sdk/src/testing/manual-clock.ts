@@ -1,10 +1,10 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test advances. */
 import type { Clock } from '../clock.ts';
 
 export type ManualClock = Clock & {
-  /** Moves the time and calls what is due, in order. */
+  /** Advances the time and runs due timers in order. */
   advance(ms: number): void;
-  /** how long each timer that is set waits from now on */
+  /** remaining time of each timer */
   waiting(): number[];
 };
 

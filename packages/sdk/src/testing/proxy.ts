@@ -1,17 +1,17 @@
-/** A wire that a test can cut: everything goes through it to the server, until it does not. */
+/** A TCP proxy to the server that a test can cut, silence or make lossy. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export type TestProxy = {
   readonly url: string;
-  /** Cuts every connection, as a network does: no goodbye. */
+  /** Destroys every connection, without a close frame. */
   cut(): void;
-  /** New connections are cut at once until it is let through again. */
+  /** While true, new connections are destroyed at once. */
   refuse(refused: boolean): void;
-  /** The next thing the server says is lost, and its connection with it. */
+  /** Drops the next bytes from the server, and the connection. */
   loseNextAnswer(): void;
-  /** Nothing more comes through, and nobody is told. */
+  /** Forwards nothing from the server any more, without closing. */
   silence(): void;
-  /** how many connections were made */
+  /** number of connections made */
   connections(): number;
   stop(): Promise<void>;
 };

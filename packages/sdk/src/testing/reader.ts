@@ -1,4 +1,4 @@
-/** A reader of a session's events for tests: waits for what comes, never for time. */
+/** Reads a session's events in tests; waits for events, never for time. */
 import type { SessionStreamEvent } from '../answers.ts';
 import type { EventsOptions } from '../event-stream.ts';
 import type { ConnectionState } from '../reconnecting-stream.ts';
@@ -7,10 +7,10 @@ type Type = SessionStreamEvent['type'];
 type Status = ConnectionState['status'];
 
 export class Reader {
-  /** everything that was yielded */
+  /** everything yielded */
   readonly events: SessionStreamEvent[] = [];
   readonly states: ConnectionState[] = [];
-  /** what the iteration ended with; undefined where it just ended */
+  /** the error that ended the iteration; undefined if none */
   readonly ended: Promise<unknown>;
   readonly #stop = new AbortController();
   #read = 0;
@@ -37,7 +37,7 @@ export class Reader {
     }
   }
 
-  /** The next event of that type that was not waited for yet. */
+  /** The next event of the type after the last one returned. */
   async event<Wanted extends Type>(type: Wanted): Promise<Extract<SessionStreamEvent, { type: Wanted }>> {
     return (await this.#next(() => {
       const index = this.events.findIndex((event, at) => at >= this.#read && event.type === type);
@@ -64,12 +64,12 @@ export class Reader {
     }
   }
 
-  /** the numbers of the events that were yielded */
+  /** seqs of the durable events yielded */
   get seqs(): number[] {
     return this.events.flatMap((event) => ('seq' in event && event.type !== 'snapshot' ? [event.seq] : []));
   }
 
-  /** What a reader has that knows deltas alone. */
+  /** Joined text deltas. */
   get deltas(): string {
     return this.events.map((event) => (event.type === 'text.delta' ? event.text : '')).join('');
   }

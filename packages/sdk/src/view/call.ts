@@ -1,4 +1,4 @@
-/** Changes of a call and of its approval. */
+/** Folds for a tool call and its approval. */
 import type { CallId, DurableEvent, EphemeralEvent } from '@parlance/protocol';
 import type { ApprovalState, ApprovalView, CallState, CallView, TurnView } from './shapes.ts';
 
@@ -57,7 +57,7 @@ export function awaited(call: CallView, event: DurableEvent<'approval.requested'
   return changed(call, event, { state: { phase: 'waiting' }, approval });
 }
 
-/** The event knows the approval alone. */
+/** The event names only the approval, not the call. */
 export function explained(turn: TurnView, event: DurableEvent<'approval.explained'>): TurnView {
   const asked = turn.items.findLast(
     (item): item is CallView => item.kind === 'call' && item.approval?.approval === event.approval,

@@ -1,10 +1,10 @@
-/** The plan that the agent works by: the input of its last `update_plan` that was taken. */
+/** The agent's plan: the input of its last successful `update_plan`. */
 import type { DurableEvent, Json } from '@parlance/protocol';
 import type { CallView, PlanStep, PlanView } from './shapes.ts';
 
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed'] satisfies PlanStep['status'][];
 
-/** Null where the call made no plan. */
+/** Null if the call was not a plan update. */
 export function planOf(call: CallView | null, event: DurableEvent<'tool.ended'>): PlanView | null {
   if (call?.tool !== 'update_plan' || event.outcome !== 'ok') return null;
   const { steps, explanation } = call.input;
@@ -17,7 +17,7 @@ export function planOf(call: CallView | null, event: DurableEvent<'tool.ended'>)
   };
 }
 
-/** The tool has checked it; a tool of that name from elsewhere may mean something else by it. */
+/** The built-in tool validates its input, but an MCP tool may have the same name. */
 const isStep = (value: Json): value is PlanStep =>
   typeof value === 'object' &&
   value !== null &&

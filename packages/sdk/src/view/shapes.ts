@@ -1,6 +1,6 @@
 /**
- * What a chat shows of a session. Everything is immutable: what an event did not touch stays the same object, so that
- * a page renders only what has changed. Each item knows the numbers of the events it is made of.
+ * Types of a session view. Views are immutable and share structure: what an event did not touch stays the same object.
+ * Each item has the seqs of the events it was folded from.
  */
 import type {
   AgentRef,
@@ -24,33 +24,33 @@ import type {
 } from '@parlance/protocol';
 
 export type SessionView = {
-  /** the number of the last event in it: the `after` to go on with */
+  /** seq of the last event folded: the `after` to continue with */
   readonly seq: number;
   readonly session: SessionId | null;
-  /** null until the event of its beginning has come */
+  /** null until `session.created` was folded */
   readonly created: CreatedView | null;
   readonly title: string;
-  /** where the session has its own */
+  /** null: the server's default */
   readonly model: string | null;
   readonly approvalMode: ApprovalMode | null;
   readonly agent: AgentRef | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly archived: boolean;
-  /** who has erased the session and all that was in it; null where it is there */
+  /** who erased the session; null if it exists */
   readonly erasedBy: string | null;
   readonly status: 'idle' | 'running' | 'waiting' | 'failed';
-  /** turns and what lies between them, in order */
+  /** turns and what is between them, in order */
   readonly entries: readonly Entry[];
-  /** inputs whose turn has not begun, in order */
+  /** inputs whose turn has not started, in order */
   readonly queued: readonly InputView[];
-  /** the approval that waits for an answer: the same object as in its call */
+  /** the pending approval: the same object as in its call */
   readonly pending: ApprovalView | null;
   readonly plan: PlanView | null;
-  /** what "always" has allowed */
+  /** standing grants */
   readonly grants: readonly string[];
   /** of all steps of all turns */
   readonly usage: Usage;
-  /** how full the model's context was when a turn last ended, or after it was last made smaller */
+  /** context use after the last turn or compaction */
   readonly context: ContextUse | null;
 };
 
@@ -71,26 +71,26 @@ export type InputView = Numbered & {
   readonly input: InputId;
   readonly parts: readonly Part[];
   readonly dialect: string;
-  /** what the sender made of it, to know its own input by */
+  /** idempotency key: identifies the sender's own input */
   readonly key?: string;
   readonly call?: DirectCall;
   readonly data?: JsonObject;
-  /** who was to answer, where it is not the session's agent */
+  /** the agent to answer, if it is not the session's */
   readonly agent?: AgentRef;
-  /** the turn that it ended, where it was sent to interrupt one */
+  /** the turn that this input interrupted */
   readonly superseded: TurnId | null;
 };
 
 export type TurnView = Numbered & {
   readonly kind: 'turn';
   readonly turn: TurnId;
-  /** null where the view begins after it */
+  /** null if the view starts after it */
   readonly input: InputView | null;
   readonly agent: AgentRef;
-  /** the session's own model when the turn began; null: that of the agent or the server */
+  /** the session's model when the turn started; null: the agent's or the server's default */
   readonly model: string | null;
   readonly items: readonly Item[];
-  /** the block that is being streamed */
+  /** the block being streamed */
   readonly open: BlockId | null;
   readonly state: TurnState;
   readonly steps: number;
@@ -109,11 +109,11 @@ export type BlockView = Numbered & {
   readonly kind: 'text' | 'reasoning';
   readonly block: BlockId;
   readonly text: string;
-  /** `interrupted`: the turn was stopped inside it */
+  /** `interrupted`: the turn was stopped while it streamed */
   readonly state: 'open' | 'ended' | 'interrupted';
-  /** of reasoning, when it has ended */
+  /** of reasoning that has ended */
   readonly durationMs: number | null;
-  /** which answer of the model it belongs to, from 0 */
+  /** index of the model's answer in the turn, from 0 */
   readonly step: number;
 };
 
@@ -122,7 +122,7 @@ export type CallView = Numbered & {
   readonly call: CallId;
   readonly tool: string;
   readonly input: JsonObject;
-  /** what the model wrote where that was not JSON */
+  /** the arguments as written by the model, if they were not JSON */
   readonly malformed?: string;
   readonly approval: ApprovalView | null;
   readonly state: CallState;
@@ -135,11 +135,11 @@ export type CallProgress = Pick<
 
 export type CallState =
   | { readonly phase: 'requested' }
-  /** a person has to answer */
+  /** approval pending */
   | { readonly phase: 'waiting' }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
-  /** a client that comes and goes carries it out */
+  /** carried out by a client that may be disconnected meanwhile */
   | { readonly phase: 'deferred' }
   | {
       readonly phase: 'ended';
@@ -147,7 +147,7 @@ export type CallState =
       readonly parts: readonly Part[];
       readonly data?: JsonObject;
       readonly durationMs: number;
-      /** it carries untrusted content */
+      /** contains untrusted content */
       readonly untrusted: boolean;
       readonly said?: string;
       readonly final: boolean;
@@ -177,7 +177,7 @@ export type ApprovalState =
       readonly said?: string;
       readonly grant?: string;
     }
-  /** its call ended before anyone answered */
+  /** the call ended before anyone answered */
   | { readonly status: 'lapsed' };
 
 export type HandoffView = Numbered & {
@@ -187,7 +187,7 @@ export type HandoffView = Numbered & {
   readonly reason: string;
 };
 
-/** The model's answer broke off and was asked for again. */
+/** The model's answer broke off and was requested again. */
 export type RestartView = Numbered & {
   readonly kind: 'restart';
   readonly attempt: number;
@@ -195,7 +195,7 @@ export type RestartView = Numbered & {
   readonly fault: FaultData;
 };
 
-/** The server was restarted inside the turn, and the turn went on. */
+/** The server restarted during the turn and resumed it. */
 export type ResumedView = Numbered & { readonly kind: 'resumed' };
 
 export type CompactionView = Numbered & {
@@ -214,7 +214,7 @@ export type PlanView = Numbered & {
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** A session of which nothing is known yet. */
+/** The view before any event. */
 export const EMPTY: SessionView = {
   seq: 0,
   session: null,

@@ -1,11 +1,11 @@
-/** Changes inside a turn of a view. */
+/** Folds inside a turn. */
 import type { DurableEvent, EphemeralEvent, TurnId } from '@parlance/protocol';
 import type { BlockView, Entry, Item, SessionView, TurnView } from './shapes.ts';
 
-/** The view with the turn changed; the same view where it has no such turn, or where nothing changed. */
+/** Changes one turn; returns the same view if the turn is missing or did not change. */
 export function inTurn(view: SessionView, turn: TurnId, change: (turn: TurnView) => TurnView): SessionView {
   const { entries } = view;
-  // From the end: what happens, happens in the last turn.
+  // Search from the end: events concern the last turn.
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index] as Entry;
     if (entry.kind !== 'turn' || entry.turn !== turn) continue;
@@ -28,11 +28,11 @@ export const withItem = (turn: TurnView, item: Item): TurnView => ({
 const isBlock = (item: Item | undefined): item is BlockView =>
   item?.kind === 'text' || item?.kind === 'reasoning';
 
-/** Where the open block is: at the end, or nearly. */
+/** The open block is at or near the end. */
 const openIndex = ({ items, open }: TurnView): number =>
   open === null ? -1 : items.findLastIndex((item) => isBlock(item) && item.block === open);
 
-/** On the path of a token. */
+/** Runs for every token. */
 export function withDelta(turn: TurnView, delta: EphemeralEvent<'text.delta' | 'reasoning.delta'>): TurnView {
   const kind = delta.type === 'text.delta' ? 'text' : 'reasoning';
   const open = turn.open === delta.block ? turn.items[openIndex(turn)] : undefined;
@@ -41,8 +41,8 @@ export function withDelta(turn: TurnView, delta: EphemeralEvent<'text.delta' | '
 }
 
 /**
- * The block is open with this text, and no other is: only one is streamed at a time, and one that never ended is void.
- * What is told late opens no block that has ended, and none in a turn that is over.
+ * Opens the block with this text and discards any other open block: only one is streamed at a time. Late events do not
+ * reopen a block that has ended, nor open one in a turn that is over.
  */
 export function withOpenBlock(
   turn: TurnView,
@@ -85,7 +85,7 @@ export function withEndedBlock(
   return withItem(withoutOpenBlock(turn), ended);
 }
 
-/** The step is asked again: what it has said so far is void. What an interruption cut off stays. */
+/** The step is requested again: discard its output, except blocks that an interruption cut off. */
 export function withoutStep(turn: TurnView): TurnView {
   const isVoid = (item: Item) => isBlock(item) && item.step === turn.steps && item.state !== 'interrupted';
   return { ...turn, items: turn.items.filter((item) => !isVoid(item)), open: null };
