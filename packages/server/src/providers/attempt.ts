@@ -2,9 +2,11 @@
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import type { Log } from '../core/ports/logger.ts';
 import type { OnDelta, Prompt } from '../core/ports/provider.ts';
-import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../core/runtime/answer-limits.ts';
+import type { AnswerLimits } from '../core/runtime/answer-limits.ts';
+import { BUG, CANCELLED, COMPRESSED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
 import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';
+import { readBeginning, releaseBody } from './http/release-body.ts';
 import { socketClient } from './http/socket-client.ts';
 import { retryAfter } from './retry.ts';
 import { Silence } from './silence.ts';
@@ -30,49 +32,13 @@ const LONGEST_EVENT = 32 * 1024 * 1024;
 const FIRST_BYTE_MS = 300_000;
 /** How much of a refusal is read. */
 const REFUSAL_LENGTH = 64 * 1024;
-/** How long the end of a stream is waited for after the answer is complete. */
-const LAST_BYTES_MS = 1_000;
 
-export const CANCELLED: WireFault = {
-  code: 'cancelled',
-  message: 'The answer was cancelled.',
-  retryable: false,
-};
-const REDIRECTED: WireFault = {
-  code: 'provider_rejected',
-  message: "The model's address redirects to another one, which is not followed: check the base URL.",
-  retryable: false,
-};
-const COMPRESSED: WireFault = {
-  code: 'provider_rejected',
-  message: "The model's answer is compressed in a way that is not understood.",
-  retryable: false,
-};
-const BUG: WireFault = {
-  code: 'internal',
-  message: "The model's answer could not be read.",
-  retryable: false,
-};
 const UNLIMITED = {
   argumentCharacters: Number.POSITIVE_INFINITY,
   answerCalls: Number.POSITIVE_INFINITY,
 };
-const tooLong = (limit: AnswerLimit, most: number): WireFault => ({
-  ...answerTooLong(limit, most),
-  retryable: false,
-});
 /** As they are sent: the JSON around a piece of arguments can be a hundred times as long as the piece. */
 const MOST_UNSAID = 256 * 1024 * 1024;
-const ENDLESS: WireFault = {
-  code: 'answer_too_long',
-  message: "The model's answer was stopped: it goes on without saying anything.",
-  retryable: false,
-};
-const unavailable = (message: string): WireFault => ({
-  code: 'provider_unavailable',
-  message,
-  retryable: true,
-});
 
 export class Attempt<State> {
   /** host and port of the address that is asked; undefined until then */
@@ -154,7 +120,7 @@ export class Attempt<State> {
   close(): void {
     this.#silence?.stop();
     this.signal.removeEventListener('abort', this.#cancel);
-    if (this.#body) void disconnect(this.#body, this.#complete);
+    if (this.#body) void releaseBody(this.#body, this.#complete);
     this.#body = null;
   }
 
@@ -179,9 +145,12 @@ export class Attempt<State> {
     } catch (thrown) {
       said = this.#over(failed(this.#reason(thrown)));
     }
-    const pending = said.findIndex((event) => !this.#taken(event));
-    this.#pending = pending === -1 ? null : said.slice(pending);
-    return pending === -1;
+    for (let at = 0; at < said.length; at++) {
+      if (this.#taken(said[at] as WireEvent)) continue;
+      this.#pending = said.slice(at);
+      return false;
+    }
+    return true;
   }
 
   #taken(event: WireEvent): boolean {
@@ -196,12 +165,14 @@ export class Attempt<State> {
     if (events.length > 0) this.#silence?.said();
     try {
       for (const event of events) {
-        const [state, more] = this.wire.step(this.#state as State, event);
+        const before = this.#state as State;
+        const [state, more] = this.wire.step(before, event);
         this.#state = state;
         for (const one of more) add(said, one);
-        const beyond = this.#beyond(state, more.length > 0 ? 0 : event.data.length);
+        // Text leaves the state as it is: nothing more is held than before.
+        const beyond = state === before && more.length > 0 ? null : this.#beyond(state, more, event);
         if (beyond) said.push({ type: 'failed', fault: beyond });
-        const last = said.at(-1)?.type;
+        const last = said[said.length - 1]?.type;
         this.#complete = last === 'ended';
         if (this.#complete || last === 'failed') return this.#over(said);
       }
@@ -211,9 +182,9 @@ export class Attempt<State> {
     return said;
   }
 
-  /** Why the answer is stopped before it ends. `unsaid`: characters of an event that said nothing. */
-  #beyond(state: State, unsaid: number): WireFault | null {
-    this.#unsaid += unsaid;
+  /** Why the answer is stopped before it ends. */
+  #beyond(state: State, said: Batch, { data }: ServerSentEvent): WireFault | null {
+    if (said.length === 0) this.#unsaid += data.length;
     if (this.#unsaid > MOST_UNSAID) return ENDLESS;
     const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
     const { calls, characters } = this.wire.held(state);
@@ -235,7 +206,7 @@ export class Attempt<State> {
   }
 
   async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
-    const text = await beginning(body);
+    const text = await readBeginning(body, REFUSAL_LENGTH);
     const fault = attempted(() => this.wire.refused(status, text));
     if (!fault.ok) return this.#bug(fault.thrown);
     const retryAfterMs = retryAfter(headers, Date.now());
@@ -261,7 +232,7 @@ const failed = (fault: WireFault): Batch => [{ type: 'failed', fault }];
 
 /** Words that arrived together are told together: a server that is behind catches up. */
 function add(said: WireEvent[], event: WireEvent): void {
-  const last = said.at(-1);
+  const last = said[said.length - 1];
   if (event.type === 'text' && last?.type === 'text')
     said[said.length - 1] = { type: 'text', text: last.text + event.text };
   else said.push(event);
@@ -283,26 +254,3 @@ function attempted<Value>(run: () => Value): Attempted<Value> {
 /** Not every server that streams says so in its content type; these two never do. */
 const isStream = ({ status, headers }: HttpResponse): boolean =>
   status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');
-
-async function beginning(body: Body): Promise<string> {
-  let text = '';
-  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
-    text += piece;
-    if (text.length >= REFUSAL_LENGTH) break;
-  }
-  body.cancel();
-  return text.slice(0, REFUSAL_LENGTH);
-}
-
-/** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
-async function disconnect(body: Body, readOn: boolean): Promise<void> {
-  if (!readOn) return body.cancel();
-  const timer = setTimeout(() => body.cancel(), LAST_BYTES_MS);
-  try {
-    while ((await body.read()) !== null);
-  } catch {
-    // The answer was complete without them.
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -1,6 +1,7 @@
 /** Drives a wire over HTTP: one answer of the model, tried again where that may help. */
 import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
-import { Attempt, type AttemptOptions, CANCELLED } from './attempt.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
+import { CANCELLED } from './attempt-faults.ts';
 import { type RetryPolicy, retryDelay } from './retry.ts';
 import { BROKEN_OFF, type Wire, type WireFault } from './wire.ts';
 

@@ -55,7 +55,7 @@ export interface Wire<State> {
    * An event that is not understood is passed over; one that is malformed is a fault.
    */
   step(state: State, event: ServerSentEvent): readonly [State, readonly WireEvent[]];
-  /** Asked after every step, so that an answer that never ends is stopped. */
+  /** Asked after every step that changed the state or said nothing, so that an answer that never ends is stopped. */
   held(state: State): Held;
   /** The stream has ended. Says what is still to be said; ends in `ended` or `failed` unless `step` did already. */
   finish(state: State): readonly WireEvent[];
