@@ -39,7 +39,7 @@ async function answer(socket: ServerWebSocket, prompt: string, http: HttpClient)
     text = text.slice(from);
     return true;
   };
-  body.tap = take;
+  body.onText = take;
   for (let piece = await body.read(); piece !== null; piece = await body.read()) take(piece);
   socket.send(JSON.stringify({ type: 'done' }));
 }

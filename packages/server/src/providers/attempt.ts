@@ -54,7 +54,7 @@ export class Attempt<State> {
     this.#tooLong = true;
     this.#stop.abort();
   };
-  readonly #tap = (piece: string): boolean => this.#told(piece);
+  readonly #onText = (piece: string): boolean => this.#deliver(piece);
   #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
@@ -88,7 +88,7 @@ export class Attempt<State> {
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
       this.#body = answer.body;
-      if (this.take) answer.body.tap = this.#tap;
+      if (this.take) answer.body.onText = this.#onText;
       return [];
     } catch (thrown) {
       return failed(this.#reason(thrown));
@@ -136,8 +136,8 @@ export class Attempt<State> {
     );
   }
 
-  /** On the path of a token: while nothing but words arrives, `next` goes on waiting. */
-  #told(piece: string): boolean {
+  /** Runs once per token. While nothing but text arrives, `next` stays pending and no promise is made. */
+  #deliver(piece: string): boolean {
     this.#silence?.heard();
     let said: Batch;
     try {

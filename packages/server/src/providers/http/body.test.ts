@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { PushedBody } from './body.ts';
+import { BodyQueue } from './body.ts';
 import { bodyOf } from './fetch-client.ts';
 
 /** A body, and what its socket was asked for. */
 function begun() {
   const asked: string[] = [];
-  const body = new PushedBody({
+  const body = new BodyQueue({
     pause: () => void asked.push('pause'),
     resume: () => void asked.push('resume'),
     abandon: () => void asked.push('abandon'),
@@ -47,7 +47,7 @@ describe('a body', () => {
   test('offers what was pushed before a flush as one piece', () => {
     const { body } = begun();
     const offered: string[] = [];
-    body.tap = (piece) => offered.push(piece) > 0;
+    body.onText = (piece) => offered.push(piece) > 0;
     void body.read();
     const bytes = Buffer.from('ab');
     body.push(bytes, 0, 1);

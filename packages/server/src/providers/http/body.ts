@@ -1,32 +1,32 @@
-import type { Piece } from './chunks.ts';
+import type { Piece } from './chunked-decoder.ts';
 import type { Decompression } from './decompression.ts';
 import { Utf8 } from './utf8.ts';
 
-/** The text of an answer, as it arrives. */
+/** The text of a response body, as it arrives. */
 export interface Body {
-  /** What has arrived since the last read; waits where that is nothing, null where nothing more comes. */
+  /** Resolves with what has arrived since the last read, or with the next piece; null at the end. */
   read(): Promise<string | null>;
-  /** Offered what arrives while a read waits. What it takes is not read. */
-  tap?: (piece: string) => boolean;
-  /** Nothing more is wanted. */
+  /** Called with pieces that arrive while a read is pending. If it returns true, the read does not get the piece. */
+  onText?: (piece: string) => boolean;
+  /** Stops reading and closes the connection, unless the body has ended. */
   cancel(): void;
 }
 
-/** So many characters may wait to be read before the other side is asked to pause. */
+/** The socket is paused if more characters than these wait to be read. */
 const MOST_WAITING = 1024 * 1024;
 
-/** The socket's side of it: told when to pause, to go on, and that nobody reads any more. */
+/** Flow control of the socket. `abandon` closes it. */
 export type Source = { pause(): void; resume(): void; abandon(): void };
 
 type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
 export type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
 
-/** What a decompression says: pieces, and then how it ended. */
+/** Receives decompressed bytes, and then how the body ended. */
 export type Told = { piece(bytes: Buffer): void; over(end: End): void };
 
 /** A queue between a socket that pushes and one reader that pulls. */
-export class PushedBody implements Body {
-  tap?: (piece: string) => boolean;
+export class BodyQueue implements Body {
+  onText?: (piece: string) => boolean;
   #waiting: string[] = [];
   #characters = 0;
   #paused = false;
@@ -45,7 +45,7 @@ export class PushedBody implements Body {
     else this.#arrived += this.#text.read(bytes, start, end);
   };
 
-  /** Chunks that one read of the socket returned are one piece: a server that is behind sends fewer frames. */
+  /** ChunkedDecoder that one read of the socket returned are one piece: a server that is behind sends fewer frames. */
   flush(): void {
     const piece = this.#arrived;
     this.#arrived = '';
@@ -65,7 +65,7 @@ export class PushedBody implements Body {
     const pending = this.#pending;
     if (pending) {
       this.#pending = null;
-      if (this.tap?.(piece)) this.#pending = pending;
+      if (this.onText?.(piece)) this.#pending = pending;
       else pending.resolve(piece);
       return;
     }

@@ -1,22 +1,22 @@
-/** A connection to a server of models. It carries one exchange at a time, and belongs to one asker while it does. */
+/** HTTP/1.1 connection to a model API. It carries one exchange at a time. */
 import type { Socket, SocketHandler } from 'bun';
-import { AnswerReader } from './answer-reader.ts';
-import { PushedBody, type Source } from './body.ts';
+import { BodyQueue, type Source } from './body.ts';
 import type { HttpResponse } from './client.ts';
 import { Decompression, decoderFor } from './decompression.ts';
 import { HttpError } from './error.ts';
+import { ResponseParser } from './response-parser.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
 
-/** Whoever keeps connections is told what becomes of this one. */
-export type Keeper = { idle(connection: Connection): void; closed(connection: Connection): void };
+/** Notified if the connection becomes idle, and if it is closed. */
+export type ConnectionOwner = { idle(connection: Connection): void; closed(connection: Connection): void };
 
-/** A proxy or a firewall forgets connections that are silent for minutes; a model may think as long. */
+/** TCP keep-alive: proxies and firewalls drop connections that are silent for minutes, and a model may be as silent. */
 const KEEP_ALIVE_MS = 30_000;
 
 type Exchange = {
-  readonly reader: AnswerReader;
-  readonly body: PushedBody;
+  readonly reader: ResponseParser;
+  readonly body: BodyQueue;
   answered(answer: HttpResponse): void;
   failed(thrown: unknown): void;
   /** lets go of the signal */
@@ -32,11 +32,11 @@ export class Connection implements Source {
 
   private constructor(
     readonly origin: Origin,
-    private readonly keeper: Keeper,
+    private readonly keeper: ConnectionOwner,
   ) {}
 
-  /** Throws where nobody answers there, or cannot show that it is who it must be. */
-  static async open(origin: Origin, keeper: Keeper, signal: AbortSignal): Promise<Connection> {
+  /** Throws if the server cannot be reached or its certificate is not trusted. */
+  static async open(origin: Origin, keeper: ConnectionOwner, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const { hostname, port, secure } = origin;
     const connection = new Connection(origin, keeper);
@@ -55,19 +55,19 @@ export class Connection implements Source {
     }
   }
 
-  /** Nothing of the answer to the last request was heard: it may be that it never arrived. */
+  /** No byte of the response has arrived: the server may not have read the request. */
   get silent(): boolean {
     return this.#silent;
   }
 
-  /** Resolves with the head; the body follows. Throws where there is none, and when the signal is aborted. */
+  /** Resolves with status and headers; the body follows. Throws if there is no response, or the signal is aborted. */
   ask(request: string, signal: AbortSignal): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const abort = () => this.#close(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const body = new PushedBody(this);
+    const body = new BodyQueue(this);
     this.#exchange = {
-      reader: new AnswerReader(({ headers }) => {
+      reader: new ResponseParser(({ headers }) => {
         const decoder = decoderFor(headers);
         if (decoder) body.decompress((source, told) => new Decompression(decoder, source, told));
       }),
@@ -82,7 +82,7 @@ export class Connection implements Source {
     return promise;
   }
 
-  /** A connection that nobody uses does not keep the process alive, and is closed after a while. */
+  /** An idle connection does not keep the process alive, and is closed after a while. */
   rest(seconds: number): void {
     this.#socket?.timeout(seconds);
     this.#socket?.unref();

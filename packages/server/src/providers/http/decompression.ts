@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Source, Told } from './body.ts';
-import { badAnswer, HttpError } from './error.ts';
+import { badResponse, HttpError } from './error.ts';
 
 /** Made from the first byte of the body. */
 export type OpenDecoder = (first: number) => Transform;
@@ -76,7 +76,7 @@ export class Decompression {
     decoder.on('drain', () => this.#empty());
     decoder.on('end', () => told.over({ kind: 'complete' }));
     decoder.on('error', () => {
-      told.over({ kind: 'broken', thrown: badAnswer('The answer is not compressed as it says.') });
+      told.over({ kind: 'broken', thrown: badResponse('The answer is not compressed as it says.') });
       if (!this.complete) source.abandon();
     });
     return decoder;

@@ -1,8 +1,8 @@
-/** Why there is no answer, or no end of one. The code is shown to people beside a sentence. */
+/** Why a response is missing or incomplete. The code is shown to people beside a sentence. */
 export type HttpErrorCode =
-  /** the other side closed the connection before its answer was complete */
+  /** the server closed the connection before the response was complete */
   | 'CONNECTION_LOST'
-  /** the other side does not speak HTTP/1.1, or breaks its rules */
+  /** the server does not speak HTTP/1.1, or breaks its rules */
   | 'BAD_ANSWER'
   /** the answer is compressed in a way that is not understood */
   | 'BAD_ENCODING'
@@ -21,4 +21,4 @@ export class HttpError extends Error {
   }
 }
 
-export const badAnswer = (message: string): HttpError => new HttpError('BAD_ANSWER', message);
+export const badResponse = (message: string): HttpError => new HttpError('BAD_ANSWER', message);

@@ -4,12 +4,12 @@
  */
 import type { HttpClient, HttpRequest } from './client.ts';
 import type { Origin } from './connection.ts';
-import { Connections } from './connections.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { HttpError } from './error.ts';
 import { fetchClient } from './fetch-client.ts';
 
 /** Connection pool shared by all providers. */
-const connections = new Connections();
+const connections = new ConnectionPool();
 
 export const socketClient: HttpClient = async (request, signal) => {
   const url = addressOf(request.url);

@@ -1,15 +1,15 @@
-/** Connections that wait to be used again: a handshake takes longer than many a first word. */
+/** Pool of idle connections: a handshake takes longer than the first token of many models. */
 import type { HttpResponse } from './client.ts';
-import { Connection, type Keeper, type Origin } from './connection.ts';
+import { Connection, type ConnectionOwner, type Origin } from './connection.ts';
 import { HttpError } from './error.ts';
 
-/** Many servers close a connection that was silent for a minute, some after a few seconds; then it is gone at once. */
+/** Many servers close idle connections after a minute, some after a few seconds. */
 const IDLE_SECONDS = 30;
 
-export class Connections implements Keeper {
+export class ConnectionPool implements ConnectionOwner {
   readonly #idle = new Map<string, Connection[]>();
 
-  /** Asks on a connection that waits, or on a new one. */
+  /** Sends the request over an idle connection, or over a new one. */
   async ask(origin: Origin, request: string, signal: AbortSignal): Promise<HttpResponse> {
     const waiting = this.#idle.get(keyOf(origin))?.pop();
     if (waiting) {
@@ -17,7 +17,7 @@ export class Connections implements Keeper {
       try {
         return await waiting.ask(request, signal);
       } catch (thrown) {
-        // It was closed while the request was on its way, which then was not read.
+        // The server closed the connection before it read the request, so that it is safe to send it again.
         const missed = thrown instanceof HttpError && thrown.code === 'CONNECTION_LOST' && waiting.silent;
         if (!missed) throw thrown;
       }

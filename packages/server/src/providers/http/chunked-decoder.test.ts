@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { byteByByte, recut } from '../suite/recut.ts';
-import { Chunks } from './chunks.ts';
+import { ChunkedDecoder } from './chunked-decoder.ts';
 
 /** The data of the pieces, and what was left of them after the end. */
 function read(pieces: readonly Uint8Array[]) {
-  const chunks = new Chunks();
+  const chunks = new ChunkedDecoder();
   let data = '';
   let surplus = 0;
   for (const bytes of pieces) {
@@ -64,7 +64,7 @@ describe('a body in chunks', () => {
   });
 
   test('is read from where its bytes begin', () => {
-    const chunks = new Chunks();
+    const chunks = new ChunkedDecoder();
     const bytes = Buffer.from('head5\r\nhello\r\n0\r\n\r\n');
     const seen: string[] = [];
     const end = chunks.read(bytes, 4, (from, start, to) => seen.push(from.toString('latin1', start, to)));

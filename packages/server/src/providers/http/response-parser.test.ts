@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { byteByByte, recut } from '../suite/recut.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { ResponseParser } from './response-parser.ts';
 
 type Read = { status: number; body: string; complete: boolean; reusable: boolean };
 
 /** What was read of the pieces; then the other side closes, where it is said so. */
 function read(pieces: readonly Uint8Array[], closes = false): Read {
-  const reader = new AnswerReader();
+  const reader = new ResponseParser();
   let body = '';
   for (const piece of pieces)
     reader.read(Buffer.from(piece), (bytes, start, end) => {
@@ -83,7 +83,7 @@ describe('an answer', () => {
   });
 
   test('has its status and headers as soon as its head is whole', () => {
-    const reader = new AnswerReader();
+    const reader = new ResponseParser();
     const head = answer(
       [
         'Retry-After:7',

@@ -1,6 +1,6 @@
-/** The bytes of an HTTP/1.1 answer, cut anywhere: its head, then its body in the pieces that arrive. */
-import { Chunks, type Piece } from './chunks.ts';
-import { badAnswer, HttpError } from './error.ts';
+/** Parser of HTTP/1.1 responses, from bytes that may be cut anywhere. */
+import { ChunkedDecoder, type Piece } from './chunked-decoder.ts';
+import { badResponse, HttpError } from './error.ts';
 
 export type Head = { readonly status: number; readonly headers: Headers };
 
@@ -9,11 +9,11 @@ const LONGEST_HEAD = 64 * 1024;
 /** How the end of a body is known (RFC 9112, 6.3). */
 type Framing =
   | { readonly by: 'length'; left: number }
-  | { readonly by: 'chunks'; readonly chunks: Chunks }
+  | { readonly by: 'chunks'; readonly chunks: ChunkedDecoder }
   | { readonly by: 'close' };
 
-export class AnswerReader {
-  /** Null until it is whole; whoever takes it may set it to null again. */
+export class ResponseParser {
+  /** Null until it is complete. The caller may reset it to null to free it. */
   head: Head | null = null;
   #begun: Buffer = Buffer.alloc(0);
   readonly #onHead: ((head: Head) => void) | undefined;
@@ -26,7 +26,7 @@ export class AnswerReader {
     this.#onHead = onHead;
   }
 
-  /** Nothing more belongs to this answer. */
+  /** The response has ended. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -41,11 +41,11 @@ export class AnswerReader {
     const body = this.#framing ? bytes : this.#readHead(bytes);
     if (!body || !this.#framing) return;
     const end = this.#readBody(this.#framing, body, piece);
-    // What follows an answer was not asked for: whose would it be?
+    // Bytes after the response were not asked for, so that the connection cannot be trusted.
     if (end < body.length) this.#reusable = false;
   }
 
-  /** The other side has closed. Throws `CONNECTION_LOST` where the answer wanted more. */
+  /** The server closed the connection. Throws `CONNECTION_LOST` if the response is incomplete. */
   close(): void {
     if (this.#framing?.by === 'close') this.#complete = true;
     if (!this.#complete) throw new HttpError('CONNECTION_LOST', 'The connection was closed too early.');
@@ -57,7 +57,7 @@ export class AnswerReader {
     for (;;) {
       const end = unread.indexOf('\r\n\r\n');
       if ((end === -1 ? unread.length : end) > LONGEST_HEAD)
-        throw badAnswer('The head of the answer is too long.');
+        throw badResponse('The head of the answer is too long.');
       if (end === -1) {
         this.#begun = unread;
         return null;
@@ -75,7 +75,8 @@ export class AnswerReader {
   #begin([first = '', ...fields]: readonly string[]): boolean {
     const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: .*)?$/.exec(first) ?? [];
     const status = Number(code);
-    if (minor === undefined || status < 100 || status === 101) throw badAnswer('The answer is not HTTP/1.1.');
+    if (minor === undefined || status < 100 || status === 101)
+      throw badResponse('The answer is not HTTP/1.1.');
     if (status < 200) return false;
     const headers = headersOf(fields);
     this.#framing = framingOf(status, headers);
@@ -117,7 +118,7 @@ function headersOf(fields: readonly string[]): Headers {
     const colon = field.indexOf(':');
     // A name must not be followed by a space (RFC 9112, 5.1).
     if (colon < 1 || /\s/.test(field.slice(0, colon)))
-      throw badAnswer('A header of the answer is not well formed.');
+      throw badResponse('A header of the answer is not well formed.');
     try {
       headers.append(field.slice(0, colon), field.slice(colon + 1).trim());
     } catch (cause) {
@@ -141,10 +142,10 @@ function unfolded(fields: readonly string[]): readonly string[] {
 function framingOf(status: number, headers: Headers): Framing {
   if (status === 204 || status === 304) return { by: 'length', left: 0 };
   const coding = headers.get('transfer-encoding');
-  if (coding?.toLowerCase() === 'chunked') return { by: 'chunks', chunks: new Chunks() };
-  if (coding !== null) throw badAnswer('The answer is coded in a way that is not understood.');
+  if (coding?.toLowerCase() === 'chunked') return { by: 'chunks', chunks: new ChunkedDecoder() };
+  if (coding !== null) throw badResponse('The answer is coded in a way that is not understood.');
   const length = headers.get('content-length');
   if (length === null) return { by: 'close' };
-  if (!/^\d{1,15}$/.test(length)) throw badAnswer('The length of the answer is not a number.');
+  if (!/^\d{1,15}$/.test(length)) throw badResponse('The length of the answer is not a number.');
   return { by: 'length', left: Number(length) };
 }

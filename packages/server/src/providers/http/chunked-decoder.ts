@@ -1,9 +1,9 @@
-/** The chunked coding of a body (RFC 9112, 7.1), cut anywhere. Nothing of it is kept between two reads. */
-import { badAnswer } from './error.ts';
+/** Decoder of the chunked transfer coding (RFC 9112, 7.1), from bytes that may be cut anywhere. Keeps no bytes. */
+import { badResponse } from './error.ts';
 
-/** 4 GB: what would be more is no answer of a model. */
+/** Chunks of up to 4 GB. */
 const MOST_DIGITS = 8;
-/** Extensions and trailers are passed over, so long as they are short. */
+/** Extensions and trailers are ignored, up to this length. */
 const MOST_SKIPPED = 16 * 1024;
 
 const CR = 0x0d;
@@ -21,10 +21,10 @@ type Expected =
   | 'end'
   | 'nothing';
 
-/** Told where in the bytes a piece of the body is. */
+/** Called with the range of the bytes that belongs to the body. */
 export type Piece = (bytes: Buffer, start: number, end: number) => void;
 
-export class Chunks {
+export class ChunkedDecoder {
   #expected: Expected = 'size';
   /** of the chunk that is being read: what is still to come, once its size is known */
   #left = 0;
@@ -102,7 +102,7 @@ export class Chunks {
 }
 
 function must(holds: boolean): void {
-  if (!holds) throw badAnswer('The chunks of the answer are not well formed.');
+  if (!holds) throw badResponse('The chunks of the answer are not well formed.');
 }
 
 /** -1 where it is no hexadecimal digit. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { Connections } from './connections.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { answer, closePeers, type Peer, peer, textOf, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
@@ -9,11 +9,11 @@ const greet = (visit: Visit) => void visit.say(answer('hello'));
 const request = (body: string) =>
   `POST / HTTP/1.1\r\nhost: model.test\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-const asked = (connections: Connections, { port }: Peer, body = '{}') =>
+const asked = (connections: ConnectionPool, { port }: Peer, body = '{}') =>
   connections.ask({ hostname: '127.0.0.1', port, secure: false }, request(body), never);
 
 /** The whole answer. */
-const ask = async (connections: Connections, of: Peer, body?: string) =>
+const ask = async (connections: ConnectionPool, of: Peer, body?: string) =>
   textOf((await asked(connections, of, body)).body);
 
 /** What arrived, connection by connection. */
@@ -34,7 +34,7 @@ const HELLO = answer('hello');
 
 describe('a connection', () => {
   test('is used again by requests one after another', async () => {
-    const [connections, target] = [new Connections(), peer(greet)];
+    const [connections, target] = [new ConnectionPool(), peer(greet)];
     for (const body of ['a', 'b', 'c']) expect(await ask(connections, target, body)).toBe('hello');
     expect(arrived(target)).toEqual([['a', 'b', 'c']]);
   });
@@ -45,7 +45,7 @@ describe('a connection', () => {
     ['that is a refusal', 'HTTP/1.1 429 Slow Down\r\ncontent-length: 2\r\n\r\nno'],
     ['after an interim one', `HTTP/1.1 100 Continue\r\n\r\n${HELLO}`],
   ])('is used again after an answer %s', async (_, said) => {
-    const [connections, target] = [new Connections(), scripted(said, HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(said, HELLO)];
     await ask(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
     expect(arrived(target)).toEqual([['a', 'b']]);
@@ -60,7 +60,7 @@ describe('a connection', () => {
       answer('hello', 'transfer-encoding: chunked').replace('hello', '5\r\nhello\r\n0\r\n\r\n'),
     ],
   ])('is closed after an answer %s', async (_, said) => {
-    const [connections, target] = [new Connections(), scripted(said, HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(said, HELLO)];
     expect(await ask(connections, target, 'a')).toBe('hello');
     await target.visits[0]?.closed;
     expect(await ask(connections, target, 'b')).toBe('hello');
@@ -68,7 +68,7 @@ describe('a connection', () => {
   });
 
   test('carries one exchange at a time: two at once are two', async () => {
-    const connections = new Connections();
+    const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
       waiting.push(visit);
@@ -80,7 +80,7 @@ describe('a connection', () => {
   });
 
   test('is not used again before its answer has ended', async () => {
-    const [connections, target] = [new Connections(), scripted(HELLO.slice(0, -1), HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(HELLO.slice(0, -1), HELLO)];
     const first = await asked(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
     target.visits[0]?.say('o');
@@ -90,7 +90,7 @@ describe('a connection', () => {
 
   test('is used again though nobody has read the answer, however long it is', async () => {
     const text = 'x'.repeat(3 * 1024 * 1024);
-    const [connections, target] = [new Connections(), scripted(answer(text), HELLO, HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(answer(text), HELLO, HELLO)];
     const first = await asked(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
     expect((await textOf(first.body)) === text).toBe(true);
@@ -99,13 +99,13 @@ describe('a connection', () => {
   });
 
   test('belongs to one port', async () => {
-    const [connections, one, other] = [new Connections(), peer(greet), peer(greet)];
+    const [connections, one, other] = [new ConnectionPool(), peer(greet), peer(greet)];
     for (const target of [one, other, one, other]) await ask(connections, target);
     expect([arrived(one), arrived(other)]).toEqual([[['{}', '{}']], [['{}', '{}']]]);
   });
 
   test('is not shared between HTTP and HTTPS', async () => {
-    const [connections, target] = [new Connections(), peer(greet)];
+    const [connections, target] = [new ConnectionPool(), peer(greet)];
     await ask(connections, target);
     const secure = { hostname: '127.0.0.1', port: target.port, secure: true };
     const attempt = connections.ask(secure, request('secret'), never);
@@ -119,7 +119,7 @@ describe('a connection', () => {
 
 describe('a connection that waits', () => {
   test('is not used once the server has closed it', async () => {
-    const [connections, target] = [new Connections(), peer(greet)];
+    const [connections, target] = [new ConnectionPool(), peer(greet)];
     await ask(connections, target, 'a');
     target.visits[0]?.hangUp();
     await target.visits[0]?.closed;
@@ -128,7 +128,7 @@ describe('a connection that waits', () => {
   });
 
   test('is closed by bytes that nobody asked for', async () => {
-    const [connections, target] = [new Connections(), peer(greet)];
+    const [connections, target] = [new ConnectionPool(), peer(greet)];
     await ask(connections, target, 'a');
     target.visits[0]?.say(answer('not yours'));
     await target.visits[0]?.closed;
@@ -137,7 +137,7 @@ describe('a connection that waits', () => {
   });
 
   test('is closed by the server without harm to those beside it', async () => {
-    const connections = new Connections();
+    const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
       waiting.push(visit);
@@ -153,21 +153,21 @@ describe('a connection that waits', () => {
 
 describe('a request that crosses the close of its connection', () => {
   test('is sent again on a new one', async () => {
-    const [connections, target] = [new Connections(), scripted(HELLO, '', HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(HELLO, '', HELLO)];
     await ask(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
   test('is sent again once', async () => {
-    const [connections, target] = [new Connections(), scripted(HELLO, '', '', HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted(HELLO, '', '', HELLO)];
     await ask(connections, target, 'a');
     await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
   test('is not sent again where the connection was new', async () => {
-    const [connections, target] = [new Connections(), scripted('', HELLO)];
+    const [connections, target] = [new ConnectionPool(), scripted('', HELLO)];
     await expect(ask(connections, target, 'a')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a']]);
   });
@@ -175,7 +175,7 @@ describe('a request that crosses the close of its connection', () => {
   test.each(['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n'])(
     'is not sent again once something of the answer was heard (%j)',
     async (said) => {
-      const connections = new Connections();
+      const connections = new ConnectionPool();
       const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : visit.say(said).hangUp()));
       await ask(connections, target, 'a');
       await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
@@ -184,7 +184,7 @@ describe('a request that crosses the close of its connection', () => {
   );
 
   test('is not sent again once it is aborted', async () => {
-    const [connections, abort, reason] = [new Connections(), new AbortController(), new Error('enough')];
+    const [connections, abort, reason] = [new ConnectionPool(), new AbortController(), new Error('enough')];
     const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : abort.abort(reason)));
     await ask(connections, target, 'a');
     const origin = { hostname: '127.0.0.1', port: target.port, secure: false };
@@ -197,7 +197,9 @@ describe('a request that crosses the close of its connection', () => {
 test('a connection that cannot even be tried leaves nothing behind that an abort would break', async () => {
   const abort = new AbortController();
   const nowhere = { hostname: '', port: 80, secure: false };
-  await expect(new Connections().ask(nowhere, request('a'), abort.signal)).rejects.toBeInstanceOf(TypeError);
+  await expect(new ConnectionPool().ask(nowhere, request('a'), abort.signal)).rejects.toBeInstanceOf(
+    TypeError,
+  );
   // What would still wait for the connection would be told of it now, and nobody would hear that.
   abort.abort();
   await new Promise((resolve) => setImmediate(resolve));
