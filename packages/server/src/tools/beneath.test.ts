@@ -23,7 +23,7 @@ function faultOnly(thrown: unknown): void {
   if (!(thrown instanceof Fault)) throw thrown;
 }
 
-describe('links that stay inside work as before', () => {
+describe('links that stay inside the root work', () => {
   async function linked(): Promise<Workshop> {
     const place = await workshop();
     await place.write('real/deep/a.txt', 'a\n');
@@ -33,7 +33,7 @@ describe('links that stay inside work as before', () => {
     return place;
   }
 
-  test('to read and list', async () => {
+  test('for reading and listing', async () => {
     await using place = await linked();
     for (const path of ['relative/deep/a.txt', 'absolute/a.txt', 'real/winding', 'relative/winding'])
       expect([path, await run(reader, place, { path })]).toEqual([path, 'a\n']);
@@ -43,7 +43,7 @@ describe('links that stay inside work as before', () => {
     );
   });
 
-  test('to write, change, move and delete', async () => {
+  test('for writing, changing, moving and deleting', async () => {
     await using place = await linked();
     await run(saver, place, { path: 'relative/new/b.txt', content: 'b' });
     expect(await place.read('real/new/b.txt')).toBe('b');
@@ -54,7 +54,7 @@ describe('links that stay inside work as before', () => {
   });
 });
 
-test('links that lead out, in a circle or nowhere are refused', async () => {
+test('links that lead outside, in a loop or nowhere are refused', async () => {
   await using place = await workshop();
   await Bun.write(join(place.outside, 'a.txt'), 'outside');
   await symlink('..', join(place.root, 'up'));
@@ -71,7 +71,7 @@ test('links that lead out, in a circle or nowhere are refused', async () => {
   expect((await readdir(place.outside)).sort()).toEqual(['a.txt', 'root']);
 });
 
-test('no folder is made where nothing may be written', async () => {
+test('no folder is created if the file may not be written', async () => {
   await using place = await workshop();
   await place.write('data/key', 'x');
   await place.write('code/a.ts', 'x');
@@ -88,7 +88,7 @@ test('no folder is made where nothing may be written', async () => {
   ]);
 });
 
-describe('a folder that git takes for its own, whatever leads there', () => {
+describe('a git folder, whatever path leads to it', () => {
   async function withLinkedGit(): Promise<Workshop> {
     const place = await workshop();
     for (const path of ['store/HEAD', 'store/config', 'store/objects/x', 'store/refs/x', 'store/hooks/x'])
@@ -100,7 +100,7 @@ describe('a folder that git takes for its own, whatever leads there', () => {
   const PATHS = ['.git/hooks/pre-commit', 'store/hooks/pre-commit', 'innocent/pre-commit'];
   const add = (path: string) => patch(`*** Add File: ${path}\n+x`);
 
-  test('asks before it is changed, and is not changed by a call that nobody approved', async () => {
+  test('needs approval, and is not changed by an unapproved call', async () => {
     await using place = await withLinkedGit();
     for (const path of PATHS) {
       const save = { path, content: 'x' };
@@ -112,7 +112,7 @@ describe('a folder that git takes for its own, whatever leads there', () => {
     expect(await readdir(join(place.root, 'store/hooks'))).toEqual(['x']);
   });
 
-  test('is changed under its own name by one that somebody approved, and never through a link', async () => {
+  test('is changed under its own name by an approved call, and never through a link', async () => {
     await using place = await withLinkedGit();
     const approved = contextIn(place.root, { approved: true });
     for (const path of ['.git/hooks/pre-commit', 'innocent/pre-commit'])
@@ -121,7 +121,7 @@ describe('a folder that git takes for its own, whatever leads there', () => {
     expect((await readdir(join(place.root, 'store/hooks'))).sort()).toEqual(['pre-commit', 'x']);
   });
 
-  test('cannot be made file by file unasked; files of the same names elsewhere can', async () => {
+  test('cannot be assembled file by file without approval; files with the same names elsewhere can', async () => {
     await using place = await workshop();
     for (const path of ['lib/config', 'lib/objects/x', 'lib/refs/x', 'docs/HEAD', 'src/config'])
       await run(saver, place, { path, content: 'x' });
@@ -133,7 +133,7 @@ describe('a folder that git takes for its own, whatever leads there', () => {
   });
 });
 
-test('what a call holds open is closed when it ends', async () => {
+test('descriptors are closed when the call ends', async () => {
   await using place = await workshop();
   await place.write('a/b/c.txt', 'c');
   const open = async () => (await readdir('/proc/self/fd')).length;
@@ -147,95 +147,103 @@ test('what a call holds open is closed when it ends', async () => {
   expect(await open()).toBeLessThanOrEqual(before);
 });
 
-/** While `box` is swapped for a link that leads outside. Both hold the same names, so that a swap is not noticed. */
-describe.skipIf(process.platform !== 'linux')('a folder that is swapped for a link leads nobody out', () => {
-  async function raced(
-    rounds: number,
-    use: (place: Workshop, round: number) => Promise<unknown>,
-  ): Promise<{ place: Workshop; said: string }> {
-    const place = await workshop();
-    const far = join(place.outside, 'far');
-    await mkdir(join(far, 'sub'), { recursive: true });
-    for (const folder of [far, join(place.root, 'box')]) {
-      await mkdir(join(folder, 'sub'), { recursive: true });
-      const word = folder === far ? 'OUTSIDE' : 'inside';
-      await Bun.write(join(folder, 'a.txt'), `${word}\n`);
-      await Bun.write(join(folder, 'sub/a.txt'), `word ${word}\n`);
-      await Bun.write(join(folder, `sub/only-${word}`), '');
+/** While `box` is swapped for a link that leads outside. Both contain the same names, so that a swap is not noticed. */
+describe.skipIf(process.platform !== 'a folder swapped for a link does not lead outside')(
+  'a folder that is swapped for a link leads nobody out',
+  () => {
+    async function raced(
+      rounds: number,
+      use: (place: Workshop, round: number) => Promise<unknown>,
+    ): Promise<{ place: Workshop; said: string }> {
+      const place = await workshop();
+      const far = join(place.outside, 'far');
+      await mkdir(join(far, 'sub'), { recursive: true });
+      for (const folder of [far, join(place.root, 'box')]) {
+        await mkdir(join(folder, 'sub'), { recursive: true });
+        const word = folder === far ? 'OUTSIDE' : 'inside';
+        await Bun.write(join(folder, 'a.txt'), `${word}\n`);
+        await Bun.write(join(folder, 'sub/a.txt'), `word ${word}\n`);
+        await Bun.write(join(folder, `sub/only-${word}`), '');
+      }
+      await symlink(far, join(place.root, 'lure'));
+      const program = join(import.meta.dir, '../testing/swap-entries.ts');
+      const swapping = Bun.spawn(
+        [process.execPath, program, join(place.root, 'box'), join(place.root, 'lure')],
+        { stdout: 'pipe', stderr: 'inherit' },
+      );
+      let said = '';
+      try {
+        const { value } = await swapping.stdout.getReader().read();
+        expect(new TextDecoder().decode(value)).toBe('swapping\n');
+        for (let round = 0; round < rounds; round++)
+          said += await use(place, round).then(String, (thrown: Error) => `${thrown.message}\n`);
+      } finally {
+        swapping.kill('SIGKILL');
+        await swapping.exited;
+      }
+      return { place, said };
     }
-    await symlink(far, join(place.root, 'lure'));
-    const program = join(import.meta.dir, '../testing/swap-entries.ts');
-    const swapping = Bun.spawn(
-      [process.execPath, program, join(place.root, 'box'), join(place.root, 'lure')],
-      { stdout: 'pipe', stderr: 'inherit' },
-    );
-    let said = '';
-    try {
-      const { value } = await swapping.stdout.getReader().read();
-      expect(new TextDecoder().decode(value)).toBe('swapping\n');
-      for (let round = 0; round < rounds; round++)
-        said += await use(place, round).then(String, (thrown: Error) => `${thrown.message}\n`);
-    } finally {
-      swapping.kill('SIGKILL');
-      await swapping.exited;
-    }
-    return { place, said };
-  }
 
-  test('to read', async () => {
-    const { place, said } = await raced(4_000, (place) => run(reader, place, { path: 'box/sub/a.txt' }));
-    await using _ = place;
-    expect(said).not.toContain('OUTSIDE');
-    expect(said).toContain('inside');
-  }, 60_000);
-
-  test('to list', async () => {
-    const { place, said } = await raced(400, (place) => run(listFiles(OPEN), place, { path: '.', depth: 3 }));
-    await using _ = place;
-    expect(said).not.toContain('OUTSIDE');
-    expect(said).toContain('only-inside');
-  }, 60_000);
-
-  for (const ripgrep of [null, Bun.which('rg')])
-    test(`to search ${ripgrep ? 'with' : 'without'} ripgrep`, async () => {
-      const tool = searchFiles({ ...OPEN, ripgrep });
-      const { place, said } = await raced(40, (place) => run(tool, place, { path: '.', query: 'word' }));
+    test('for reading', async () => {
+      const { place, said } = await raced(4_000, (place) => run(reader, place, { path: 'box/sub/a.txt' }));
       await using _ = place;
       expect(said).not.toContain('OUTSIDE');
-      expect(said).toContain('word inside');
+      expect(said).toContain('inside');
     }, 60_000);
 
-  test('to save', async () => {
-    const { place } = await raced(400, (place, round) =>
-      run(saver, place, { path: `box/new-${round}/made.txt`, content: 'x' }),
-    );
-    await using _ = place;
-    expect((await readdir(join(place.outside, 'far'))).sort()).toEqual(['a.txt', 'sub']);
-    const made = [...(await readdir(join(place.root, 'box'))), ...(await readdir(join(place.root, 'lure')))];
-    expect(made.some((name) => name.startsWith('new-'))).toBe(true);
-  }, 60_000);
+    test('for listing', async () => {
+      const { place, said } = await raced(400, (place) =>
+        run(listFiles(OPEN), place, { path: '.', depth: 3 }),
+      );
+      await using _ = place;
+      expect(said).not.toContain('OUTSIDE');
+      expect(said).toContain('only-inside');
+    }, 60_000);
 
-  test('to patch: add, change, move and delete', async () => {
-    const { place } = await raced(400, async (place, round) => {
-      const added = `box/sub/added-${round}.txt`;
-      const steps = [
-        `*** Add File: ${added}\n+x`,
-        '*** Update File: box/a.txt\n-OUTSIDE\n+changed',
-        `*** Update File: ${added}\n*** Move to: box/moved-${round}.txt\n-x\n+y`,
-        '*** Delete File: box/sub/only-OUTSIDE',
+    for (const ripgrep of [null, Bun.which('rg')])
+      test(`for searching ${ripgrep ? 'with' : 'without'} ripgrep`, async () => {
+        const tool = searchFiles({ ...OPEN, ripgrep });
+        const { place, said } = await raced(40, (place) => run(tool, place, { path: '.', query: 'word' }));
+        await using _ = place;
+        expect(said).not.toContain('OUTSIDE');
+        expect(said).toContain('word inside');
+      }, 60_000);
+
+    test('for saving', async () => {
+      const { place } = await raced(400, (place, round) =>
+        run(saver, place, { path: `box/new-${round}/made.txt`, content: 'x' }),
+      );
+      await using _ = place;
+      expect((await readdir(join(place.outside, 'far'))).sort()).toEqual(['a.txt', 'sub']);
+      const made = [
+        ...(await readdir(join(place.root, 'box'))),
+        ...(await readdir(join(place.root, 'lure'))),
       ];
-      for (const step of steps) await run(patcher, place, patch(step)).catch(faultOnly);
-    });
-    await using _ = place;
-    const far = join(place.outside, 'far');
-    expect((await readdir(far, { recursive: true })).sort()).toEqual([
-      'a.txt',
-      'sub',
-      'sub/a.txt',
-      'sub/only-OUTSIDE',
-    ]);
-    expect(await read(join(far, 'a.txt'), 'utf8')).toBe('OUTSIDE\n');
-    const inside = await readdir(place.root, { recursive: true });
-    expect(inside.some((path) => path.includes('moved-'))).toBe(true);
-  }, 60_000);
-});
+      expect(made.some((name) => name.startsWith('new-'))).toBe(true);
+    }, 60_000);
+
+    test('for patching: add, change, move and delete', async () => {
+      const { place } = await raced(400, async (place, round) => {
+        const added = `box/sub/added-${round}.txt`;
+        const steps = [
+          `*** Add File: ${added}\n+x`,
+          '*** Update File: box/a.txt\n-OUTSIDE\n+changed',
+          `*** Update File: ${added}\n*** Move to: box/moved-${round}.txt\n-x\n+y`,
+          '*** Delete File: box/sub/only-OUTSIDE',
+        ];
+        for (const step of steps) await run(patcher, place, patch(step)).catch(faultOnly);
+      });
+      await using _ = place;
+      const far = join(place.outside, 'far');
+      expect((await readdir(far, { recursive: true })).sort()).toEqual([
+        'a.txt',
+        'sub',
+        'sub/a.txt',
+        'sub/only-OUTSIDE',
+      ]);
+      expect(await read(join(far, 'a.txt'), 'utf8')).toBe('OUTSIDE\n');
+      const inside = await readdir(place.root, { recursive: true });
+      expect(inside.some((path) => path.includes('moved-'))).toBe(true);
+    }, 60_000);
+  },
+);

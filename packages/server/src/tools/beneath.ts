@@ -1,9 +1,9 @@
 /**
- * Reaches what lies in the working directory so that check and use are one operation. Every folder on the way is opened from
- * the one before it without following a link, links are resolved here, and what is done then is done in the folder that is
- * held open: a process that swaps a folder for a link meanwhile leads nobody out.
+ * Resolves paths in the working directory so that check and use are one operation. Every folder on the way is opened relative
+ * to the one before it without following links, links are resolved here, and the operation is done in the open folder: a
+ * process that swaps a folder for a link meanwhile cannot redirect it.
  *
- * Where there is no /proc (macOS) plain paths are used. There is no sandbox either, so no process that could gain by it.
+ * Without /proc (macOS) plain paths are used. There is no sandbox either, so an attacker would gain nothing.
  */
 import { constants, existsSync, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises';
@@ -13,25 +13,25 @@ import { isGitFolder, isReservedName } from './git-folder.ts';
 import { type Bounds, contains, errorCode, exists, hidden, isHidden, outside } from './paths.ts';
 
 export type Entry = AsyncDisposable & {
-  /** For calls that do not follow a link at the end. Leads into the folder that is held open until this is disposed. */
+  /** Path for calls that do not follow a link at the end. Leads into the folder that is held open until this is disposed. */
   readonly at: string;
-  /** where that was when it was reached: absolute, links resolved */
+  /** its location when it was resolved: absolute, links resolved */
   readonly path: string;
-  /** a link was followed on the way */
+  /** whether a link was followed on the way */
   readonly linked: boolean;
 };
 
 export type Reach = {
-  /** what the path is relative to; the root unless given */
+  /** base of a relative path; the root by default */
   readonly base?: string;
   /** false: the entry itself, even if it is a link */
   readonly follow?: boolean;
 };
 
 export type Change = Reach & {
-  /** make the folders on the way */
+  /** create missing folders on the way */
   readonly make?: boolean;
-  /** somebody approved the change of this path */
+  /** whether a user approved the change of this path */
   readonly approved: boolean;
 };
 
@@ -41,13 +41,13 @@ const BY_DESCRIPTOR = existsSync('/proc/self/fd');
 const MAX_LINKS = 40;
 
 /**
- * Throws a `Fault` if the path leads outside the root or to something hidden, or a folder on the way is missing. The entry
+ * Throws a `Fault` if the path leads outside the root or to a hidden entry, or if a folder on the way is missing. The entry
  * itself need not exist.
  */
 export const reach = (bounds: Bounds, path: string, options: Reach = {}): Promise<Entry> =>
   walked(bounds, path, options, async (walk) => walk.mustBeThere());
 
-/** As `reach`, for an entry that is changed: the server's code cannot be, folders that git runs only by name and if approved. */
+/** Like `reach`, for an entry that is changed: refuses the server's code, and git folders unless named directly and approved. */
 export const reachToChange = (bounds: Bounds, path: string, options: Change): Promise<Entry> =>
   walked(bounds, path, options, async (walk) => {
     if (isReadOnly(bounds, await walk.path())) {
@@ -88,8 +88,8 @@ async function walked(
 }
 
 /**
- * Opens a file to read it; waits for nothing, follows nothing. Rejects as `open` does, and with a `Fault` for a second name of a
- * hidden file.
+ * Opens a file for reading; does not block and does not follow links. Rejects like `open`, and with a `Fault` for a hard link
+ * to a hidden file.
  */
 export async function openToRead(bounds: Bounds, entry: Entry): Promise<FileHandle> {
   const file = await open(entry.at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -105,20 +105,20 @@ export async function openToRead(bounds: Bounds, entry: Entry): Promise<FileHand
 
 export type OpenFolder = { readonly handle: FileHandle; readonly at: string };
 
-/** Holds the folder open; its `at` leads there whatever is moved. Follows no link at the end. Rejects as `open` does. */
+/** Holds the folder open; its `at` leads there even if it is moved. Does not follow a link at the end. Rejects like `open`. */
 export async function openFolder(at: string): Promise<OpenFolder> {
   const handle = await open(at, FOLDER);
   return { handle, at: BY_DESCRIPTOR ? `/proc/self/fd/${handle.fd}` : at };
 }
 
-/** Where it is now: absolute, links resolved. */
+/** Current location: absolute, links resolved. */
 export const presentPath = ({ at }: OpenFolder): Promise<string> =>
   BY_DESCRIPTOR ? readlink(at) : realpath(at);
 
 export const isReadOnly = ({ readOnly = [], writable = [] }: Bounds, path: string): boolean =>
   readOnly.some((folder) => contains(folder, path)) && !writable.some((folder) => contains(folder, path));
 
-/** The names to walk from the root. Nothing is looked at yet. */
+/** The path segments from the root on. Reads nothing yet. */
 function insideOf(bounds: Bounds, root: string, path: string, base: string): string[] {
   const lexical = resolve(base, path);
   const inner = contains(bounds.root, lexical) ? relative(bounds.root, lexical) : relative(root, lexical);
@@ -132,10 +132,10 @@ type Folder = OpenFolder & { readonly name: string };
 class Walk {
   linked = false;
   readonly #root: string;
-  /** as it was asked for */
+  /** as it was requested */
   readonly #shown: string;
   #folders: Folder[] = [];
-  /** from the last of the folders on: the entry, after the folders before it that do not exist */
+  /** segments after the last existing folder: the entry, after missing folders */
   #rest: string[] = ['.'];
 
   constructor(root: string, shown: string) {
@@ -155,7 +155,7 @@ class Walk {
     this.#folders.push({ ...(await openFolder(this.#root)), name: '' });
     const left = names.filter((name) => name !== '' && name !== '.');
     let links = 0;
-    /** how many of the names come from a link */
+    /** number of segments that come from a link */
     let ofLink = 0;
     while (left.length > 0) {
       const name = left.shift() ?? '.';
@@ -174,7 +174,7 @@ class Walk {
         left.unshift(...names);
         continue;
       }
-      // A link to nothing would be created at its far end, where nobody expects it.
+      // A dangling link would be created at its target, where nobody expects it.
       if (isOfLink && !(await exists(join(this.#top.at, name))))
         throw this.#broken('is a link that leads nowhere');
       if (left.length === 0) this.#rest = [name];
@@ -186,7 +186,7 @@ class Walk {
     if (this.#rest.length > 1) throw new Fault('tool_failed', `There is no path ${this.#shown}.`);
   }
 
-  /** Makes the folders before the entry. */
+  /** Creates the missing folders before the entry. */
   async make(): Promise<void> {
     while (this.#rest.length > 1) {
       const name = this.#rest.shift() ?? '.';
@@ -197,7 +197,7 @@ class Walk {
     }
   }
 
-  /** A change here changes a folder of git or a data folder, or makes one. */
+  /** Whether a change here modifies or creates a git folder or a data folder. */
   async isReserved(): Promise<boolean> {
     const names = [...this.#folders.slice(1).map(({ name }) => name), ...this.#rest];
     if (names.some(isReservedName)) return true;
@@ -216,7 +216,7 @@ class Walk {
     return top;
   }
 
-  /** False if there is nothing of that name. */
+  /** False if there is no such entry. */
   async #into(name: string): Promise<boolean> {
     try {
       this.#folders.push({ ...(await openFolder(join(this.#top.at, name))), name });
@@ -232,7 +232,7 @@ class Walk {
     await this.#folders.pop()?.handle.close();
   }
 
-  /** The names of an absolute target from the root on. The real path is a hint: what it names is walked like any other. */
+  /** The segments of an absolute target from the root on. The real path is only a hint: its segments are resolved like any other. */
   async #fromRoot(target: string): Promise<string[]> {
     while (this.#folders.length > 1) await this.#up();
     const path = contains(this.#root, target) ? target : await realpath(target).catch(() => target);
@@ -247,7 +247,7 @@ class Walk {
 
 const split = (path: string): string[] => path.split('/').filter((name) => name !== '' && name !== '.');
 
-/** Where the link leads; null for what is no link, or is not there. */
+/** The link's target; null if it is not a link or does not exist. */
 const targetOf = (at: string): Promise<string | null> =>
   readlink(at).catch((thrown) => {
     const code = errorCode(thrown);

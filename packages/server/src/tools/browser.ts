@@ -1,4 +1,4 @@
-/** Tools that a connected browser runs. Each is a row: what it takes, what it may touch, how long it may take. */
+/** Tools that a connected browser runs. Each row has the input, the effect and the timeout. */
 import { isObject, type Json, type JsonObject, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
@@ -10,7 +10,7 @@ type Row = {
   readonly input: z.ZodType<JsonObject>;
   readonly permissions: readonly string[];
   readonly timeoutMs: number;
-  /** what it changes, in words; absent where it only looks */
+  /** description of its effect; absent if it only reads */
   readonly changes?: (input: JsonObject) => string | null;
 };
 
@@ -103,7 +103,7 @@ function browserTool(name: string, row: Row, clients: ClientToolBroker): Tool {
     description: row.description,
     input: row.input,
     available: (owner) => clients.offers(owner, name),
-    // Runs unasked, unless untrusted content have come into the turn: see `core/approvals.ts`.
+    // Runs without approval unless the turn contains untrusted content: see `core/domain/approvals.ts`.
     approval(parameters) {
       const description = row.changes?.(parameters);
       if (!description) return null;
@@ -117,8 +117,8 @@ function browserTool(name: string, row: Row, clients: ClientToolBroker): Tool {
 }
 
 /**
- * A page can be of any size: what is too large is cut, and then not given a second time as data. Whatever the tool,
- * titles and addresses in its answer are the page's own words.
+ * Pages can have any size: large results are cut, and then not repeated as data. Titles and addresses in a result are
+ * untrusted, whatever the tool.
  */
 function shown(result: Json): ToolResult {
   const text = typeof result === 'string' ? result : JSON.stringify(result);

@@ -1,9 +1,9 @@
-/** Bounds on what a tool hands back. */
+/** Size limits of tool results. */
 
-/** The most text that one result carries, in characters. */
+/** Maximum text of one result, in characters. */
 export const RESULT_LIMIT = 100_000;
 
-/** The text, or its beginning with the cut marked. Never splits a surrogate pair. */
+/** The text, or its beginning with a marker of the cut. Never splits a surrogate pair. */
 export function cutText(text: string, limit = RESULT_LIMIT): string {
   if (text.length <= limit) return text;
   const end = isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;

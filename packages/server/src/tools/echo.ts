@@ -1,4 +1,4 @@
-/** Gives back what it is given. */
+/** Returns its input. */
 import { JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool } from '../core/ports/tool.ts';

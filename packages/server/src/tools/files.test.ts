@@ -18,7 +18,7 @@ async function withEscapes(): Promise<Workshop> {
   return place;
 }
 
-describe('every tool that looks', () => {
+describe('every reading tool', () => {
   const tools = (hide: string[]) => [
     readFile({ hide }),
     listFiles({ hide }),
@@ -26,7 +26,7 @@ describe('every tool that looks', () => {
     ...(ripgrep ? [searchFiles({ hide, ripgrep })] : []),
   ];
 
-  test('stays inside the root, symbolic links included, and out of the hidden folder', async () => {
+  test('stays inside the root, links included, and out of the hidden folder', async () => {
     await using place = await withEscapes();
     for (const tool of tools([join(place.root, '.data')])) {
       for (const path of [
@@ -45,7 +45,7 @@ describe('every tool that looks', () => {
     }
   });
 
-  test('says what is missing', async () => {
+  test('reports missing files', async () => {
     await using place = await workshop();
     for (const tool of tools([])) {
       const fault = await faultOf(textFrom(tool, { path: 'none', query: 'x' }, contextIn(place.root)));
@@ -53,7 +53,7 @@ describe('every tool that looks', () => {
     }
   });
 
-  test('asks no one', async () => {
+  test('needs no approval', async () => {
     for (const tool of tools([])) expect(await tool.approval({}, { root: '/' })).toBeNull();
   });
 });
@@ -62,7 +62,7 @@ describe('read_file', () => {
   const read = (place: Workshop, input: object) =>
     textFrom(readFile({ hide: [] }), input, contextIn(place.root));
 
-  test('gives the text', async () => {
+  test('returns the text', async () => {
     await using place = await workshop();
     await place.write('a.txt', 'one\ntwo ä\n');
     await place.write('b.txt', 'no newline');
@@ -73,7 +73,7 @@ describe('read_file', () => {
     expect(await read(place, { path: 'empty' })).toBe('empty is empty.');
   });
 
-  test('gives pages of lines, and says where to go on', async () => {
+  test('returns pages of lines and the offset of the next page', async () => {
     await using place = await workshop();
     await place.write('a.txt', Array.from({ length: 3_000 }, (_, index) => `${index + 1}\n`).join(''));
     expect(await read(place, { path: 'a.txt', offset: 2, limit: 2 })).toBe(
@@ -95,7 +95,7 @@ describe('read_file', () => {
     expect(page.split('\n').length - 2).toBe(next - 1);
   });
 
-  test('cuts a line of 1 MB, and never a character in half', async () => {
+  test('cuts a line of 1 MB without splitting a character', async () => {
     await using place = await workshop();
     await place.write('long.txt', `x${'😀'.repeat(250_000)}\nend\n`);
     const page = await read(place, { path: 'long.txt' });
@@ -106,14 +106,14 @@ describe('read_file', () => {
     expect(page).not.toContain('\ufffd');
   });
 
-  test('unicode cut in half by a chunk is put together', async () => {
+  test('joins characters that are split between chunks', async () => {
     await using place = await workshop();
     const line = `${'€'.repeat(500)}\n`;
     await place.write('wide.txt', `x\n${line.repeat(100)}`);
     expect(await read(place, { path: 'wide.txt' })).toBe(`x\n${line.repeat(100)}`);
   });
 
-  test('says that a file is binary', async () => {
+  test('reports binary files', async () => {
     await using place = await workshop();
     await place.write('image.png', new Uint8Array([0x89, 0x50, 0, 1, 2]));
     expect(await read(place, { path: 'image.png' })).toBe('image.png is a binary file of 5 bytes.');
@@ -131,7 +131,7 @@ describe('list_files', () => {
   const list = (place: Workshop, input: object, hide: string[] = []) =>
     textFrom(listFiles({ hide }), input, contextIn(place.root));
 
-  test('lists one level, or as many as asked for', async () => {
+  test('lists one level, or as many as requested', async () => {
     await using place = await workshop();
     await place.write('src/deep/a.ts', '');
     await place.write('b.md', '');
@@ -144,12 +144,12 @@ describe('list_files', () => {
     expect(await list(place, { path: 'src' })).toBe('src/deep/');
   });
 
-  test('leaves the hidden folder out, and does not follow links', async () => {
+  test('leaves the hidden folder out and does not follow links', async () => {
     await using place = await withEscapes();
     expect(await list(place, { depth: 5 }, [join(place.root, '.data')])).toBe('secret-link@\nup@');
   });
 
-  test('gives pages', async () => {
+  test('returns pages', async () => {
     await using place = await workshop();
     for (let index = 0; index < 1_005; index++) await place.write(`f${String(index).padStart(4, '0')}`, '');
     const page = await list(place, {});
@@ -157,7 +157,7 @@ describe('list_files', () => {
     expect(await list(place, { offset: 1_001 })).toBe('f1000\nf1001\nf1002\nf1003\nf1004');
   });
 
-  test('an empty folder says so', async () => {
+  test('reports an empty folder', async () => {
     await using place = await workshop();
     expect(await list(place, {})).toBe('The folder is empty.');
   });
@@ -168,7 +168,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
     const search = (place: Workshop, input: object, hide: string[] = []) =>
       textFrom(searchFiles({ hide, ripgrep: program }), input, contextIn(place.root));
 
-    test('finds text as it is written, and patterns where asked', async () => {
+    test('finds literal text, and patterns if requested', async () => {
       await using place = await workshop();
       await place.write('src/a.ts', 'const a = f(x);\nconst b = 2;\n');
       await place.write('b.md', 'f(x) explained\n');
@@ -183,13 +183,13 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
       expect(await search(place, { query: '--files' })).toBe('No match.');
     });
 
-    test('a pattern that cannot be read is a fault', async () => {
+    test('an invalid pattern is a fault', async () => {
       await using place = await workshop();
       await place.write('a', 'x');
       expect((await faultOf(search(place, { query: '(', regex: true }))).code).toBe('tool_invalid');
     });
 
-    test('leaves out binary files, the hidden folder and what links lead to', async () => {
+    test('skips binary files, the hidden folder and targets of links', async () => {
       await using place = await withEscapes();
       await place.write('binary', new Uint8Array([...Buffer.from('secret'), 0, 1]));
       await place.write('a.txt', 'secret word\n');
@@ -198,7 +198,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
       );
     });
 
-    test('gives pages', async () => {
+    test('returns pages', async () => {
       await using place = await workshop();
       await place.write('a.txt', 'word\n'.repeat(205));
       const page = await search(place, { query: 'word' });
@@ -207,13 +207,13 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
       expect((await search(place, { query: 'word', offset: 201 })).split('\n').length).toBe(5);
     });
 
-    test('1 MB in one line is cut', async () => {
+    test('cuts a line of 1 MB', async () => {
       await using place = await workshop();
       await place.write('a.txt', `word ${'x'.repeat(1_000_000)}\n`);
       expect((await search(place, { query: 'word' })).length).toBeLessThan(500);
     });
 
-    test('abort ends the search', async () => {
+    test('stops on abort', async () => {
       await using place = await workshop();
       await place.write('a.txt', 'word\n');
       const tool = searchFiles({ hide: [], ripgrep: program });
@@ -223,7 +223,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
   });
 }
 
-test('the plain search does not run what a configuration file in the working folder names', async () => {
+test('the plain search does not run code named by a configuration file in the working directory', async () => {
   await using place = await workshop();
   await place.write('bunfig.toml', 'preload = ["./evil.ts"]\n');
   await place.write('evil.ts', `await Bun.write(${JSON.stringify(join(place.root, 'ran'))}, 'x');\n`);
@@ -231,15 +231,15 @@ test('the plain search does not run what a configuration file in the working fol
   expect(await Bun.file(join(place.root, 'ran')).exists()).toBe(false);
 });
 
-describe('the searching process', () => {
+describe('the search process', () => {
   const script = (text: string) => ({ argv: ['sh', '-c', text], folder: '/' });
 
-  test('is ended in time', async () => {
+  test('is stopped on timeout', async () => {
     const search = Array.fromAsync(matchesOf(script('exec sleep 600'), new AbortController().signal, 50));
     expect((await faultOf(search)).message).toBe('The search took longer than 0.05 s.');
   });
 
-  test('is ended by abort', async () => {
+  test('is stopped on abort', async () => {
     const abort = new AbortController();
     const search = matchesOf(script("printf 'a\\0001:x\\n'; exec sleep 600"), abort.signal, 60_000);
     expect((await search.next()).value).toEqual({ path: 'a', line: '1:x' });

@@ -1,11 +1,11 @@
-/** Folders that git takes for its own: it runs what their hooks and configuration name. */
+/** Recognises git folders: git runs the programs that their hooks and configuration name. */
 import { lstat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 const PARTS = ['objects', 'refs', 'commondir', 'config'];
 
 /**
- * `folder` is laid out as a git folder, whatever its name, or would be with an entry `coming` in it. Errs on the side of yes.
+ * Whether `folder` is laid out as a git folder, whatever its name, or would be with an entry `coming`. Errs on the side of yes.
  */
 export async function isGitFolder(folder: string, coming?: string): Promise<boolean> {
   const has = async (name: string) => name === coming || (await exists(join(folder, name)));
@@ -14,7 +14,7 @@ export async function isGitFolder(folder: string, coming?: string): Promise<bool
   return false;
 }
 
-/** Whether a write to `path` (absolute, links resolved, under `root`) would change a git folder, or make one. */
+/** Whether a write to `path` (absolute, links resolved, under `root`) would change or create a git folder. */
 export async function changesGitFolder(root: string, path: string): Promise<boolean> {
   let folder = root;
   for (const name of relative(root, path).split(sep)) {
@@ -24,7 +24,7 @@ export async function changesGitFolder(root: string, path: string): Promise<bool
   return false;
 }
 
-/** Git's own folder, and a data folder of a server: what stands in them is run. File systems may ignore case. */
+/** Names of git folders and of data folders: programs named in them are run. Compared case-insensitively, as some file systems do. */
 export const isReservedName = (name: string): boolean => RESERVED.has(name.toLowerCase());
 
 const RESERVED = new Set(['.git', '.parlance']);

@@ -13,7 +13,7 @@ import { shell } from './shell/tool.ts';
 import { contextIn, faultOf, textFrom, use, type Workshop, workshop } from './testing.ts';
 
 const sandbox = await findSandbox();
-// In CI the sandbox must be there: a skipped escape attempt proves nothing.
+// In CI the sandbox must be available: a skipped escape attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 
 const guarded = (place: Workshop, guard: ReturnType<typeof openGuard>) => ({
@@ -25,7 +25,7 @@ const guarded = (place: Workshop, guard: ReturnType<typeof openGuard>) => ({
   },
 });
 
-/** Everything that tools can say of the place, for whoever looks for a word in it. */
+/** Everything that tools can read in the folder, to search for a secret. */
 async function allThatIsSeen(place: Workshop, guard: Guard, path: string): Promise<string> {
   const context = contextIn(place.root);
   const looks = [
@@ -53,7 +53,7 @@ describe('a hidden folder', () => {
     return guarded(place, guard);
   }
 
-  test('stays hidden from file tools wherever it is moved, with or without the folder above it', async () => {
+  test('stays hidden from file tools if it or its parent is moved', async () => {
     await using made = await withData();
     const { place, guard } = made;
     expect(await allThatIsSeen(place, guard, 'var/data/key')).not.toContain('of the server\n');
@@ -79,7 +79,7 @@ describe('a hidden folder', () => {
     },
   );
 
-  test.skipIf(skipped)('does not keep other folders from being moved', async () => {
+  test.skipIf(skipped)('does not prevent other folders from being moved', async () => {
     await using made = await withData();
     const { place, guard } = made;
     await place.write('src/a', 'a');
@@ -97,7 +97,7 @@ describe('a hidden file', () => {
     return guarded(place, guard);
   }
 
-  test('is closed to file tools, by a second name too, and what is beside it is not', async () => {
+  test('is closed to file tools, through a hard link too, and its neighbours are not', async () => {
     await using made = await withConfig();
     const { place, guard } = made;
     expect(await allThatIsSeen(place, guard, 'conf/settings.json')).not.toContain('openaiKey');
@@ -109,7 +109,7 @@ describe('a hidden file', () => {
     expect(await read).toBe('{}\n');
   });
 
-  test('stays hidden when an editor has put another file in its place', async () => {
+  test('stays hidden after an editor replaced it', async () => {
     await using made = await withConfig();
     const { place, guard } = made;
     await place.write('draft', '{ "openaiKey": "another secret" }\n');
@@ -152,7 +152,7 @@ describe("the server's code in the working directory", () => {
 
   const patch = (text: string) => ({ patch: `*** Begin Patch\n${text}\n*** End Patch` });
 
-  test('can be read and not changed by file tools; the workspace in it can be', async () => {
+  test('is readable and not writable for file tools; the workspace inside is writable', async () => {
     await using made = await withCode();
     const { place, guard } = made;
     for (const root of [place.root, join(place.root, 'server'), join(place.root, 'server/packages')]) {
@@ -171,7 +171,7 @@ describe("the server's code in the working directory", () => {
     expect(await readdir(join(place.root, 'server/workspace'))).toEqual(['a']);
   });
 
-  test.skipIf(skipped)('is read-only in the sandbox; the workspace in it is not', async () => {
+  test.skipIf(skipped)('is read-only in the sandbox; the workspace inside is not', async () => {
     await using made = await withCode();
     const { place, guard } = made;
     for (const root of [place.root, join(place.root, 'server')]) {
@@ -193,7 +193,7 @@ describe("the server's code in the working directory", () => {
   });
 });
 
-test('what does not exist yet is hidden by its name, and what was deleted hides nothing else', async () => {
+test('a missing path is hidden by its name, and a deleted one hides nothing else', async () => {
   await using place = await workshop();
   const guard = openGuard({ hide: [join(place.root, 'later')] });
   await place.write('later/key', 'secret');

@@ -1,21 +1,21 @@
-/** The server's own files: what tools may not see, and what they may not change. */
+/** Protects the server's own files: what tools may not see, and what they may not change. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 
 /** Paths are absolute with links resolved. Read them at each call: a folder may have been moved since. */
 export type Guard = {
-  /** files and folders that are closed to tools */
+  /** files and folders hidden from tools */
   readonly hide: readonly string[];
-  /** folders that tools may look into and not change */
+  /** folders that tools may read but not change */
   readonly readOnly?: readonly string[];
-  /** folders in those that tools may change after all */
+  /** folders inside of those that tools may change */
   readonly writable?: readonly string[];
 };
 
-/** From Linux: a descriptor that only says which file it is, and needs no right to read it. */
+/** From Linux: a descriptor that identifies a file without the right to read it. */
 const O_PATH = 0o10000000;
 
 /**
- * Holds a descriptor of everything in `hide`, so that it stays hidden wherever it is moved. A path that does not exist yet is
+ * Holds a descriptor of every entry in `hide`, so that it stays hidden if it is moved. A path that does not exist yet is
  * hidden by its name.
  */
 export function openGuard({ hide, readOnly = [], writable = [] }: Guard): Guard & { close(): void } {
@@ -35,7 +35,7 @@ export function openGuard({ hide, readOnly = [], writable = [] }: Guard): Guard 
 const outermost = (paths: readonly string[]): string[] =>
   [...new Set(paths)].filter((path) => !paths.some((other) => path.startsWith(`${other}/`)));
 
-/** Options with the guard among them, still read at each call. */
+/** The options with the guard's paths, read at each call. */
 export const withGuard = <Options extends object>(guard: Guard, options: Options): Options & Guard => ({
   ...options,
   get hide() {
@@ -58,7 +58,7 @@ function hold(path: string): number[] {
   }
 }
 
-/** Empty for one that was deleted. */
+/** Empty if it was deleted. */
 const presentPath = (descriptor: number): string[] =>
   fstatSync(descriptor).nlink === 0 ? [] : [readlinkSync(`/proc/self/fd/${descriptor}`)];
 

@@ -1,4 +1,4 @@
-/** Lets another agent of the domain go on with the conversation. */
+/** Hands the conversation over to another agent of the domain. */
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';

@@ -28,7 +28,7 @@ const BROWSER = [
   'storage_access',
 ];
 
-test('the tools are these', () => {
+test('the built-in tools', () => {
   expect(tools.map((tool) => tool.name)).toEqual([
     ...['shell', 'local_shell', 'apply_patch', 'read_file', 'list_files', 'search_files'],
     ...['echo', 'save_file', 'handoff', 'update_plan', 'fetch_page', ...BROWSER],
@@ -36,14 +36,14 @@ test('the tools are these', () => {
   ]);
 });
 
-test('web_search is there with a key, and only then', () => {
+test('web_search exists only with a key', () => {
   const names = (web?: { key?: string }) =>
     builtInTools({ clients, sandbox: null, agents: () => [], web }).map((tool) => tool.name);
   expect(names({ key: 'a key' })).toContain('web_search');
   for (const web of [undefined, {}, { key: '' }]) expect(names(web)).not.toContain('web_search');
 });
 
-test.each(tools)('$name has a JSON Schema that is an object, and a description', (tool) => {
+test.each(tools)('$name has a description and a JSON Schema of an object', (tool) => {
   expect(z.toJSONSchema(tool.input, { io: 'input' })).toMatchObject({ type: 'object' });
   expect(tool.description).toMatch(/\.$/);
 });
@@ -65,7 +65,7 @@ describe('echo', () => {
 describe('save_file', () => {
   const tool = named('save_file');
 
-  test('writes under the root, in folders that it makes', async () => {
+  test('writes under the root and creates folders', async () => {
     await using place = await workshop();
     const input = { path: 'notes/a.txt', content: 'grüße' };
     expect(await use(tool, input, contextIn(place.root))).toEqual({
@@ -76,7 +76,7 @@ describe('save_file', () => {
     expect(await readdir(join(place.root, 'notes'))).toEqual(['a.txt']);
   });
 
-  test('asks, and shows exactly what it writes', async () => {
+  test('needs approval and shows exactly what it writes', async () => {
     await using place = await workshop();
     const input = { path: 'a.txt', content: 'x' };
     expect(await tool.approval(input, place)).toEqual({
@@ -108,7 +108,7 @@ describe('save_file', () => {
     expect(await readdir(place.outside)).toEqual(['root']);
   });
 
-  test('a folder in the way is a fault', async () => {
+  test('a folder at the path is a fault', async () => {
     await using place = await workshop();
     await place.write('folder/a', '');
     await faultOf(use(tool, { path: 'folder', content: '' }, contextIn(place.root)));
@@ -117,12 +117,12 @@ describe('save_file', () => {
 });
 
 describe('handoff', () => {
-  test('names the agent that goes on', async () => {
+  test('names the next agent', async () => {
     const result = await use(named('handoff'), { agent: 'tester', reason: 'needs tests' }, contextIn('/'));
     expect(result.handoff).toEqual({ agent: 'tester', reason: 'needs tests' });
   });
 
-  test('an agent that does not exist is a fault', async () => {
+  test('an unknown agent is a fault', async () => {
     const fault = await faultOf(use(named('handoff'), { agent: 'nobody', reason: 'x' }, contextIn('/')));
     expect(fault.code).toBe('tool_invalid');
     expect(fault.message).toContain('coder, tester');
@@ -141,7 +141,7 @@ describe('browser tools', () => {
     return { result: await use(named(name), input, context), request: requests[0] };
   }
 
-  test('are there while a client offers them', () => {
+  test('exist while a client offers them', () => {
     const connection = ConnectionId.parse('socket');
     expect(named('open_url').available?.(OWNER)).toBe(false);
     clients.register({ connection, owner: OWNER, capabilities: ['open_url'], request: () => undefined });
@@ -186,7 +186,7 @@ describe('browser tools', () => {
     expect(named(name).input.safeParse(input).success).toBe(false);
   });
 
-  test('text is given as it is, an object as JSON and as data', async () => {
+  test('text is returned as it is, an object as JSON and as data', async () => {
     expect((await ask('get_selected_text', {}, 'words')).result).toEqual({
       parts: [{ type: 'text', text: 'words' }],
       untrusted: true,
@@ -202,7 +202,7 @@ describe('browser tools', () => {
     });
   });
 
-  test('1 MB of page is cut, and not given twice', async () => {
+  test('a page of 1 MB is cut and not repeated as data', async () => {
     const { result } = await ask('extract_page_content', {}, { content: '😀'.repeat(500_000) });
     expect(JSON.stringify(result).length).toBeLessThan(110_000);
     expect(result.data).toBeUndefined();

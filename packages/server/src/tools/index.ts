@@ -1,4 +1,4 @@
-/** The tools that come with the server. */
+/** The built-in tools. */
 
 import type { Tool } from '../core/ports/tool.ts';
 import type { ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
@@ -22,13 +22,13 @@ export { findSandbox, type Sandbox } from './shell/sandbox.ts';
 
 export type BuiltInOptions = {
   readonly clients: ClientToolBroker;
-  /** null: commands run as the server does, and ask unless they are known to be safe */
+  /** null: commands run without a sandbox, and need approval unless they are known to be safe */
   readonly sandbox: Sandbox | null;
-  /** the ids of the agents that a conversation can be handed to */
+  /** ids of the agents that a conversation can be handed to */
   readonly agents: () => readonly string[];
   /** files of the server itself */
   readonly guard?: Guard;
-  /** the search service; without a key there is no `web_search` */
+  /** the search API; without a key there is no `web_search` */
   readonly web?: { readonly key?: string | undefined; readonly baseUrl?: string | undefined };
 };
 

@@ -1,4 +1,4 @@
-/** Lists a folder and, if asked, the folders in it. */
+/** Lists a folder, optionally with its subfolders. */
 import { readdir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
@@ -15,7 +15,7 @@ const Input = z.object({
 });
 
 const PAGE_ENTRIES = 1_000;
-/** Named, but not opened: they hold more than anyone asks for. */
+/** Listed, but not opened: they contain too many files. */
 const CLOSED = new Set(['.git', 'node_modules']);
 
 export const listFiles = (guard: Guard): Tool =>
@@ -50,10 +50,10 @@ export const listFiles = (guard: Guard): Tool =>
   });
 
 type Listed = { readonly path: string; readonly mark: '' | '/' | '@' };
-/** `at` is how it is opened, `path` where it is, `shown` set for the one that was asked for. */
+/** `at` is the path to open, `path` the location, `shown` is set for the requested folder. */
 type Start = { readonly at: string; readonly path: string; readonly shown?: string };
 
-/** Sorted by name, each folder right before what is in it. Links are not followed, nor what takes a folder's place. */
+/** Sorted by name, each folder directly before its content. Follows no links, also not if a folder is replaced by one. */
 async function* entriesOf(
   { at, path: folder, shown }: Start,
   depth: number,

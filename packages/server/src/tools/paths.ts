@@ -1,26 +1,26 @@
-/** Keeps what tools touch inside the working folder, symbolic links included. */
+/** Restricts tools to the working directory, links included. */
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import { type Guard, realpathOr } from './guard.ts';
 
 export type Bounds = Guard & {
-  /** the working folder, absolute */
+  /** the working directory, absolute */
   readonly root: string;
 };
 
 export type Place = {
   /** absolute, with every link resolved; it need not exist */
   readonly path: string;
-  /** the directory entry itself: the links before it are resolved, its own is not followed */
+  /** the directory entry itself: links before it are resolved, its own is not followed */
   readonly entry: string;
-  /** relative to the root, as it is shown */
+  /** relative to the root, for display */
   readonly name: string;
 };
 
 /**
- * Where `path` (relative to `base`, or absolute) lies. Throws a `Fault` where that is outside the root or in a hidden
- * folder. The answer is true for the moment it is given, so it is for what people are shown: to use a file, `reach` it.
+ * Resolves `path` (relative to `base`, or absolute). Throws a `Fault` if it is outside the root or hidden. The result is only
+ * a snapshot, for display to users: to use a file, call `reach`.
  */
 export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<Place> {
   const root = await realpath(bounds.root);
@@ -38,13 +38,13 @@ export async function confine(bounds: Bounds, path: string, base = bounds.root):
   return place;
 }
 
-/** `path` is `folder` or lies under it. Both absolute; nothing is read. */
+/** Whether `path` is `folder` or inside of it. Both absolute; reads nothing. */
 export function contains(folder: string, path: string): boolean {
   const between = relative(folder, path);
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between);
 }
 
-/** `path`, links resolved, is one of these or lies in one. */
+/** Whether `path`, links resolved, is one of these or inside of one. */
 export const isHidden = (hide: readonly string[], path: string): boolean =>
   hide.some((place) => contains(realpathOr(resolve(place)), path));
 
@@ -65,13 +65,13 @@ async function resolveLinks(path: string, shown: string): Promise<string> {
     if (errorCode(thrown) !== 'ENOENT' || dirname(path) === path) {
       throw new Fault('tool_failed', `The path ${shown} cannot be followed.`, { cause: thrown });
     }
-    // A link to nothing would be created at its far end, which no one has checked.
+    // A dangling link would be created at its target, which was not checked.
     if (await exists(path)) throw new Fault('tool_failed', `The path ${shown} is a link that leads nowhere.`);
     return join(await resolveLinks(dirname(path), shown), basename(path));
   }
 }
 
-/** True for a link too, whether or not it leads anywhere. */
+/** True for a link too, dangling or not. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-/** Sources are run as they are; what was built has its programs in one folder. */
+/** Sources are run directly; the build puts all programs in one folder. */
 const ENDING = import.meta.path.endsWith('.ts') ? 'ts' : 'js';
 
-/** A program that runs as a process of its own, beside whoever starts it: give `import.meta.dir` and its name. */
+/** A program that runs as a separate process: pass `import.meta.dir` and its name. */
 export const programIn = (folder: string, name: string): string => join(folder, `${name}.${ENDING}`);

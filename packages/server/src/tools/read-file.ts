@@ -50,7 +50,7 @@ export const readFile = (guard: Guard): Tool =>
     },
   });
 
-/** A file with a zero byte near its beginning is not text. */
+/** A file with a zero byte near its beginning is binary. */
 async function isBinary(file: FileHandle): Promise<boolean> {
   const { buffer, bytesRead } = await file.read(new Uint8Array(8_192), 0, 8_192, 0);
   return buffer.subarray(0, bytesRead).includes(0);
@@ -58,7 +58,7 @@ async function isBinary(file: FileHandle): Promise<boolean> {
 
 type Page = { readonly path: string; readonly offset: number; readonly limit: number };
 
-/** Holds one chunk and one page, however large the file and however long its lines. */
+/** Needs memory for one chunk and one page, however large the file and however long its lines. */
 async function readPage(
   file: FileHandle,
   { path, offset, limit }: Page,
@@ -99,7 +99,7 @@ async function* linesOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<[
   if (line.length > 0) yield [number, line.text()];
 }
 
-/** A line of which only the beginning is kept. */
+/** A line of which only the beginning is stored. */
 class LongLine {
   length = 0;
   #kept = '';

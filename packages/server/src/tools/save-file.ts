@@ -57,7 +57,7 @@ async function askToSave({ path, content }: Input, bounds: Bounds): Promise<Ask>
   }
   const verb = (await exists(place.path)) ? 'Replaces' : 'Creates';
   const description = `${verb} the file ${path} (${Buffer.byteLength(content)} bytes).`;
-  // What git finds in its own folder it runs: such a write is more than an edit.
+  // git runs programs named in its own folder: such a write is more than an edit.
   if (await changesGitFolder(await realpath(bounds.root), place.path)) {
     return {
       kind: 'other',

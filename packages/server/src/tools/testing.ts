@@ -1,4 +1,4 @@
-/** What tests of tools share: a folder to work in, and the context of a call. */
+/** Shared parts of the tool tests: a working directory and the context of a call. */
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { CallId, Fault, PrincipalId, SessionId, textOf } from '@parlance/protoco
 import type { Tool, ToolContext, ToolResult } from '../core/ports/tool.ts';
 
 export type Workshop = AsyncDisposable & {
-  /** the working folder; its parent is outside and ours as well */
+  /** the working directory; its parent is outside and temporary as well */
   readonly root: string;
   readonly outside: string;
   write(path: string, content: string | Uint8Array): Promise<void>;
@@ -42,14 +42,14 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   ...changes,
 });
 
-/** Runs a tool as the core does: the input passes its schema first. */
+/** Runs a tool as the core does: the input is validated by its schema first. */
 export const use = (tool: Tool, input: unknown, context: ToolContext): Promise<ToolResult> =>
   Promise.resolve(tool.input.parse(input)).then((parsed) => tool.run(parsed, context));
 
 export const textFrom = async (tool: Tool, input: unknown, context: ToolContext): Promise<string> =>
   textOf((await use(tool, input, context)).parts);
 
-/** The fault that a call ends in; a call that ends well is an error. */
+/** The fault of a failed call; throws if the call succeeds. */
 export async function faultOf(call: Promise<unknown>): Promise<Fault> {
   const thrown = await call.then(
     () => new Error('the call ended well'),

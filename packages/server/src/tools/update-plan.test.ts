@@ -4,7 +4,7 @@ import { updatePlan } from './update-plan.ts';
 
 const step = (name: string, status: string) => ({ step: name, status });
 
-test('a plan is recorded as data, and the model is told how far it has come', async () => {
+test('a plan is recorded as data, and the model receives the progress', async () => {
   const steps = [step('look', 'completed'), step('change', 'in_progress'), step('test', 'pending')];
   expect(await use(updatePlan, { explanation: 'two are left', steps }, contextIn('/'))).toEqual({
     parts: [{ type: 'text', text: 'The plan is updated: 1 of 3 steps completed; in progress: change' }],
@@ -13,7 +13,7 @@ test('a plan is recorded as data, and the model is told how far it has come', as
   expect(await updatePlan.approval({ steps }, { root: '/' })).toBeNull();
 });
 
-test('a plan that is done has no step in progress', async () => {
+test('a finished plan has no step in progress', async () => {
   const steps = [step('look', 'completed')];
   const { parts } = await use(updatePlan, { steps }, contextIn('/'));
   expect(parts).toEqual([{ type: 'text', text: 'The plan is updated: 1 of 1 steps completed' }]);

@@ -1,4 +1,4 @@
-/** Records the plan that the agent works by. Dialects show it from the call itself. */
+/** Records the plan of the agent. Dialects show it from the call itself. */
 import { textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool } from '../core/ports/tool.ts';
@@ -31,7 +31,7 @@ export const updatePlan = defineTool({
   run: async ({ steps }) => ({ parts: [textPart(progressOf(steps))], data: { steps } }),
 });
 
-/** The model wrote the plan and need not read it again: only how far it has come. */
+/** The model wrote the plan and does not need it again: only the progress is returned. */
 function progressOf(steps: Input['steps']): string {
   const completed = steps.filter(({ status }) => status === 'completed').length;
   const current = steps.find(({ status }) => status === 'in_progress');

@@ -35,7 +35,7 @@ const hit = (number: number) => ({
   position: number,
 });
 
-test('gives title, link and snippet of each hit, as text and as data', async () => {
+test('returns title, link and snippet of each hit, as text and as data', async () => {
   answer = () => Response.json({ searchParameters: {}, organic: [hit(1), hit(2)] });
   expect(await search({ query: ' bun ', limit: 2 })).toEqual({
     parts: [
@@ -56,17 +56,17 @@ test('gives title, link and snippet of each hit, as text and as data', async () 
   expect(await tool.approval({ query: 'bun', limit: 2 }, { root: '/' })).toBeNull();
 });
 
-test('gives no more hits than were asked for', async () => {
+test('returns no more hits than requested', async () => {
   answer = () => Response.json({ organic: Array.from({ length: 50 }, (_, number) => hit(number)) });
   expect((await search({ query: 'bun' })).data?.results).toBeArrayOfSize(8);
 });
 
-test('a search that finds nothing says so', async () => {
+test('reports a search without hits', async () => {
   answer = () => Response.json({});
   expect(textOf((await search({ query: 'bun' })).parts)).toBe('The search found nothing.');
 });
 
-test('hits that are not hits are left out, long ones are cut', async () => {
+test('skips invalid hits and cuts long ones', async () => {
   const long = 'x'.repeat(1_000_000);
   answer = () =>
     Response.json({
@@ -108,23 +108,26 @@ describe('faults', () => {
     expect(seen.map(({ path }) => path)).toEqual(['/search']);
   });
 
-  test.each([['not JSON'], ['[]'], ['null']])('the answer %j cannot be read', async (body) => {
-    answer = () => new Response(body);
-    expect((await faultOf(search({ query: 'bun' }))).message).toContain('cannot be read');
-  });
+  test.each([['the response %j is a fault'], ['[]'], ['null']])(
+    'the answer %j cannot be read',
+    async (body) => {
+      answer = () => new Response(body);
+      expect((await faultOf(search({ query: 'bun' }))).message).toContain('cannot be read');
+    },
+  );
 
-  test('an answer without end is broken off', async () => {
+  test('a response without end is aborted', async () => {
     answer = () => new Response(endless());
     expect((await faultOf(search({ query: 'bun' }))).message).toContain('too large');
   });
 
-  test('a service that stays silent is given up', async () => {
+  test('an unresponsive service times out', async () => {
     answer = () => new Promise(() => undefined);
     const impatient = webSearch({ key: KEY, baseUrl, timeoutMs: 50 });
     expect((await faultOf(use(impatient, { query: 'bun' }, contextIn('/')))).message).toContain('in time');
   });
 
-  test('cancelling ends the request', async () => {
+  test('an abort cancels the request', async () => {
     answer = () => new Promise(() => undefined);
     const abort = new AbortController();
     const call = faultOf(search({ query: 'bun' }, abort.signal));
@@ -132,7 +135,7 @@ describe('faults', () => {
     expect((await call).code).toBe('cancelled');
   });
 
-  test('a service that is not there is one clear sentence', async () => {
+  test('an unreachable service is one clear sentence', async () => {
     const nowhere = webSearch({ key: KEY, baseUrl: 'http://127.0.0.1:1' });
     const fault = await faultOf(use(nowhere, { query: 'bun' }, contextIn('/')));
     expect(fault.message).toBe('The search service cannot be reached.');

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 15_000;
 const ANSWER_CHARACTERS = 2_000_000;
 const LINK_CHARACTERS = 1_000;
 
-/** A search engine's own words vary: what is not understood is left out. */
+/** Responses vary: unknown parts are ignored. */
 const Hit = z.object({
   title: z.string().catch(''),
   link: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS),
@@ -48,7 +48,7 @@ export const webSearch = (options: WebSearchOptions): Tool =>
     },
   });
 
-/** Neither the key nor anything the service says is part of a fault. */
+/** Faults contain neither the key nor any text of the service. */
 async function ask({ query, limit }: Input, options: WebSearchOptions, signal: AbortSignal): Promise<string> {
   const deadline = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   try {

@@ -1,4 +1,4 @@
-/** Writing a file so that no reader, and no crash, ever sees half of it. */
+/** Atomic file writes: neither a reader nor a crash sees a partial file. */
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -6,8 +6,8 @@ import type { Entry } from './beneath.ts';
 import { errorCode } from './paths.ts';
 
 /**
- * Puts `content` at the entry. An existing file keeps its mode, or takes the one that is given. A link that appears there
- * meanwhile is replaced, not followed.
+ * Writes `content` to the entry. An existing file keeps its mode unless one is given. A link that appears there meanwhile is
+ * replaced, not followed.
  */
 export async function writeWhole(entry: Entry, content: string | Uint8Array, mode?: number): Promise<void> {
   const kept = mode ?? (await modeOf(entry));

@@ -1,8 +1,8 @@
-/** What the log tells of the task so far. */
+/** Reads the progress of a task from the log. */
 import type { DurableEvent, JsonObject } from '@parlance/protocol';
 import { type CalledTool, type PlanProgress, progressAfter, stepOf } from '../../copilot/plan-progress.ts';
 
-/** How many actions were carried out, and how many of the last ones came to nothing. */
+/** Number of executed actions, and of trailing ones without effect. */
 export function actsSoFar(events: readonly DurableEvent[]): {
   readonly count: number;
   readonly failedInARow: number;
@@ -13,7 +13,7 @@ export function actsSoFar(events: readonly DurableEvent[]): {
   for (const event of events) {
     if (event.type === 'call.requested' && event.tool === 'browser_act') acts.add(event.call);
     if (event.type === 'call.deferred' && acts.has(event.call)) count++;
-    // An action that was never asked of the client does not count: the model was told, and may do better.
+    // Actions that never reached the client do not count: the model received an error and may correct it.
     if (event.type === 'tool.ended' && acts.has(event.call) && event.data?.verification) {
       failedInARow = event.outcome === 'ok' ? 0 : failedInARow + 1;
     }
@@ -21,7 +21,7 @@ export function actsSoFar(events: readonly DurableEvent[]): {
   return { count, failedInARow };
 }
 
-/** Whether this action is the first of a step of the plan that was not under way when the plan was last told. */
+/** Whether this action is the first of a plan step that was not in progress when the plan was last shown. */
 export function beginsStep(events: readonly DurableEvent[], input: JsonObject): boolean {
   const { plan, told } = planSoFar(events);
   return plan !== null && stepOf(plan, input) !== told;

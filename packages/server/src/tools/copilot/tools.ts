@@ -1,6 +1,6 @@
 /**
- * How a model drives a browser that calls us: it plans, acts, judges, asks and ends through these, never by prose. Acts and
- * questions are carried out by the client with its next call.
+ * Tools with which a model drives the browser of a copilot client: it plans, acts, judges, asks and ends through these.
+ * The client executes actions and questions with its next request.
  */
 import { Fault, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';

@@ -33,7 +33,7 @@ test.each([
   expect(addressProblem(text)).toBeString();
 });
 
-describe('spellings of this machine and its network', () => {
+describe('spellings of loopback and private addresses', () => {
   test.each([
     ...['http://127.0.0.1/', 'http://127.1/', 'http://127.0.1/', 'http://2130706433/', 'http://0x7f.1/'],
     ...[
@@ -81,7 +81,7 @@ describe('names', () => {
     await expect(check(addresses)).rejects.toThrow('private or special');
   });
 
-  test('that lead nowhere are not known', async () => {
+  test('that do not resolve are reported as unknown', async () => {
     await expect(check([])).rejects.toThrow('not known');
   });
 
@@ -91,7 +91,7 @@ describe('names', () => {
     );
   });
 
-  test('whose server does not answer are given up with the call', async () => {
+  test('whose name server does not answer are aborted with the call', async () => {
     const abort = new AbortController();
     const resolve = () => new Promise<string[]>(() => undefined);
     const call = checkedAddresses(pageAddress('https://example.org/'), { resolve }, abort.signal);

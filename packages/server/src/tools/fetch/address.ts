@@ -1,15 +1,15 @@
-/** Where a page may be: http or https, with a host, and without a name or password in it. */
+/** Valid addresses of pages: http or https, with a host, without credentials. */
 import { Fault } from '@parlance/protocol';
 import { ADDRESS_CHARACTERS } from './limits.ts';
 
-/** The address, completed by `base` where it is relative. Throws a `Fault` for one that is not fetched. */
+/** The URL, resolved against `base` if it is relative. Throws a `Fault` if it must not be fetched. */
 export function pageAddress(text: string, base?: URL): URL {
   const url = parsed(text, base);
   if (typeof url === 'string') throw new Fault('tool_invalid', `The address ${url}.`);
   return url;
 }
 
-/** What is wrong with the address, to be said after its name; null where nothing is. */
+/** Reason why the address is refused, as the end of a sentence; null if it is valid. */
 export function addressProblem(text: string): string | null {
   const url = parsed(text);
   return typeof url === 'string' ? url : null;

@@ -1,4 +1,4 @@
-/** The body of an answer: decompressed as it comes, and never more of it in memory than is allowed. */
+/** Reads the body of a response: decompressed as a stream, with bounded memory. */
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, PassThrough } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -12,7 +12,7 @@ const DECODERS: Record<string, () => Duplex> = {
   br: createBrotliDecompress,
 };
 
-/** Throws a `Fault` for a body of more than `PAGE_BYTES` after decompression, as soon as that is seen. */
+/** Throws a `Fault` as soon as the decompressed body exceeds `PAGE_BYTES`. */
 export async function readBody(message: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
   if (Number(message.headers['content-length'] ?? 0) > PAGE_BYTES) throw tooLarge();
   const decoder = decoderFor(message.headers['content-encoding'] ?? '');
@@ -31,7 +31,7 @@ export async function readBody(message: IncomingMessage, signal: AbortSignal): P
   return Buffer.concat(chunks);
 }
 
-/** By hand: `stream.pipeline` of Bun 1.4 waits for ever for a message whose reader has stopped. */
+/** Manual piping: `stream.pipeline` of Bun 1.4 never settles for a message whose reader has stopped. */
 function connect(message: IncomingMessage, decoder: Duplex, signal: AbortSignal): () => void {
   const fail = (cause?: unknown) => {
     if (!message.complete || signal.aborted) decoder.destroy(new Error('the body broke off', { cause }));

@@ -1,10 +1,10 @@
-/** From the bytes of a page to its text, in the encoding that it says, or is seen, to have. */
+/** Decodes the bytes of a page in its declared or detected encoding. */
 
 /** A declaration must be near the beginning: https://html.spec.whatwg.org/#determining-the-character-encoding */
 const PRESCAN_BYTES = 1_024;
 const DECLARED = /<meta[^>]+charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]+encoding\s*=\s*["']([\w:.-]+)/i;
 
-/** Never throws: bytes that fit no encoding are shown as replacement characters. */
+/** Never throws: invalid bytes become replacement characters. */
 export function decodeText(bytes: Uint8Array, charset: string | null): string {
   const label = markOf(bytes) ?? charset ?? declaredIn(bytes);
   const decoder = label === null ? null : decoderFor(label);
@@ -22,7 +22,7 @@ function declaredIn(bytes: Uint8Array): string | null {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, PRESCAN_BYTES));
   const match = DECLARED.exec(head);
   const label = (match?.[1] ?? match?.[2] ?? null)?.toLowerCase() ?? null;
-  // A declaration that can be read byte by byte is not in UTF-16, whatever it says.
+  // A declaration that is readable byte by byte cannot be in UTF-16, whatever it says.
   return label?.startsWith('utf-16') ? 'utf-8' : label;
 }
 

@@ -1,4 +1,4 @@
-/** Gets a page, over as many redirects as are allowed inside its host; each address on the way is checked like the first. */
+/** Downloads a page and follows redirects inside its host; every address on the way is checked like the first. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
@@ -12,16 +12,16 @@ import { checkedAddresses, hostOf, type ResolveOptions } from './resolve.ts';
 export type DownloadOptions = ResolveOptions & { readonly ca?: string };
 
 export type Download = {
-  /** where it was found in the end */
+  /** final address */
   readonly url: URL;
   readonly html: boolean;
   readonly text: string;
 };
 
-/** The page is at another host, which nobody has approved: nothing was asked there. */
+/** The page is at another host, which was not approved: no request was sent there. */
 export type Elsewhere = { readonly elsewhere: URL };
 
-/** The faults it throws hold nothing that the site says. Other errors are of the network, or the abort of `signal`. */
+/** Its faults contain no text of the site. Other errors come from the network or from the abort of `signal`. */
 export async function download(
   start: URL,
   options: DownloadOptions,
@@ -43,7 +43,7 @@ export async function download(
   throw new Fault('tool_failed', `The page redirects more than ${REDIRECTS} times.`);
 }
 
-/** An address of a machine is checked here already; a name is not looked up for a site that nobody has approved. */
+/** IP addresses are checked here; a name is not resolved for a site that was not approved. */
 async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<Elsewhere> {
   if (isIP(hostOf(url)) !== 0) await checkedAddresses(url, options, signal);
   return { elsewhere: url };

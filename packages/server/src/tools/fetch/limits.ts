@@ -1,14 +1,14 @@
-/** What one page may cost. */
+/** Limits per page. */
 
 /** After decompression. */
 export const PAGE_BYTES = 5 * 1024 * 1024;
-/** Of text; leaves room for title and address under the cap on a result. */
+/** Of text; leaves room for title and address under the limit of a result. */
 export const PAGE_CHARACTERS = 95_000;
 export const ADDRESS_CHARACTERS = 2_048;
 export const REDIRECTS = 5;
-/** From the first question to the name server to the last byte, redirects included. */
+/** From the first DNS query to the last byte, redirects included. */
 export const FETCH_MS = 15_000;
-/** For making text of what was fetched. */
+/** For converting the page to text. */
 export const READ_MS = 10_000;
 export const READERS = 4;
 export const READER_KILOBYTES = 1024 * 1024;

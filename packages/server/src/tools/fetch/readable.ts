@@ -1,4 +1,4 @@
-/** What a person would read on a page, as Markdown: made by a process of its own, see `reader.ts`. */
+/** Extracts the readable part of a page as Markdown, in a separate process: see `reader.ts`. */
 import { Fault } from '@parlance/protocol';
 import { z } from 'zod';
 import { programIn } from '../program.ts';
@@ -12,7 +12,7 @@ const UNREADABLE = 'No text could be made of the page.';
 const WATCH_MS = 100;
 const slots = new Slots(READERS);
 
-/** Throws a `Fault` for a page that takes too much time or memory to read. At most `READERS` run; the rest wait. */
+/** Throws a `Fault` if reading takes too much time or memory. At most `READERS` run concurrently; others wait. */
 export async function readable(html: string, base: URL, signal: AbortSignal): Promise<Readable> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
   const leave = await slots.enter(deadline);
@@ -56,7 +56,7 @@ async function runReader(html: string, base: URL, signal: AbortSignal): Promise<
   }
 }
 
-/** In kilobytes; 0 where the system does not say. Then only the time is bounded. */
+/** In kilobytes; 0 if the system does not report it. Then only the time is bounded. */
 async function memoryOf(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`)
     .text()

@@ -1,7 +1,7 @@
 /**
- * A program: the HTML on its standard input becomes `{ title, text }` on its standard output, as Markdown. It is a
- * process of its own because a page can be made to cost any amount of time, memory and stack; here it costs the server
- * none of them, and nothing stays loaded.
+ * A program: converts the HTML on its standard input to `{ title, text }` on its standard output, as Markdown. It is a
+ * separate process because a page can be made to need any amount of time, memory and stack, and so that nothing stays
+ * loaded in the server.
  */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
@@ -10,7 +10,7 @@ import { cutText } from '../cut.ts';
 import { PAGE_CHARACTERS } from './limits.ts';
 import type { Readable } from './readable.ts';
 
-/** As much of the DOM as is used here; its own types are those of a browser, which the server is not. */
+/** The used part of the DOM; its own types are those of a browser, which the server does not have. */
 interface PageElement {
   readonly textContent: string | null;
   readonly innerHTML: string;
@@ -25,7 +25,7 @@ interface Page {
   querySelectorAll(selector: string): Iterable<PageElement>;
 }
 
-/** Beyond this many links none is shown with its address: a short link can stand for a long one. */
+/** Beyond this number, links are shown without their address: a short link can stand for a long one. */
 const LINKS = 5_000;
 const UNREADABLE = 'script, style, noscript, template, iframe, object, embed, svg, canvas, link, meta, title';
 
@@ -33,7 +33,7 @@ function read(html: string, base: string): Readable {
   const page = parse(html);
   const title = (page.querySelector('title')?.textContent ?? '').replace(/\s+/g, ' ').trim();
   completeLinks(page, base);
-  // It takes the page apart, so the whole is kept for where it finds no article.
+  // Readability modifies the document, so the original is needed if it finds no article.
   const whole = bareBody(page);
   const article: { title?: string | null; content?: string | null } | null = new Readability(page).parse();
   const text = markdown(article?.content ?? '') || markdown(whole);
@@ -78,7 +78,7 @@ function markdown(html: string): string {
   return service.turndown(html).trim();
 }
 
-/** The address of an image is of no use to a reader of text, and can be as long as the image. */
+/** Image addresses are useless in text and can be as long as the image. */
 function altOf(image: PageElement): string {
   const alt = image.getAttribute('alt');
   return alt ? `[image: ${cutText(alt, 200)}]` : '';

@@ -1,4 +1,4 @@
-/** One GET request to an address that was checked. The host keeps its name in the request and in TLS. */
+/** One GET request to a checked address. Host header and TLS use the host's name. */
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isIPv6, type LookupFunction } from 'node:net';
 
@@ -11,13 +11,13 @@ const HEADERS = {
 
 export type Target = {
   readonly url: URL;
-  /** the only addresses that are connected to, whatever a name server says by now */
+  /** the only addresses that are connected to, whatever a name server answers later */
   readonly addresses: readonly string[];
-  /** certificate authorities to trust instead of the usual ones, in tests */
+  /** certificate authorities to trust instead of the default ones, in tests */
   readonly ca?: string | undefined;
 };
 
-/** Resolves with the head of the answer; redirects are not followed, the body is as it was sent. */
+/** Resolves with the response head; redirects are not followed, the body is not decoded. */
 export async function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
   // Loaded with the first page: most servers never fetch one.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));

@@ -1,4 +1,4 @@
-/** From the host of a page to the addresses that may be connected to. Asked once: what was checked is what is used. */
+/** Resolves the host of a page to allowed addresses. Resolved once: the checked addresses are the ones that are used. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
@@ -8,17 +8,17 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export type ResolveOptions = {
   readonly resolve?: Resolve;
-  /** Further addresses that may be fetched from. Only tests, whose sites are on this machine, have a use for it. */
+  /** Further allowed addresses, for tests whose sites run on this machine. */
   readonly allow?: (address: string) => boolean;
 };
 
 const resolveHost: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** Without the brackets of an address of IPv6. */
+/** Without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Throws a `Fault` where one address of the host is not public: a name that mixes them is a trap or a mistake. */
+/** Throws a `Fault` if any address of the host is not public. */
 export async function checkedAddresses(
   url: URL,
   { resolve = resolveHost, allow }: ResolveOptions,
@@ -38,7 +38,7 @@ const found = (host: string, resolve: Resolve): Promise<readonly string[]> =>
     throw new Fault('tool_failed', 'The host of the address is not known.', { cause });
   });
 
-/** A question to a name server cannot be taken back, but its answer need not be waited for. */
+/** A DNS query cannot be cancelled, but its answer need not be awaited. */
 function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

@@ -3,7 +3,7 @@ import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
 
-test('who comes when all slots are taken waits in line', async () => {
+test('callers wait in order if all slots are taken', async () => {
   const slots = new Slots(1);
   const order: string[] = [];
   const leave = await slots.enter(never);
@@ -25,7 +25,7 @@ test('who comes when all slots are taken waits in line', async () => {
   (await slots.enter(never))();
 });
 
-test('who gives up is no longer in line', async () => {
+test('an aborted caller leaves the queue', async () => {
   const slots = new Slots(1);
   const leave = await slots.enter(never);
   const abort = new AbortController();

@@ -1,4 +1,4 @@
-/** A bounded number of things at once; who comes later waits in line, until it is its turn or it gives up. */
+/** A semaphore: bounded concurrency, with a first-in first-out queue. */
 import { Fault } from '@parlance/protocol';
 
 export class Slots {
@@ -9,7 +9,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves with what gives the slot back. Throws where `signal` is aborted before there is one. */
+  /** Resolves with the release function. Throws if `signal` is aborted before a slot is free. */
   async enter(signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await this.#turn(signal);
@@ -32,7 +32,7 @@ export class Slots {
     return promise.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
-  /** The slot goes straight to the first in line. */
+  /** Passes the slot directly to the first waiter. */
   #leave(): void {
     const [next] = this.#line;
     if (!next) {

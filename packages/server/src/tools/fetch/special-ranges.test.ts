@@ -52,7 +52,7 @@ const NOT_ADDRESSES = [
 describe('addresses', () => {
   test.each(PUBLIC)('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
   test.each(REFUSED)('%s is refused', (address) => expect(isPublicAddress(address)).toBe(false));
-  test.each(NOT_ADDRESSES)('%j is no address, so it is refused', (text) =>
+  test.each(NOT_ADDRESSES)('%j is not an address, so it is refused', (text) =>
     expect(isPublicAddress(text)).toBe(false),
   );
 });

@@ -1,7 +1,7 @@
 /**
- * Addresses that are not simply somewhere on the internet: this machine, the network around it, a cloud's metadata,
- * tunnels that lead back to any of them. From the IANA special-purpose registries,
- * https://www.iana.org/assignments/iana-ipv4-special-registry and …/iana-ipv6-special-registry.
+ * Address ranges that are not public: loopback, private networks, cloud metadata, and tunnels to any of them. From the IANA
+ * special-purpose registries, https://www.iana.org/assignments/iana-ipv4-special-registry and
+ * …/iana-ipv6-special-registry.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -27,7 +27,7 @@ const REFUSED_V4 = [
   ['240.0.0.0', 4], // reserved, broadcast
 ] as const;
 
-/** All that is handed out today. Mapped, translated (NAT64), local and multicast addresses lie outside of it. */
+/** The allocated global unicast range. Mapped, translated (NAT64), local and multicast addresses are outside of it. */
 const GLOBAL_V6 = ['2000::', 3] as const;
 
 const REFUSED_V6 = [
@@ -44,7 +44,7 @@ for (const [network, prefix] of REFUSED_V6) refused.addSubnet(network, prefix, '
 const globalV6 = new BlockList();
 globalV6.addSubnet(...GLOBAL_V6, 'ipv6');
 
-/** Takes an address in any spelling that `node:net` knows; whatever else it is given is not public. */
+/** Accepts an address in any spelling that `node:net` knows; anything else is not public. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -1,4 +1,4 @@
-/** For the host `site.test`, signed by itself and used in tests alone. */
+/** Self-signed certificate for the host `site.test`, used only in tests. */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBdDCCARqgAwIBAgIUSEgyOmuVmfqifUHOOtMXjCX+rtswCgYIKoZIzj0EAwIw

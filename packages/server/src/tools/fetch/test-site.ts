@@ -1,4 +1,4 @@
-/** A site on this machine for tests, and the tool as it must be to reach it. */
+/** A local site for tests, and a tool that may reach it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -6,9 +6,9 @@ import type { FetchOptions } from './tool.ts';
 
 export type Site = AsyncDisposable & {
   readonly port: number;
-  /** method, path and host of every request so far */
+  /** method, path and host of every request */
   readonly requests: string[];
-  /** how many connections are open */
+  /** number of open connections */
   connections(): Promise<number>;
 };
 
@@ -37,7 +37,7 @@ export async function openSite(answer: Answer, tls?: { key: string; cert: string
   };
 }
 
-/** Every name leads to the site; nothing but the site may be reached. */
+/** Every name resolves to the site; only the site is reachable. */
 export const towardsSite: FetchOptions = {
   resolve: async () => ['127.0.0.1'],
   allow: (address) => address === '127.0.0.1',

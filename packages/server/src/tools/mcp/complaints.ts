@@ -1,11 +1,11 @@
-/** What a server writes to its standard error, as lines of the log: cut, counted and without its secrets. */
+/** Logs the standard error of an MCP server: bounded, rate limited and redacted. */
 import type { Readable } from 'node:stream';
 import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
 import type { Redact } from './secrets.ts';
 
 const LINE_CHARACTERS = 2_000;
-/** A server that says more in a minute is logged no further until the next. */
+/** Maximum number of lines per minute; further lines are dropped until the next minute. */
 const LINES_A_MINUTE = 200;
 
 export function logComplaints(stream: Readable, server: string, redact: Redact, log: Log): void {

@@ -1,4 +1,4 @@
-/** A server that dies, hangs, lies and floods. */
+/** MCP servers that crash, hang, send invalid data and flood. */
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
 import { toolSpec } from '../../core/runtime/prompt.ts';
@@ -25,7 +25,7 @@ const said = (call: ReturnType<typeof use>) =>
     () => false as const,
   );
 
-test('the schema of a server is shown to the model as it is, under names that vendors take', async () => {
+test('the schema of a server is passed to the model unchanged, under names that vendors accept', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   for (const tool of mcp.tools()) {
@@ -35,7 +35,7 @@ test('the schema of a server is shown to the model as it is, under names that ve
   expect(mcp.tools()).toBeArrayOfSize(11);
 });
 
-test('a server that is killed is started again; its tools report a fault meanwhile', async () => {
+test('a killed server is restarted; its tools report a fault meanwhile', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place), 300);
   const say = mcp.named('mcp_bad_say');
@@ -49,7 +49,7 @@ test('a server that is killed is started again; its tools report a fault meanwhi
   expect(await logOf(place)).toBeArrayOfSize(2);
 });
 
-test('a server that dies in a call leaves the outcome open', async () => {
+test('a server that dies during a call leaves the outcome unknown', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   const { message } = await faultOf(use(mcp.named('mcp_bad_die'), {}, context));
@@ -57,7 +57,7 @@ test('a server that dies in a call leaves the outcome open', async () => {
   expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe('back');
 });
 
-test('a server that dies at once is not started in a hot loop', async () => {
+test('a server that dies immediately is not restarted in a hot loop', async () => {
   await using place = await workshop();
   await place.write(
     'dies.ts',
@@ -67,12 +67,12 @@ test('a server that dies at once is not started in a hot loop', async () => {
   await eventually(async () => (await logOf(place)).length >= 4);
   expect(mcp.tools()).toEqual([]);
   const starts = (await logOf(place)).map(Number);
-  // Each pause is twice the last one, or down to half of that.
+  // Each pause doubles, minus up to half for jitter.
   for (const [index, pause] of [25, 50, 100].entries())
     expect((starts[index + 1] ?? 0) - (starts[index] ?? 0)).toBeGreaterThanOrEqual(pause);
 });
 
-test('a server that is not there does not hold up the others', async () => {
+test('a missing server does not delay the others', async () => {
   await using place = await workshop();
   await using mcp = await opened({
     ...misbehaving(place),
@@ -84,7 +84,7 @@ test('a server that is not there does not hold up the others', async () => {
   expect(mcp.lines.join('\n')).not.toContain(TOKEN);
 });
 
-test('other tools are offered once the server lists them', async () => {
+test('changed tools are offered when the server lists them', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   let changes = 0;
@@ -95,7 +95,7 @@ test('other tools are offered once the server lists them', async () => {
   end();
 });
 
-test('a call that takes too long is given up, and the server told', async () => {
+test('a call that times out is cancelled at the server', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place, { timeoutMs: 1_000 }));
   const { message } = await faultOf(use(mcp.named('mcp_bad_hang'), {}, context));
@@ -104,7 +104,7 @@ test('a call that takes too long is given up, and the server told', async () => 
   expect(await said(use(mcp.named('mcp_bad_say'), { text: 'here' }, context))).toBe('here');
 });
 
-test('cancelling tells the server', async () => {
+test('an abort cancels the call at the server', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   const abort = new AbortController();
@@ -114,7 +114,7 @@ test('cancelling tells the server', async () => {
   await eventually(async () => (await logOf(place)).includes('cancelled'));
 });
 
-test('what a server says on the side is logged without its secrets', async () => {
+test('standard error of a server is logged without its secrets', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   await eventually(() => mcp.lines.some((line) => line.includes('the token is [secret]')));
@@ -124,8 +124,8 @@ test('what a server says on the side is logged without its secrets', async () =>
   expect(mcp.lines.join('\n')).not.toContain(TOKEN);
 });
 
-describe('answers', () => {
-  test('of every kind become parts that can be kept', async () => {
+describe('responses', () => {
+  test('of every kind become storable parts', async () => {
     await using place = await workshop();
     await using mcp = await opened(misbehaving(place));
     const { parts } = await use(mcp.named('mcp_bad_odd'), {}, context);
@@ -139,7 +139,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('are bounded in every size', async () => {
+  test('are bounded in size', async () => {
     await using place = await workshop();
     await using mcp = await opened(misbehaving(place));
     const { parts, data } = await use(mcp.named('mcp_bad_large'), {}, context);
@@ -151,7 +151,7 @@ describe('answers', () => {
     expect(data).toBeUndefined();
   });
 
-  test('without end cost the server its process, not us our memory', async () => {
+  test("without end stop the server's process and do not fill our memory", async () => {
     await using place = await workshop();
     await using mcp = await opened(misbehaving(place));
     expect((await faultOf(use(mcp.named('mcp_bad_huge'), {}, context))).message).toContain('was lost');
@@ -160,7 +160,7 @@ describe('answers', () => {
     );
   });
 
-  test('that are none are a fault', async () => {
+  test('that are invalid are a fault', async () => {
     await using place = await workshop();
     await using mcp = await opened(misbehaving(place));
     const { message } = await faultOf(use(mcp.named('mcp_bad_nonsense'), {}, context));
@@ -168,7 +168,7 @@ describe('answers', () => {
   });
 });
 
-test('closing ends the process, and nothing is started again', async () => {
+test('closing stops the process without a restart', async () => {
   await using place = await workshop();
   const mcp = await opened(misbehaving(place));
   const say = mcp.named('mcp_bad_say');
@@ -182,7 +182,7 @@ test('closing ends the process, and nothing is started again', async () => {
   expect(await logOf(place)).toBeArrayOfSize(1);
 });
 
-test('without servers there is nothing', async () => {
+test('without servers there are no tools', async () => {
   await using mcp = await opened({});
   expect(mcp.tools()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * One MCP server: connected, and connected again when it is lost, with growing pauses. The tools it last listed stay
- * known while it is away; calls are then answered with a fault at once.
+ * One MCP server, reconnected with growing pauses if it is lost. Its last listed tools stay known meanwhile; calls are then
+ * answered with a fault immediately.
  */
 import type {
   CallToolResult,
@@ -20,7 +20,7 @@ export type { Definition };
 
 export type ConnectionOptions = {
   readonly log: Log;
-  /** the first pause before a server is started again, in milliseconds; each further one is twice as long */
+  /** the first pause before a restart, in milliseconds; each further one is twice as long */
   readonly pauseMs?: number;
 };
 
@@ -31,12 +31,12 @@ type State =
   | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
   | { readonly phase: 'closed' };
 
-/** `refused`: the server answered that it cannot; the words are its own. */
+/** `refused`: the server answered with an error; the text is its own. */
 export type McpAnswer =
   | { readonly kind: 'done'; readonly result: CallToolResult }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** `away`: it could not be reached, or was lost, and is tried again after a pause. */
+/** `away`: not reachable or lost; retried after a pause. */
 export type McpState = 'starting' | 'ready' | 'away' | 'closed';
 
 const STATES = {
@@ -47,13 +47,13 @@ const STATES = {
   closed: 'closed',
 } satisfies Record<State['phase'], McpState>;
 
-/** What last went wrong with a server, without its secrets. */
+/** The last error of a server, without its secrets. */
 export type McpTrouble = { readonly at: number; readonly message: string };
 
 const START_MS = 30_000;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A server that stayed up this long was well: the pauses begin anew. */
+/** After this uptime the pauses start again from the first. */
 const WELL_MS = 60_000;
 const MOST_TOOLS = 256;
 const DEFINITION_CHARACTERS = 64_000;
@@ -67,7 +67,7 @@ export class McpConnection {
   #failures = 0;
   #definitions: readonly Definition[] = [];
   #trouble: McpTrouble | null = null;
-  /** called when the tools are others than before */
+  /** called if the list of tools changes */
   onChange: () => void = () => undefined;
 
   constructor(name: string, server: McpServer, options: ConnectionOptions) {
@@ -89,7 +89,7 @@ export class McpConnection {
     return this.#trouble;
   }
 
-  /** Resolves when the first attempt is over, whichever way. Never throws. */
+  /** Resolves after the first attempt, successful or not. Never throws. */
   async start(): Promise<void> {
     const abort = new AbortController();
     this.#state = { phase: 'starting', abort };
@@ -103,7 +103,7 @@ export class McpConnection {
     }
   }
 
-  /** Throws a `Fault` where there is no answer: the server is away, too slow, or the call is cancelled. */
+  /** Throws a `Fault` if there is no answer: the server is away, too slow, or the call is cancelled. */
   async call(tool: string, input: JsonObject, signal: AbortSignal): Promise<McpAnswer> {
     const state = this.#state;
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
@@ -131,7 +131,7 @@ export class McpConnection {
     }
   }
 
-  /** Ends the process or the connection. It is not started again. */
+  /** Stops the process or closes the connection, without a restart. */
   async close(): Promise<void> {
     const state = this.#state;
     this.#state = { phase: 'closed' };
@@ -148,7 +148,7 @@ export class McpConnection {
       await client.connect(await openTransport(way, log), { signal, timeout: START_MS });
       const { tools } = await client.listTools(undefined, { signal, timeout: START_MS });
       if (signal.aborted) throw new Fault('cancelled', 'aborted');
-      // The server may have died between its answer and here: then this was no start.
+      // The server may have died after its answer: then this start has failed.
       if (!client.transport) throw new Error('the server closed the connection');
       this.#state = { phase: 'ready', client, since: Date.now() };
       this.#learn(tools);
@@ -164,7 +164,7 @@ export class McpConnection {
     const client = new Client(
       { name: 'parlance', version: '0.1.0' },
       {
-        // Asking which protocol it speaks costs a second process where the server is one.
+        // Version negotiation would cost a second process for a stdio server.
         versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },
         jsonSchemaValidator: asTheyCome,
         listChanged: { tools: { onChanged: (error, tools) => this.#relearn(client, error, tools) } },
@@ -198,7 +198,7 @@ export class McpConnection {
     this.onChange();
   }
 
-  /** Once for each client, however many notice it. */
+  /** Runs once per client, however many callers notice the loss. */
   async #lose(client: Client): Promise<void> {
     const state = this.#state;
     if (state.phase !== 'ready' || state.client !== client) return;
@@ -242,7 +242,7 @@ export class McpConnection {
   }
 }
 
-/** We show what a server answers; whether it keeps to its own schema is its affair. */
+/** Results are shown as they are; whether they match the server's own schema is not checked. */
 const asTheyCome: jsonSchemaValidator = {
   getValidator:
     <Value>(): JsonSchemaValidator<Value> =>

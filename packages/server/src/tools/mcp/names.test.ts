@@ -23,7 +23,7 @@ test.each([
   expect(named([server, tool])[0]).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
 });
 
-test('tools that would share a name do not', () => {
+test('tools with colliding names get different names', () => {
   const names = named(['a', 'b_c'], ['a_b', 'c'], ['a', 'b c'], ['a', 'b.c'], ['a', 'b_c']);
   expect(new Set(names.slice(0, 4)).size).toBe(4);
   const long = named(['a', `${'x'.repeat(80)}1`], ['a', `${'x'.repeat(80)}2`]);
@@ -31,6 +31,6 @@ test('tools that would share a name do not', () => {
   for (const name of [...names, ...long]) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
 });
 
-test('a marked name means the same tool in whatever company', () => {
+test('a marked name means the same tool whatever the other tools are', () => {
   expect(named(['a', 'b c'], ['a', 'd'])[0]).toBe(named(['z', 'y'], ['a', 'b c'])[1] ?? '');
 });

@@ -1,12 +1,12 @@
-/** What a model calls the tools of MCP servers: `mcp_<server>_<tool>`, in the letters that every vendor takes. */
+/** Names of MCP tools for models: `mcp_<server>_<tool>`, in the characters that every vendor accepts. */
 
 const LONGEST = 64;
 
 export type ToolKey = { readonly server: string; readonly tool: string };
 
 /**
- * The names, in the order of the keys. A name always means the same tool: where letters had to be replaced or left out,
- * or two tools would share it, it ends in a mark made of the key.
+ * The names, in the order of the keys. A name always means the same tool: if characters were replaced or removed, or two
+ * tools would share it, it ends with a hash of the key.
  */
 export function toolNames(keys: readonly ToolKey[]): string[] {
   const plain = keys.map(plainName);

@@ -1,4 +1,4 @@
-/** The tools of all MCP servers of the config file. The SDK is loaded only where there is a server. */
+/** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
 import type { Tool } from '../../core/ports/tool.ts';
 import { type ConnectionOptions, McpConnection, type McpState, type McpTrouble } from './connection.ts';
 import { toolNames } from './names.ts';
@@ -6,36 +6,36 @@ import type { McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
 
 export type McpOptions = ConnectionOptions & {
-  /** how long a start waits for servers, in milliseconds; who comes later is there from then on */
+  /** how long a start waits for servers, in milliseconds; later ones are added when they are ready */
   readonly patienceMs?: number;
 };
 
-/** A server as an operator sees it. */
+/** Status of a server for operators. */
 export type McpServerView = {
   readonly name: string;
-  /** how it is reached: as a process of ours, or at an address */
+  /** transport: a child process or an address */
   readonly kind: 'process' | 'address';
   readonly trusted: boolean;
   readonly state: McpState;
-  /** as models know them; while the server is away, those it listed last */
+  /** names for models; while the server is away, those it listed last */
   readonly tools: readonly string[];
   readonly trouble: McpTrouble | null;
 };
 
 export type McpTools = {
-  /** as they are just now; the same objects until they change */
+  /** current tools; the same objects until they change */
   tools(): readonly Tool[];
-  /** All that are configured, as they are just now. */
+  /** Current status of all configured servers. */
   servers(): McpServerView[];
-  /** Calls the listener whenever a server came, or lists other tools than before. Returns what ends it. */
+  /** Calls the listener if a server connects or its tools change. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
-  /** Ends all servers. */
+  /** Stops all servers. */
   close(): Promise<void>;
 };
 
 const PATIENCE_MS = 10_000;
 
-/** A server that cannot be reached is named in the log and tried again; it is never a reason not to start. */
+/** An unreachable server is logged and retried; it never prevents the start. */
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   const entries = Object.entries(servers).map(([name, server]) => ({
     name,

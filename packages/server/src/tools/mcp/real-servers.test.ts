@@ -1,4 +1,4 @@
-/** Against the reference servers of the protocol, over both transports. */
+/** Tests against the reference servers of the protocol, over both transports. */
 import { describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { type Part, textOf } from '@parlance/protocol';
@@ -52,7 +52,7 @@ const TRANSPORTS: [string, () => Promise<Place>][] = [
 ];
 
 describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
-  test('lists its tools, and answers with text, images, resources, data and errors', async () => {
+  test('lists its tools and returns text, images, resources, data and errors', async () => {
     await using place = await start();
     await using mcp = await opened({ every: place.server });
     const names = mcp.tools().map((tool) => tool.name);
@@ -79,7 +79,7 @@ describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
     expect(await call('get-sum', { a: 'four' })).toMatchObject({ failed: true, untrusted: true });
   }, 30_000);
 
-  test('ends a call that is cancelled', async () => {
+  test('stops a cancelled call', async () => {
     await using place = await start();
     await using mcp = await opened({ every: place.server });
     const abort = new AbortController();
@@ -93,7 +93,7 @@ describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
   }, 30_000);
 });
 
-test('an HTTP server that was killed is reached again when it is back, under a new session', async () => {
+test('a killed HTTP server is reconnected under a new session when it is back', async () => {
   const port = await freePort();
   const first = await serve(port);
   await using mcp = await opened({ every: { url: `http://127.0.0.1:${port}/mcp` } });
@@ -111,7 +111,7 @@ test('an HTTP server that was killed is reached again when it is back, under a n
   expect(text).toBe('Echo: back');
 }, 30_000);
 
-test('a server gets a minimal environment, and its own variables', async () => {
+test('a server gets a minimal environment and its own variables', async () => {
   process.env.OPENAI_TEST_SECRET = 'not for others';
   await using mcp = await opened({ every: { ...everything, env: { OWN: 'its own' } } });
   delete process.env.OPENAI_TEST_SECRET;
@@ -125,7 +125,7 @@ test('a server gets a minimal environment, and its own variables', async () => {
 describe('server-filesystem', () => {
   const files = (root: string) => ({ files: { command: bun, args: [FILESYSTEM, root], trusted: true } });
 
-  test('reads unasked and writes after a question, inside its folder', async () => {
+  test('reads without approval and writes with approval, inside its folder', async () => {
     await using place = await workshop();
     await place.write('a.txt', 'words');
     await using mcp = await opened(files(place.root));

@@ -5,13 +5,13 @@ import { dataOf, partsOf } from './result.ts';
 const answer = (...content: CallToolResult['content']): CallToolResult => ({ content });
 
 describe('parts', () => {
-  test('that are not base64 are named, since they could not be read back', () => {
+  test('that are not valid base64 are only named, since they could not be read back', () => {
     expect(partsOf(answer({ type: 'image', mimeType: 'image/png', data: 'not base64!' }))).toEqual([
       { type: 'text', text: '[image: content that cannot be read]' },
     ]);
   });
 
-  test('are never none', () => {
+  test('are never empty', () => {
     expect(partsOf(answer())).toEqual([{ type: 'text', text: '(no output)' }]);
     expect(partsOf({ content: [], structuredContent: { a: 1 } })).toEqual([
       { type: 'text', text: '{"a":1}' },
@@ -29,7 +29,7 @@ describe('parts', () => {
   });
 });
 
-test('structured content is data where it is small and an object', () => {
+test('structured content becomes data if it is a small object', () => {
   expect(dataOf({ content: [], structuredContent: { a: 1 } })).toEqual({ a: 1 });
   expect(dataOf({ content: [], structuredContent: { a: 'x'.repeat(5_000) } })).toBeUndefined();
   expect(dataOf({ content: [], structuredContent: [1] })).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What an MCP server answers, as parts: the order is kept, every size is bounded. */
+/** Converts MCP results to parts: in order, with bounded sizes. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
 import { cutText, RESULT_LIMIT } from '../cut.ts';
@@ -6,9 +6,9 @@ import { cutText, RESULT_LIMIT } from '../cut.ts';
 type Content = CallToolResult['content'][number];
 
 const MOST_PARTS = 100;
-/** Of all images and files of one answer, as base64. */
+/** Of all images and files of one result, as base64. */
 const BINARY_CHARACTERS = 4_000_000;
-/** Structured data comes as text, too: only little of it is worth having twice. */
+/** Structured data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
 
 export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
@@ -53,7 +53,7 @@ function binaryPart(name: string, mime = 'application/octet-stream', data: strin
   return part.success ? part.data : textPart(`[${name}: content that cannot be read]`);
 }
 
-/** The last step of the path, for a file to be called by. */
+/** The last path segment, as a file name. */
 const nameIn = (uri: string): string =>
   cutText(
     uri

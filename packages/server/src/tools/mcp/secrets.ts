@@ -1,7 +1,7 @@
-/** Keeps what a server was given in confidence out of the log and out of faults. */
+/** Redacts a server's secrets in logs and faults. */
 import type { McpServer } from './servers.ts';
 
-/** Shorter values are words and switches, which would be struck out everywhere. */
+/** Shorter values are words and switches, which would be redacted everywhere. */
 const SHORTEST = 6;
 
 export type Redact = (text: string) => string;
@@ -17,7 +17,7 @@ function secretsOf(server: McpServer): string[] {
   if ('command' in server) return Object.values(server.env);
   const url = new URL(server.url);
   return [
-    // A header such as "Bearer x" is as secret as the x alone.
+    // For a header such as "Bearer x" the x alone is secret too.
     ...Object.values(server.headers).flatMap((value) => [value, ...value.split(/\s+/)]),
     ...[...url.searchParams.values()],
     ...[url.username, url.password],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { McpServers } from './servers.ts';
 
-test('both kinds of server are understood, with their defaults', () => {
+test('both kinds of server are parsed, with their defaults', () => {
   expect(
     McpServers.parse({
       files: { command: 'files', args: ['/srv'] },

@@ -1,13 +1,13 @@
-/** The MCP servers that the config file names, under "mcpServers". Messages continue a sentence and quote no value. */
+/** Schema of the MCP servers in the config file, under "mcpServers". Messages continue a sentence and quote no value. */
 import { z } from 'zod';
 
 const texts = (what: string) =>
   z.record(z.string(), z.string(`must hold ${what} as text`), `must be ${what} by name`);
 
 const common = {
-  /** what it says is as good as our own: its results do not count as the untrusted content */
+  /** its results do not count as untrusted content */
   trusted: z.boolean('must be true or false').default(false),
-  /** for one call, in milliseconds */
+  /** per call, in milliseconds */
   timeoutMs: z
     .number('must be a number of milliseconds')
     .int('must be a whole number of milliseconds')

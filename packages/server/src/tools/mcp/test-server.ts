@@ -1,6 +1,6 @@
 /**
- * A program: an MCP server over stdio that misbehaves on request, for tests. `log` in its working folder keeps a line
- * for each start and each cancelled call.
+ * A program: an MCP server over stdio that misbehaves on request, for tests. Writes a line for each start and each cancelled
+ * call to `log` in its working directory.
  */
 import { appendFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-/** What tests of MCP share: the servers, a log that remembers, and tools by their names. */
+/** Shared parts of the MCP tests: servers, a recording log, and tools by name. */
 import { join } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import type { Log } from '../../core/ports/logger.ts';
@@ -19,7 +19,7 @@ export const MISBEHAVING = join(import.meta.dir, 'test-server.ts');
 
 export type Opened = McpTools & AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
 
-/** The pause before a lost server is started again is short, so that tests need not wait. */
+/** The pause before a restart is short, so that tests need not wait. */
 export async function opened(servers: unknown, pauseMs = 20): Promise<Opened> {
   const lines: string[] = [];
   const mcp = await openMcp(McpServers.parse(servers), {
@@ -45,7 +45,7 @@ function remembering(lines: string[]): Log {
   return { debug: keep, info: keep, warn: keep, error: keep };
 }
 
-/** An error has no fields of its own that JSON would show. */
+/** Errors have no own fields that JSON would show. */
 const plain = (data: object): object =>
   Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, isObject(value) ? Bun.inspect(value) : value]),

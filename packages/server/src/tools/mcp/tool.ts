@@ -1,4 +1,4 @@
-/** One tool of an MCP server. Its own word that it only reads lets it run unasked; every other is asked for. */
+/** One tool of an MCP server. Runs without approval only if the server declares it read-only. */
 import { type Ask, type JsonObject, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
@@ -6,13 +6,13 @@ import { cutText } from '../cut.ts';
 import type { Definition, McpAnswer, McpConnection } from './connection.ts';
 import { dataOf, partsOf } from './result.ts';
 
-/** The server checks its own input, and says what is wrong better than we could. */
+/** The server validates its own input and reports errors better than we could. */
 const Input = z.record(z.string(), JsonValue);
 
 const DESCRIPTION_CHARACTERS = 4_000;
 
 export type McpToolOptions = {
-  /** as the model calls it */
+  /** name for the model */
   readonly name: string;
   readonly server: string;
   readonly trusted: boolean;

@@ -1,4 +1,4 @@
-/** The way to a server: a process of ours, or an address. */
+/** Transport to a server: a child process or an address. */
 import type { Readable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../../core/ports/logger.ts';
@@ -8,7 +8,7 @@ import type { McpServer } from './servers.ts';
 
 export type Way = { readonly name: string; readonly server: McpServer; readonly redact: Redact };
 
-/** Nothing is started yet. The SDK gives a process HOME, LOGNAME, PATH, SHELL, TERM, USER and its own variables. */
+/** Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to a process. */
 export async function openTransport({ name, server, redact }: Way, log: Log): Promise<Transport> {
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');

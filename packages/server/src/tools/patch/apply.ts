@@ -1,6 +1,6 @@
 /**
- * Applies a patch to the working folder. Every path is checked before anything changes, and each is reached again for its
- * own change. Files are changed one after another: what was applied before a failure stays, and the outcome says so.
+ * Applies a patch to the working directory. Every path is checked before anything changes, and resolved again for its own
+ * change. Files are changed one by one: changes before a failure stay, and the outcome lists them.
  */
 import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
@@ -13,7 +13,7 @@ import { rewrite } from './rewrite.ts';
 export type Applied = {
   /** "A path", "M path" or "D path", in the order of the patch */
   readonly done: string[];
-  /** why the patch stopped; absent where all of it was applied */
+  /** why the patch stopped; absent if it was applied completely */
   readonly failure?: string;
 };
 
@@ -22,13 +22,13 @@ export type Applying = {
   /** paths are relative to it */
   readonly base: string;
   readonly signal: AbortSignal;
-  /** somebody approved the patch */
+  /** whether a user approved the patch */
   readonly approved: boolean;
   /** whether an existing file, as the patch names it, may be replaced */
   readonly mayReplace: (path: string) => boolean;
 };
 
-/** Throws a `Fault`, with nothing changed, where a path leaves the bounds. */
+/** Throws a `Fault`, with nothing changed, if a path is out of bounds. */
 export async function applyPatch(changes: readonly Change[], applying: Applying): Promise<Applied> {
   for (const path of pathsOf(changes)) await confine(applying.bounds, path, applying.base);
   const done: string[] = [];
@@ -46,7 +46,7 @@ export async function applyPatch(changes: readonly Change[], applying: Applying)
   return { done };
 }
 
-/** Whether every hunk finds its lines in the files as they are now. */
+/** Whether every hunk matches the current files. */
 export async function fits(changes: readonly Change[], bounds: Bounds, base: string): Promise<boolean> {
   try {
     for (const change of changes) {
@@ -61,7 +61,7 @@ export async function fits(changes: readonly Change[], bounds: Bounds, base: str
   }
 }
 
-/** Existing files that the patch replaces: by adding them, or by moving another onto them. */
+/** Existing files that the patch replaces, by adding or by moving onto them. */
 export async function replacedBy(
   changes: readonly Change[],
   bounds: Bounds,
@@ -113,7 +113,7 @@ async function applyChange(change: Change, applying: Applying): Promise<string> 
   }
 }
 
-/** Removes the entry that the path names, and not what a link there leads to. */
+/** Removes the entry itself, not the target of a link. */
 async function remove(path: string, { bounds, base, approved }: Applying): Promise<void> {
   await using entry = await reachToChange(bounds, path, { base, approved, follow: false });
   await unlink(entry.at);
@@ -146,7 +146,7 @@ async function readText(bounds: Bounds, entry: Entry): Promise<string> {
   }
 }
 
-/** A file system that refuses is an outcome of the patch; anything else is a bug and goes on. */
+/** A file system error is an outcome of the patch; anything else is a bug and is rethrown. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof Fault) return thrown.message;
   const code = errorCode(thrown);

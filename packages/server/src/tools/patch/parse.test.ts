@@ -4,7 +4,7 @@ import { contextReading, parsePatch, pathsOf } from './parse.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
-describe('a patch is read', () => {
+describe('a patch is parsed', () => {
   test('with all kinds of change', () => {
     const changes = parsePatch(
       patch(
@@ -49,21 +49,21 @@ describe('a patch is read', () => {
     expect(pathsOf(changes)).toEqual(['new.txt', 'old.txt', 'a.txt', 'b.txt']);
   });
 
-  test('where the first hunk has no header', () => {
+  test('if the first hunk has no header', () => {
     expect(parsePatch(patch('*** Update File: a', ' x', '-y'))).toMatchObject([{ hunks: [{ seek: [] }] }]);
   });
 
-  test('where a header is that of a unified diff', () => {
+  test('if a header is that of a unified diff', () => {
     const [change] = parsePatch(patch('*** Update File: a', '@@ -1,3 +1,4 @@ section', '-y'));
     expect(change).toMatchObject({ hunks: [{ seek: [], lines: [{ kind: 'remove', text: 'y' }] }] });
   });
 
-  test('where an empty line of context lost its blank', () => {
+  test('if an empty context line lost its leading blank', () => {
     const [change] = parsePatch(patch('*** Update File: a', '@@', ' x', '', '-y'));
     expect(change).toMatchObject({ hunks: [{ lines: [{}, { kind: 'keep', text: '' }, {}] }] });
   });
 
-  test('with empty lines between the files', () => {
+  test('with empty lines between files', () => {
     const changes = parsePatch(
       patch('', '*** Add File: a', '+x', '', '*** Update File: b', '+y', '', '*** Delete File: c'),
     );
@@ -74,7 +74,7 @@ describe('a patch is read', () => {
     ]);
   });
 
-  test('with CRLF and blanks around it', () => {
+  test('with CRLF and surrounding blanks', () => {
     const text = `\n ${patch('*** Add File: a', '+x').replaceAll('\n', '\r\n')} \r\n`;
     expect(parsePatch(text)).toEqual([{ kind: 'add', path: 'a', lines: ['x'] }]);
   });
@@ -100,12 +100,12 @@ describe('a patch is read', () => {
     expect(contextReading(lines.join('\n'))).toBeNull();
   });
 
-  test('a class variable behind a blank is context, not a hunk header', () => {
+  test('an indented class variable is context, not a hunk header', () => {
     const [change] = parsePatch(patch('*** Update File: a.rb', '@@', ' @@count = 0', '-x'));
     expect(change).toMatchObject({ hunks: [{ seek: [], lines: [{ text: '@@count = 0' }, { text: 'x' }] }] });
   });
 
-  test('a file header behind a blank inside a hunk has two readings', () => {
+  test('an indented file header inside a hunk has two readings', () => {
     const text = patch('*** Update File: a', '@@', '-x', ' *** Delete File: b');
     expect(pathsOf(parsePatch(text))).toEqual(['a', 'b']);
     expect(contextReading(text)).toMatchObject([

@@ -1,10 +1,10 @@
-/** Reads a patch. Nothing here touches a file; a text that is not a patch throws a `Fault`. */
+/** Parses a patch. Reads no files; throws a `Fault` if the text is not a patch. */
 import { Fault } from '@parlance/protocol';
 
 export type Line = { readonly kind: 'keep' | 'remove' | 'add'; readonly text: string };
 
 export type Hunk = {
-  /** lines to find, one after another, before the hunk's own */
+  /** lines to find, in order, before the hunk's own */
   readonly seek: readonly string[];
   readonly lines: readonly Line[];
   /** the hunk's last line is the file's last */
@@ -23,18 +23,18 @@ const DELETE = '*** Delete File: ';
 const UPDATE = '*** Update File: ';
 const MOVE = '*** Move to: ';
 const END_OF_FILE = '*** End of File';
-/** The header of a unified diff: its numbers are a guess of the writer, so only the lines are looked for. */
+/** Header of a unified diff: its line numbers are a guess of the model, so only the lines are searched. */
 const UNIFIED_HEADER = /^@@ -\d+(,\d+)? \+\d+(,\d+)? @@/;
 
 const FILE_HEADER = /^\*\*\* (Add|Delete|Update) File:/;
-/** At the start of a line any `@@` counts. Behind blanks it must stand alone: ` @@count = 0` is a line of Ruby. */
+/** At the start of a line any `@@` counts. Indented, it must stand alone: ` @@count = 0` is a line of Ruby. */
 const HUNK_HEADER = /^@@|^\s+@@(\s|$)/;
 
 const KINDS: Record<string, Line['kind']> = { ' ': 'keep', '-': 'remove', '+': 'add' };
 
 /**
- * Blanks around marker and header lines are ignored. A file header behind blanks inside a hunk may also be a line of
- * context: it is read as a header, so that the result names every path that any reading names.
+ * Blanks around marker and header lines are ignored. An indented file header inside a hunk may also be a context line: it is
+ * parsed as a header, so that the result names every path that any reading names.
  */
 export function parsePatch(patch: string): Change[] {
   try {
@@ -46,7 +46,7 @@ export function parsePatch(patch: string): Change[] {
   }
 }
 
-/** The patch with file headers behind blanks read as context; null where it has none, or cannot be read so. */
+/** The patch with indented file headers parsed as context; null if it has none, or is invalid that way. */
 export function contextReading(patch: string): Change[] | null {
   try {
     const { changes, ambiguous } = parseAs(patch, 'context');
@@ -80,7 +80,7 @@ export const pathsOf = (changes: readonly Change[]): string[] =>
   );
 
 function parseChange(line: string, reader: Reader): Change {
-  // A header without a path ends with the blank that trimming would take.
+  // A header without a path ends with a blank that trimming would remove.
   const header = `${line.trim()} `;
   const path = (prefix: string) => {
     const name = header.slice(prefix.length).trim();
@@ -137,7 +137,7 @@ function parseHunk(reader: Reader, first: boolean): Hunk {
     reader.next();
     const kind = KINDS[line.charAt(0)];
     if (kind) lines.push({ kind, text: line.slice(1) });
-    // An empty line is an empty line of the file whose blank was lost, unless it only sets off what follows.
+    // An empty line is an empty line of the file without its leading blank, unless it only separates what follows.
     else if (line === '') {
       const setsOff = reader.atMarker() && reader.peekText()?.trim() !== END_OF_FILE;
       if (!setsOff) lines.push({ kind: 'keep', text: '' });
@@ -152,9 +152,9 @@ function parseHunk(reader: Reader, first: boolean): Hunk {
 const isMarker = (line: string): boolean => line.trimStart().startsWith('***');
 
 class Reader {
-  /** the number of the line that was read last, from 1 */
+  /** number of the last line read, from 1 */
   line = 0;
-  /** a file header behind blanks was met inside a hunk */
+  /** whether an indented file header was found inside a hunk */
   ambiguous = false;
   readonly #lines: readonly string[];
   readonly #padded: 'header' | 'context';
@@ -179,7 +179,7 @@ class Reader {
     }
     return undefined;
   }
-  /** Whether the next line that is not empty is a marker, as seen from inside a hunk, where a blank means context. */
+  /** Whether the next non-empty line is a marker, seen from inside a hunk, where a leading blank means context. */
   atMarker(): boolean {
     const line = this.peekText();
     if (line === undefined || line.startsWith('***')) return line !== undefined;

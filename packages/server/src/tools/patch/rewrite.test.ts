@@ -16,13 +16,13 @@ describe('hunks', () => {
     expect(apply('a\n', '@@', '-a')).toBe('');
   });
 
-  test('follow one another forward', () => {
+  test('are applied in file order', () => {
     const content = 'x\na\nx\nb\nx\n';
     expect(apply(content, '@@', ' a', '-x', '+1', '@@', ' b', '-x', '+2')).toBe('x\na\n1\nb\n2\n');
     expect(() => apply(content, '@@', '-b', '@@', '-a')).toThrow('cannot find these lines');
   });
 
-  test('seek the lines their headers name, one inside the other', () => {
+  test('seek the lines of their headers, nested', () => {
     const content = 'class A\n  f()\n    x\nclass B\n  f()\n    x\n';
     expect(apply(content, '@@ class B', '@@   f()', '-    x', '+    y')).toBe(
       'class A\n  f()\n    x\nclass B\n  f()\n    y\n',
@@ -30,7 +30,7 @@ describe('hunks', () => {
     expect(() => apply(content, '@@ class C', '-    x')).toThrow('cannot find the line "class C"');
   });
 
-  test('may repeat the line their header names', () => {
+  test('may repeat the line of their header', () => {
     expect(apply('a\nf()\nx\n', '@@ f()', ' f()', '-x')).toBe('a\nf()\n');
   });
 
@@ -50,23 +50,23 @@ describe('hunks', () => {
     expect(apply('a\nb\n', '@@', ' a', '-b', '+c', ' ', '*** End of File')).toBe('a\nc\n');
   });
 
-  test('found leniently leave the context as the file has it', () => {
+  test('matched leniently leave the context as it is in the file', () => {
     expect(apply('\ta  \nb\u2019\nc\n', '@@', ' a', " b'", '-c', '+d')).toBe('\ta  \nb\u2019\nd\n');
   });
 });
 
 describe('endings', () => {
-  test('CRLF is kept, also on new lines', () => {
+  test('CRLF is preserved, also on new lines', () => {
     expect(apply('a\r\nb\r\n', '@@', ' a', '+new', '-b', '+B')).toBe('a\r\nnew\r\nB\r\n');
     expect(apply('a\r\n', '+new')).toBe('a\r\nnew\r\n');
   });
 
-  test('mixed endings stay where they are, and new lines take that of their neighbour', () => {
+  test('mixed endings stay, and new lines take that of their neighbour', () => {
     expect(apply('a\r\nb\nc\n', '@@', ' b', '+x', ' c')).toBe('a\r\nb\nx\nc\n');
     expect(apply('a\r\nb\nc\n', '@@', ' a', '+x', ' b')).toBe('a\r\nx\r\nb\nc\n');
   });
 
-  test('a missing final newline stays missing, a present one stays present', () => {
+  test('a missing final newline stays missing, an existing one stays', () => {
     expect(apply('a\nb', '@@', '-b', '+c')).toBe('a\nc');
     expect(apply('a\nb', '+c')).toBe('a\nb\nc');
     expect(apply('a\r\nb', '+c')).toBe('a\r\nb\r\nc');
@@ -74,7 +74,7 @@ describe('endings', () => {
     expect(apply('a\nb\n', '@@', '-b')).toBe('a\n');
   });
 
-  test('a byte order mark is kept and not in the way', () => {
+  test('a byte order mark is preserved and does not prevent a match', () => {
     expect(apply('\ufeffa\nb\n', '@@', '-a', '+A')).toBe('\ufeffA\nb\n');
   });
 });

@@ -1,4 +1,4 @@
-/** Applies hunks to the text of one file. Line endings, the final newline and a byte order mark are kept. */
+/** Applies hunks to the text of one file. Preserves line endings, the final newline and a byte order mark. */
 import { Fault } from '@parlance/protocol';
 import type { Hunk } from './parse.ts';
 import { seekLines } from './seek.ts';
@@ -6,7 +6,7 @@ import { seekLines } from './seek.ts';
 type FileLine = { readonly text: string; readonly ending: string };
 type Edit = { readonly at: number; readonly removed: number; readonly lines: readonly FileLine[] };
 
-/** Throws a `Fault` where a hunk does not fit; all hunks fit or none is applied. */
+/** Throws a `Fault` if a hunk does not match; either all hunks are applied or none. */
 export function rewrite(content: string, hunks: readonly Hunk[]): string {
   const mark = content.startsWith('\ufeff') ? '\ufeff' : '';
   const lines = splitLines(content.slice(mark.length));
@@ -15,7 +15,7 @@ export function rewrite(content: string, hunks: readonly Hunk[]): string {
   for (const hunk of hunks) {
     const edit = place(hunk, lines, from);
     edits.push(edit);
-    // Lines that are put at the end say nothing about where the next hunk is.
+    // Lines appended at the end say nothing about the position of the next hunk.
     if (edit.at < lines.length) from = edit.at + edit.removed;
   }
   const result = [...lines];
@@ -39,7 +39,7 @@ function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {
     return { at, removed: 0, lines: replacement(hunk, lines, at) };
   }
   let at = seekLines(texts, old, start, hunk.atEnd);
-  // Some writers repeat the line they seek as the first line of the hunk.
+  // Some models repeat the line of the header as the first line of the hunk.
   if (at < 0 && anchor >= 0) at = seekLines(texts, old, anchor, hunk.atEnd);
   if (at >= 0) return { at, removed: old.length, lines: replacement(hunk, lines, at) };
   const shorter = withoutFinalBlank(hunk);
@@ -47,14 +47,14 @@ function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {
   throw new Fault('tool_failed', `cannot find these lines:\n${old.join('\n')}`);
 }
 
-/** A final empty line of context often stands for the newline that ends the file. */
+/** A final empty context line often stands for the newline at the end of the file. */
 function withoutFinalBlank(hunk: Hunk): Hunk | null {
   const last = hunk.lines.at(-1);
   if (last?.text !== '' || last.kind !== 'keep' || hunk.lines.length === 1) return null;
   return { ...hunk, lines: hunk.lines.slice(0, -1) };
 }
 
-/** Lines of context stay as the file has them, also where they were found leniently. */
+/** Context lines stay as they are in the file, also if they were matched leniently. */
 function replacement(hunk: Hunk, lines: readonly FileLine[], at: number): FileLine[] {
   const result: FileLine[] = [];
   let index = at;

@@ -1,6 +1,6 @@
-/** Finds lines in a file, first as they are written, then more and more leniently. */
+/** Finds lines in a file, first exactly, then increasingly leniently. */
 
-/** From strict to lenient. A lenient match anywhere is worse than a strict match further on. */
+/** From strict to lenient. A later strict match is better than an earlier lenient one. */
 const READINGS: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.trimEnd(),
@@ -8,7 +8,7 @@ const READINGS: readonly ((line: string) => string)[] = [
   (line) => foldLookAlikes(line).trim(),
 ];
 
-/** The first index at or after `from` where `wanted` stands, or -1. `atEnd`: only as the last lines. */
+/** The first index at or after `from` at which `wanted` matches, or -1. `atEnd`: only as the last lines. */
 export function seekLines(
   lines: readonly string[],
   wanted: readonly string[],
@@ -25,7 +25,7 @@ export function seekLines(
   return -1;
 }
 
-/** Characters that models and editors put in the place of plain ones. */
+/** Characters that models and editors substitute for plain ones. */
 export function foldLookAlikes(line: string): string {
   return line
     .replace(/[\u2010-\u2015\u2212]/g, '-')

@@ -10,7 +10,7 @@ const apply = (place: Workshop, text: string) => use(tool, { patch: text }, cont
 const approve = (place: Workshop, text: string, hide: string[] = []) =>
   Promise.resolve(applyPatchTool({ hide }).approval({ patch: text }, { root: place.root }));
 
-test('adds, changes, moves and deletes, and lists what it did', async () => {
+test('adds, changes, moves and deletes, and lists its changes', async () => {
   await using place = await workshop();
   await place.write('change.txt', 'a\nb\n');
   await place.write('move.txt', 'x\n');
@@ -44,7 +44,7 @@ test('adds, changes, moves and deletes, and lists what it did', async () => {
   expect((await readdir(place.root)).sort()).toEqual(['change.txt', 'deep', 'sub']);
 });
 
-test('stops at the first change that fails: what was applied before stays, and the output says so', async () => {
+test('stops at the first failure: earlier changes stay, and the output lists them', async () => {
   await using place = await workshop();
   await place.write('b.txt', 'first\nsecond\n');
   const result = await apply(
@@ -112,7 +112,7 @@ test.each(ESCAPES.map((lines) => [lines]))('never leaves the root: %j', async (l
   await symlink(place.outside, join(place.root, 'folder-link'));
   await symlink(join(place.outside, 'target'), join(place.root, 'file-link'));
   await symlink(join(place.outside, 'escaped'), join(place.root, 'dangling'));
-  // A good change before the bad one is not made either.
+  // A valid change before the invalid one is not made either.
   const text = patch('*** Add File: good', '+x', ...lines);
   const ask = await approve(place, text);
   expect(ask?.kind).toBe('other');
@@ -123,7 +123,7 @@ test.each(ESCAPES.map((lines) => [lines]))('never leaves the root: %j', async (l
   expect((await readdir(place.root)).sort()).toEqual(['dangling', 'file-link', 'folder-link', 'inside']);
 });
 
-test('symlink swap between approval and application is seen', async () => {
+test('a symlink swap between approval and application is detected', async () => {
   await using place = await workshop();
   await place.write('folder/a.txt', 'a\n');
   const text = patch('*** Add File: folder/b.txt', '+x');
@@ -134,7 +134,7 @@ test('symlink swap between approval and application is seen', async () => {
   expect(await readdir(place.outside)).toEqual(['root']);
 });
 
-test('a link that stays inside is followed for a change, and itself deleted', async () => {
+test('a link that stays inside is followed for a change, and deleted itself', async () => {
   await using place = await workshop();
   await place.write('real', 'a\n');
   await symlink('real', join(place.root, 'link'));
@@ -145,7 +145,7 @@ test('a link that stays inside is followed for a change, and itself deleted', as
   expect(await readdir(place.root)).toEqual(['real']);
 });
 
-test('a root that is itself reached through a link works', async () => {
+test('a root that is a link works', async () => {
   await using place = await workshop();
   await symlink(place.root, join(place.outside, 'alias'));
   const root = join(place.outside, 'alias');
@@ -154,7 +154,7 @@ test('a root that is itself reached through a link works', async () => {
   expect((await readdir(place.root)).sort()).toEqual(['a', 'b']);
 });
 
-test('approval shows the patch', async () => {
+test('the approval shows the patch', async () => {
   await using place = await workshop();
   const text = patch('*** Add File: a', '+x', '*** Delete File: b');
   expect(await approve(place, text)).toEqual({
@@ -166,7 +166,7 @@ test('approval shows the patch', async () => {
   });
 });
 
-test('adding and moving onto existing files replaces them, and approval says so', async () => {
+test('adding and moving onto existing files replaces them, and the approval says so', async () => {
   await using place = await workshop();
   for (const name of ['a', 'b', 'c']) await place.write(name, `old ${name}\n`);
   await chmod(join(place.root, 'a'), 0o755);
@@ -184,7 +184,7 @@ test('adding and moving onto existing files replaces them, and approval says so'
   expect((await readdir(place.root)).sort()).toEqual(['a', 'c']);
 });
 
-test('a move onto itself and a file that the patch itself made replace nothing', async () => {
+test('a move onto itself and a file created by the patch replace nothing', async () => {
   await using place = await workshop();
   await place.write('a', 'x\n');
   const text = patch(
@@ -213,7 +213,7 @@ test('an approved patch does not replace a file that appeared after the approval
   expect(await place.read('a')).toBe('precious\n');
 });
 
-test('a file header behind a blank is context where the file has that line', async () => {
+test('an indented file header is context if the file has that line', async () => {
   await using place = await workshop();
   const text = patch('*** Update File: guide', '@@', '-old', '+new', ' *** Delete File: a');
   await place.write('a', 'x\n');
@@ -226,13 +226,13 @@ test('a file header behind a blank is context where the file has that line', asy
   expect(await readdir(place.root)).toEqual(['guide']);
 });
 
-test('a text that is no patch is not asked about: it fails and changes nothing', async () => {
+test('a text that is not a patch needs no approval: it fails and changes nothing', async () => {
   await using place = await workshop();
   expect(await approve(place, 'no patch')).toBeNull();
   expect((await faultOf(apply(place, 'no patch'))).code).toBe('tool_invalid');
 });
 
-test("a patch to git's own folder is more than an edit, and no standing grant covers it", async () => {
+test('a patch to a git folder is more than an edit, and no standing grant covers it', async () => {
   await using place = await workshop();
   await mkdir(join(place.root, '.git'));
   await symlink('.git', join(place.root, 'link'));
@@ -259,7 +259,7 @@ test('the hidden folder is closed', async () => {
   expect(await place.read('.data/key')).toBe('secret\n');
 });
 
-test('abort stops before the next file', async () => {
+test('an abort stops before the next file', async () => {
   await using place = await workshop();
   const context = contextIn(place.root, { signal: AbortSignal.abort() });
   const result = await use(tool, { patch: patch('*** Add File: a', '+x') }, context);

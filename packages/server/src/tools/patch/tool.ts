@@ -1,4 +1,4 @@
-/** Changes files by a patch. */
+/** Changes files with a patch. */
 import { realpath } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
@@ -43,7 +43,7 @@ function ruleSubjects(patch: string): RuleSubjects {
   return literal ? { literal, normalised: literal.map((path) => normalize(path)) } : { literal };
 }
 
-/** The files a patch touches; null where it is none. */
+/** The files a patch touches; null if the text is not a patch. */
 export function patchedPaths(patch: string): string[] | null {
   try {
     return pathsOf(parsePatch(patch));
@@ -53,7 +53,7 @@ export function patchedPaths(patch: string): string[] | null {
   }
 }
 
-/** Null for a text that is no patch: running it changes nothing and tells the model why. */
+/** Null if the text is not a patch: running it changes nothing and returns the reason to the model. */
 export async function askToPatch(patch: string, bounds: Bounds, base: string): Promise<Ask | null> {
   const changes = readable(patch);
   if (!changes) return null;
@@ -66,7 +66,7 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   const replaces = await replacedBy(changes, bounds, base);
   const description = describe(changes, replaces);
   const shown = { command, patch, ...(replaces.length === 0 ? {} : { replaces }) };
-  // What git finds in its own folder it runs: such a patch is more than an edit.
+  // git runs programs named in its own folder: such a patch is more than an edit.
   if (await anyReserved(places, await realpath(bounds.root))) {
     return {
       kind: 'other',
@@ -100,7 +100,7 @@ export async function runPatch(
   };
 }
 
-/** An approved call replaces what its approval showed; one that nobody was asked about, any file. */
+/** An approved call replaces the files that its approval showed; a call without approval may replace any. */
 function replaceable({
   eventsSinceIdle,
   call,
@@ -135,7 +135,7 @@ async function anyReserved(places: readonly Place[], root: string): Promise<bool
   return false;
 }
 
-/** A fault is an answer here; anything else is a bug and goes on. */
+/** A fault is a result here; anything else is a bug and is rethrown. */
 function noneFor(thrown: unknown): null {
   if (thrown instanceof Fault) return null;
   throw thrown;

@@ -1,7 +1,6 @@
 /**
- * A searching process opens files by their paths, and a folder on the way can be swapped for a link while it does. What it finds
- * is therefore only a claim: a match counts if the same line stands in the file as it is reached from here, and that line is
- * what is shown.
+ * A search process opens files by path, and a folder on the way can be swapped for a link meanwhile. So its matches are only
+ * claims: a match counts if the same line is in the file as it is resolved here, and that line is shown.
  */
 import { Fault } from '@parlance/protocol';
 import { type Entry, openToRead, reach } from '../beneath.ts';
@@ -9,14 +8,14 @@ import { isHighSurrogate } from '../cut.ts';
 import { type Bounds, errorCode } from '../paths.ts';
 import type { Match } from './matches.ts';
 
-/** What both searching programs show of a long line at least. */
+/** Minimum that both search programs show of a long line. */
 const COMPARED_CHARACTERS = 100;
 const SHOWN_CHARACTERS = 300;
 const FILE_BYTES = 6_000_000;
 
 export class CheckedLines {
   readonly #bounds: Bounds;
-  /** the file of the last match: matches come file by file */
+  /** the file of the last match: matches are grouped by file */
   #path: string | null = null;
   #lines: readonly string[] = [];
 
@@ -24,7 +23,7 @@ export class CheckedLines {
     this.#bounds = bounds;
   }
 
-  /** "number:text", or null for a match that the file does not have. */
+  /** "number:text", or null if the file does not contain the match. */
   async confirm({ path, line }: Match): Promise<string | null> {
     if (this.#path !== path) {
       this.#lines = await this.#read(path);
@@ -54,7 +53,7 @@ export class CheckedLines {
         await file.close();
       }
     } catch (thrown) {
-      // Gone, swapped or closed to tools by now: then there is no such match.
+      // Removed, swapped or hidden by now: no match.
       if (thrown instanceof Fault || errorCode(thrown) !== undefined) return [];
       throw thrown;
     } finally {
@@ -63,7 +62,7 @@ export class CheckedLines {
   }
 }
 
-/** As ripgrep reads it: by the mark at the beginning of the file. */
+/** Decodes like ripgrep: by the byte order mark. */
 function decoded(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const wide =

@@ -1,4 +1,4 @@
-/** Reads matches from a searching process, and ends it as soon as no more are wanted. */
+/** Reads matches from a search process, and stops it when there are enough. */
 import { Fault } from '@parlance/protocol';
 
 export type SearchCommand = { readonly argv: readonly string[]; readonly folder: string };
@@ -9,7 +9,7 @@ export type Match = {
   readonly line: string;
 };
 
-/** Throws a `Fault` for a pattern that cannot be read, after `timeoutMs`, and when `signal` is aborted. */
+/** Throws a `Fault` for an invalid pattern, after `timeoutMs`, and when `signal` is aborted. */
 export async function* matchesOf(
   { argv, folder }: SearchCommand,
   signal: AbortSignal,

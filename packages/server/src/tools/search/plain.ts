@@ -1,7 +1,7 @@
 /**
- * Searches without ripgrep, as a program of its own: a pattern that takes for ever then only takes a process with it.
+ * Search without ripgrep, as a separate program: a pattern that never terminates then only blocks this process.
  * Arguments: query, "regex" or "text", the folder that paths are relative to, and a path in it. Writes
- * `path NUL line:text` for each match; exits with 2 and one line of error where the pattern cannot be read.
+ * `path NUL line:text` for each match; exits with 2 and one error line if the pattern is invalid.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-/** Searches the text of files. */
+/** Searches the content of files. */
 import { realpath } from 'node:fs/promises';
 import { normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
@@ -27,7 +27,7 @@ const PAGE_MATCHES = 200;
 const TIMEOUT_MS = 30_000;
 
 export type SearchOptions = Guard & {
-  /** where ripgrep is; null: the plain search */
+  /** path of ripgrep; null: the plain search */
   readonly ripgrep: string | null;
 };
 
@@ -92,7 +92,7 @@ const withRipgrep = (
   ],
 });
 
-/** It starts in our own folder: the runtime would load and run what a bunfig.toml in the working folder names. */
+/** Starts in our own folder: the runtime would run the code that a bunfig.toml in the working directory names. */
 const plainly = (root: string, query: string, regex: boolean, start: string): SearchCommand => ({
   folder: import.meta.dir,
   argv: [process.execPath, programIn(import.meta.dir, 'plain'), query, regex ? 'regex' : 'text', root, start],

@@ -28,7 +28,7 @@ function approve(input: object, root = table.root, options = { sandbox, hide: []
 }
 type Options = { sandbox: Sandbox | null; hide: string[] };
 
-test('the table has forty decisions or more', () => {
+test('the table has at least forty decisions', () => {
   expect(decisions.length).toBeGreaterThanOrEqual(40);
 });
 
@@ -67,7 +67,7 @@ test.each([
   }
 });
 
-test('what is asked names the folder and the missing sandbox', async () => {
+test('the approval names the folder and the missing sandbox', async () => {
   const ask = await approve({ command: ['npm', 'test'], workdir: 'sub' }, table.root, {
     sandbox: null,
     hide: [],
@@ -94,7 +94,7 @@ test.each([
   expect(await approve({ command }, place.root)).toEqual(expected);
 });
 
-test('a script that goes on after the patch is a script', async () => {
+test('a script that continues after the patch is a script', async () => {
   const script = `apply_patch <<'EOF'\n${PATCH}\nEOF\nrm -rf .`;
   expect(await approve({ command: ['bash', '-lc', script] })).toMatchObject({ kind: 'command' });
 });
@@ -122,7 +122,7 @@ test.each([
   const command = ['bash', '-lc', script];
   const hide = [join(place.root, '.data')];
   expect(await approve({ command }, place.root, { sandbox: null, hide })).not.toBeNull();
-  // The sandbox empties the folder, and not what the repository has of it.
+  // The sandbox hides the folder, but not its content in the repository's history.
   const inSandbox = await approve({ command }, place.root, { sandbox, hide });
   expect(inSandbox !== null).toBe(script.startsWith('git'));
 });
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test('a line of very many words asks', async () => {
+test('a line with very many words needs approval', async () => {
   expect(await approve({ command: ['cat', ...Array(400).fill('a.ts')] })).toBeNull();
   expect(await approve({ command: ['cat', ...Array(100_000).fill('a.ts')] })).not.toBeNull();
   expect(await approve({ command: ['bash', '-lc', `echo '${'x'.repeat(40_000)}'`] })).toBeNull();

@@ -10,13 +10,13 @@ function cap(text: string, size = 1_000): string {
   return output.text();
 }
 
-/** What the mark says was left out. */
+/** What the marker reports as left out. */
 function leftOut(text: string): { bytes: number; lines: number } {
   const found = /\[… (\d+) bytes \(about (\d+) lines\) left out …\]\n/.exec(text);
   return { bytes: Number(found?.[1]), lines: Number(found?.[2]) };
 }
 
-test('what fits is given whole', () => {
+test('short output is returned whole', () => {
   expect(cap('')).toBe('');
   expect(cap('one\ntwo')).toBe('one\ntwo');
   const full = 'x'.repeat(BYTE_LIMIT);
@@ -25,14 +25,14 @@ test('what fits is given whole', () => {
   expect(cap(lines)).toBe(lines);
 });
 
-test('one byte too many cuts the middle and says how much is missing', () => {
+test('one byte too many cuts the middle and reports the missing amount', () => {
   const text = cap(`head${'x'.repeat(BYTE_LIMIT - 7)}tail`);
   expect(text.startsWith('head')).toBe(true);
   expect(text.endsWith('tail')).toBe(true);
   expect(leftOut(text).bytes).toBe(1);
 });
 
-test('one line too many cuts the middle and says how much is missing', () => {
+test('one line too many cuts the middle and reports the missing amount', () => {
   const all = Array.from({ length: LINE_LIMIT + 1 }, (_, index) => `${index}\n`);
   const text = cap(all.join(''));
   expect(leftOut(text)).toEqual({ bytes: 4, lines: 1 });
@@ -40,7 +40,7 @@ test('one line too many cuts the middle and says how much is missing', () => {
   expect(text).toEndWith('…]\n129\n'.concat(all.slice(130).join('')));
 });
 
-test('the parts that are kept and the part that is left out add up, however the output is cut into chunks', () => {
+test('retained and missing parts add up, however the output is chunked', () => {
   const whole = Array.from({ length: 5_000 }, (_, index) => `line ${index} äöü 😀\n`).join('');
   const expected = cap(whole, whole.length * 4);
   for (const size of [1, 7, 4_096, 5_120, 5_121, 10_240, 70_000]) expect(cap(whole, size)).toBe(expected);
@@ -51,7 +51,7 @@ test('the parts that are kept and the part that is left out add up, however the 
   );
 });
 
-test('unicode cut in half: no character is torn at the cut', () => {
+test('no character is split at the cut', () => {
   for (const character of ['é', '€', '😀']) {
     for (let shift = 0; shift < 4; shift++) {
       const text = cap('x'.repeat(shift) + character.repeat(20_000));
@@ -60,7 +60,7 @@ test('unicode cut in half: no character is torn at the cut', () => {
   }
 });
 
-test('bytes that are not text do no harm', () => {
+test('invalid UTF-8 does no harm', () => {
   const output = new CappedOutput();
   output.push(new Uint8Array(50_000).fill(0x80));
   expect(leftOut(output.text()).bytes).toBeGreaterThan(39_000);

@@ -1,4 +1,4 @@
-/** Collects output of any size in bounded memory: the head and the tail stay, the middle is counted and dropped. */
+/** Collects output of any size in bounded memory: retains head and tail, counts and drops the middle. */
 
 export const BYTE_LIMIT = 10 * 1024;
 export const LINE_LIMIT = 256;
@@ -34,7 +34,7 @@ export class CappedOutput {
     this.#total += rest.length;
   }
 
-  /** The output, or its head and tail with a line between them that says how much is missing. */
+  /** The output, or its head and tail with a line between them that reports the missing amount. */
   text(): string {
     const lines = this.#newlines + (this.#last === NEWLINE ? 0 : 1);
     const whole = this.#total <= BYTE_LIMIT;
@@ -49,7 +49,7 @@ export class CappedOutput {
     return `${before}${gap}[… ${bytes} bytes (about ${leftOut} lines) left out …]\n${decode(tail)}`;
   }
 
-  /** The bytes that are still here, in order: all of them, or head and tail. */
+  /** The retained bytes in order: all of them, or head and tail. */
   #kept(): Uint8Array {
     if (this.#total <= HALF_BYTES) return this.#head.subarray(0, this.#total);
     const after = this.#total - HALF_BYTES;
@@ -89,7 +89,7 @@ function lastLines(bytes: Uint8Array, limit: number): Uint8Array {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Drops the beginning of a character whose end is missing. */
+/** Drops an incomplete character at the end. */
 function trimEndToCharacter(bytes: Uint8Array): Uint8Array {
   let lead = bytes.length - 1;
   while (lead > bytes.length - 4 && isContinuation(bytes[lead])) lead--;
@@ -98,7 +98,7 @@ function trimEndToCharacter(bytes: Uint8Array): Uint8Array {
   return lead + length > bytes.length ? bytes.subarray(0, lead) : bytes;
 }
 
-/** Drops the end of a character whose beginning is missing. */
+/** Drops an incomplete character at the beginning. */
 function trimStartToCharacter(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < 3 && isContinuation(bytes[start])) start++;

@@ -1,4 +1,4 @@
-/** The environment of a command: named variables only, so that no key of the server reaches it. */
+/** Environment of a command: an allowlist, so that no key of the server reaches it. */
 import { delimiter, isAbsolute } from 'node:path';
 import { contains } from '../paths.ts';
 import { targetOf } from './links.ts';
@@ -7,7 +7,7 @@ const PASSED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'],
 ];
 
-/** git runs what a repository names as its file monitor, even for `git status`; these outrank the repository. */
+/** git runs the file monitor that a repository names, even for `git status`; these override the repository. */
 const GIT = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',
@@ -15,7 +15,7 @@ const GIT = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-/** Programs are found nowhere in the working directory, where whoever edits files could put one. */
+/** PATH without entries in the working directory, where an editing tool could put a program. */
 export function unaskedEnvironment(
   own: Record<string, string | undefined>,
   root: string,

@@ -1,8 +1,8 @@
-/** Which uses of find only list. */
+/** Recognises uses of find that only list. */
 import { linksStayInside } from './links.ts';
 import { allOpen, foldersOf, type Rule } from './rule.ts';
 
-/** Tests and actions that take no word after them. Not here, since they run or write: -exec, -ok, -delete, -fprint, -fls. */
+/** Tests and actions without an argument. Excluded because they run or write: -exec, -ok, -delete, -fprint, -fls. */
 const ALONE = new Set([
   ...['-depth', '-d', '-mount', '-xdev', '-noleaf', '-daystart', '-ignore_readdir_race', '-warn', '-nowarn'],
   ...['-empty', '-readable', '-writable', '-executable', '-true', '-false', '-nouser', '-nogroup'],
@@ -38,7 +38,7 @@ const WITH_VALUE = new Set([
   ...['-mtime', '-atime', '-ctime', '-mmin', '-amin', '-cmin', '-used', '-maxdepth', '-mindepth', '-printf'],
   ...['-fstype', '-newermt'],
 ]);
-/** They compare with a file. */
+/** Tests that compare with a file. */
 const WITH_FILE = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
 
 export const findRule: Rule = async (words, place) => {

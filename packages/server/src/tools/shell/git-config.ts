@@ -1,9 +1,9 @@
-/** The part of a repository's configuration that makes git run nothing. */
+/** Configuration of a repository that makes git run nothing. */
 
-/** [key, value]; keys as git lists them, a value of null for a key without one. */
+/** [key, value]; keys as git lists them, null for a key without a value. */
 export type Pair = readonly [key: string, value: string | null];
 
-/** Keys by their section and name, whatever the subsection. None of them names a program, a file or another folder. */
+/** Keys by section and name, whatever the subsection. None of them names a program, a file or another folder. */
 const HARMLESS = new Set([
   ...[
     'core.repositoryformatversion',
@@ -33,7 +33,7 @@ const HARMLESS = new Set([
   ...['extensions.objectformat', 'extensions.refstorage', 'extensions.worktreeconfig', 'gc.auto', 'color.ui'],
 ]);
 
-/** Keys that hold addresses; `ext::` and options would run a program. */
+/** Keys with addresses; `ext::` and options would run a program. */
 const ADDRESSES = new Set(['remote.url', 'remote.pushurl', 'submodule.url']);
 
 const isHarmless = ([key, value]: Pair): boolean => {
@@ -42,13 +42,13 @@ const isHarmless = ([key, value]: Pair): boolean => {
   return !ADDRESSES.has(name) || (value !== null && !value.includes('::') && !value.startsWith('-'));
 };
 
-/** The pairs that are not harmless, without those that were there before. */
+/** The pairs that are not harmless, except those that existed before. */
 export function harmful(pairs: readonly Pair[], before: readonly Pair[]): Pair[] {
   const trusted = new Set(before.map((pair) => JSON.stringify(pair)));
   return pairs.filter((pair) => !isHarmless(pair) && !trusted.has(JSON.stringify(pair)));
 }
 
-/** Null for a text that is no configuration, and if there is no git to read it. Includes are listed and not followed; nothing is run. */
+/** Null if the text is not a configuration, or there is no git to read it. Includes are listed and not followed; nothing is run. */
 export async function parseConfig(text: Uint8Array): Promise<Pair[] | null> {
   if (!Bun.which('git')) return null;
   const git = Bun.spawn(['git', 'config', '--file', '-', '--no-includes', '-z', '--list'], {

@@ -64,7 +64,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       );
     });
 
-    test('asks if a tracked folder became a link', async () => {
+    test('needs approval if a tracked folder became a link', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       await place.write('folder/secret', 'mine\n');
@@ -89,7 +89,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await output(place, 'git diff')).toBeNull();
     });
 
-    test('asks for an index that is cut, is a folder, or says another length', async () => {
+    test('needs approval if the index is truncated, is a folder, or has a wrong length', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       const index = await indexIn(place);
@@ -122,7 +122,7 @@ for (const sandbox of found ? [null, found] : [null]) {
         expect(await run('git', ...words)).toBeNull();
     });
 
-    test('a file that changed as the index was written is shown: the copy has the time of the index', async () => {
+    test('a file changed in the same second as the index is shown: the copy has the time of the index', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       const then = new Date('2020-01-01');

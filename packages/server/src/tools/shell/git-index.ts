@@ -1,19 +1,19 @@
-/** The names in the index of a repository. Git reads the files that they lead to, and does not check names that it did not write itself. */
+/** Reads the names in the index of a repository. Git reads the files that they name, and does not validate names that it did not write. */
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { contains } from '../paths.ts';
 import type { Scope } from './links.ts';
 
 const HEADER_BYTES = 12;
-/** Up to the flags: times, numbers and the id of the content. */
+/** Size up to the flags: times, numbers and the object id. */
 const ENTRY_BYTES = 60;
 const CHECKSUM_BYTES = 20;
 const EXTENDED = 0x4000;
 const NAME_LENGTH = 0xfff;
 
 /**
- * Null if the index is not of version 2 or 3, not whole, or needs more than itself to be read: a shared index, or folders in
- * place of their files.
+ * Null if the index is not of version 2 or 3, is incomplete, or needs other files: a shared index, or sparse directory
+ * entries.
  */
 export function namesInIndex(index: Buffer): string[] | null {
   const end = index.length - CHECKSUM_BYTES;
@@ -30,7 +30,7 @@ export function namesInIndex(index: Buffer): string[] | null {
     const start = at + ENTRY_BYTES + (isExtended ? 4 : 2);
     const nul = index.indexOf(0, start);
     const length = nul - start;
-    // Git goes by the length, where it fits, and would see another entry next.
+    // Git uses the length if it fits, and would see another entry next.
     if (nul < 0 || (flags & NAME_LENGTH) !== Math.min(length, NAME_LENGTH)) return null;
     names.push(index.toString('utf8', start, nul));
     at += (start - at + length + 8) & ~7;
@@ -38,7 +38,7 @@ export function namesInIndex(index: Buffer): string[] | null {
   return at <= end && extensionsAreOptional(index.subarray(at, end)) ? names : null;
 }
 
-/** Git says so with a capital letter. */
+/** Extensions with a capital letter are optional. */
 function extensionsAreOptional(bytes: Buffer): boolean {
   let at = 0;
   while (at < bytes.length) {
@@ -48,7 +48,7 @@ function extensionsAreOptional(bytes: Buffer): boolean {
   return at === bytes.length;
 }
 
-/** Whether every name leads to a file of the root that is open, and none through a link. */
+/** Whether every name is a visible file of the root, and none leads through a link. */
 export function indexStaysInside(index: Buffer, { root, secrets }: Scope): boolean {
   const names = namesInIndex(index);
   if (!names) return false;
@@ -69,7 +69,7 @@ export function indexStaysInside(index: Buffer, { root, secrets }: Scope): boole
 
 const folderOf = (name: string): string => name.slice(0, Math.max(name.lastIndexOf('/'), 0));
 
-/** Empty, `.`, `..` or `.git`, in any place. */
+/** Any segment that is empty, `.`, `..` or `.git`. */
 const ODD_PART = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
 
 /** A name that is not UTF-8 cannot be compared. */

@@ -1,7 +1,7 @@
 /**
- * The repository of the working directory as unasked commands see it: its history, index and files, under a
- * configuration that we write. Git takes the programs it runs (external diffs, filters, hooks, monitors, signature
- * checks, helpers of remotes) from configuration alone, so none is left, whatever the repository holds.
+ * The repository of the working directory as unapproved commands see it: its history, index and files, under a
+ * configuration that we write. Git takes the programs it runs (external diffs, filters, hooks, monitors, signature checks,
+ * remote helpers) only from configuration, so none is left, whatever the repository contains.
  */
 import { lstatSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -15,15 +15,15 @@ import { linksStayInside, type Scope } from './links.ts';
 const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
 const MOST_BYTES = 1_000_000;
 const MOST_INDEX_BYTES = 64_000_000;
-/** Written anew, or left out: they name programs, other folders, or what only another command needs. */
+/** Rewritten or left out: they name programs, other folders, or belong to other commands. */
 const NOT_SHOWN = new Set([
   ...['HEAD', 'config', 'config.worktree', 'hooks', 'info', 'commondir', 'gitdir', 'modules', 'worktrees'],
   ...['index', 'remotes', 'branches', 'lfs'],
 ]);
 
 /**
- * `root/.git` is a folder of its own with all of the repository in it: neither a file nor a link, nothing shared with
- * another repository, no link and no name in the index that leads out, and of the common format.
+ * Whether `root/.git` is a complete folder: neither a file nor a link, nothing shared with another repository, no link and
+ * no index entry that leads outside, and in the common format.
  */
 export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   const git = join(scope.root, '.git');
@@ -33,7 +33,7 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   if (await entryOf(join(git, 'commondir'))) return false;
   if (await entryOf(join(git, 'objects/info/alternates'))) return false;
   if (!HEAD.test((await textOf(join(git, 'HEAD'))) ?? '')) return false;
-  // The stored form differs, and git would have to be told so.
+  // The stored form differs, and git would need an option for it.
   if (/objectformat|refstorage/i.test((await textOf(join(git, 'config'))) ?? 'objectformat')) return false;
   const shown = await shownIn(git);
   if (shown.some((entry) => entry.isSymbolicLink())) return false;
@@ -47,7 +47,7 @@ const shownIn = async (git: string) =>
 
 type Index = { readonly bytes: Buffer; readonly changed: Date } | 'none';
 
-/** Null if it names what git must not read. */
+/** Null if it names a file that git must not read. */
 async function indexOf(git: string, scope: Scope): Promise<Index | null> {
   const path = join(git, 'index');
   const entry = await entryOf(path);
@@ -64,8 +64,8 @@ export type GitView = {
 };
 
 /**
- * Throws a `Fault` if the repository is not plain any more. `close` removes the view.
- * @param path where git is looked for, as in the variable PATH
+ * Throws a `Fault` if the repository is no longer plain. `close` removes the view.
+ * @param path search path for git, as in the variable PATH
  */
 export async function openGitView(scope: Scope, path: string): Promise<GitView> {
   const git = join(scope.root, '.git');
@@ -88,7 +88,7 @@ export async function openGitView(scope: Scope, path: string): Promise<GitView> 
   return { folder, environment: gitEnvironment(folder, scope.root), close };
 }
 
-/** A copy, so that git reads the names that were checked. Git compares its time with those of the files. */
+/** A copy, so that git reads the checked names. Git compares its time with those of the files. */
 async function writeIndex(path: string, { bytes, changed }: Exclude<Index, 'none'>): Promise<void> {
   await writeFile(path, bytes);
   await utimes(path, changed, changed);
@@ -104,7 +104,7 @@ async function linkTo(git: string, folder: string): Promise<void> {
   if ((await entryOf(exclude))?.isFile()) await symlink(exclude, join(folder, 'info/exclude'));
 }
 
-/** A second line of defence: these hold even for a git that finds another repository. */
+/** Second line of defence: these apply even if git finds another repository. */
 const OFF: Record<string, string> = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',
@@ -139,14 +139,14 @@ const gitEnvironment = (folder: string, root: string): Record<string, string> =>
   ),
 });
 
-/** What may be taken over: how files are compared, and which branch follows which. None of it names a program. */
+/** Settings that are copied: how files are compared, and which branch tracks which. None of them names a program. */
 const KEPT = [
   { key: /^core\.(filemode|ignorecase|symlinks|autocrlf|eol|precomposeunicode|quotepath)$/, value: /^\w*$/ },
   { key: /^branch\.[^\n]+\.(remote|merge)$/, value: /^[^\p{Cc}]*$/u },
   { key: /^remote\.[^\n]+\.fetch$/, value: /^[^\p{Cc}]*$/u },
 ];
 
-/** Our configuration; null if the repository's own cannot be read. Files that it includes are not. */
+/** Our configuration; null if the repository's own cannot be read. Includes are not followed. */
 async function settingsOf(config: string, path: string): Promise<string | null> {
   if ((await textOf(config)) === null) return null;
   const listing = Bun.spawn(['git', 'config', '--file', config, '--no-includes', '--null', '--list'], {
@@ -179,7 +179,7 @@ const entryOf = (path: string) =>
     throw thrown;
   });
 
-/** Of a regular file of a sensible size. */
+/** Only for a regular file of a reasonable size. */
 async function textOf(path: string): Promise<string | null> {
   const entry = await entryOf(path);
   return entry?.isFile() && entry.size <= MOST_BYTES ? readFile(path, 'utf8') : null;

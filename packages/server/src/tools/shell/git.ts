@@ -1,4 +1,4 @@
-/** Which uses of git only read, and the options that keep those from running programs. */
+/** Recognises read-only uses of git, and the options that prevent them from running programs. */
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repositoryIsPlain } from './git-view.ts';
@@ -6,7 +6,7 @@ import { allOpen, mayMeetSecrets, type Place, type Rule } from './rule.ts';
 
 const names = (list: string): string => list.trim().split(/\s+/).join('|');
 
-/** Exact names: git would take any unambiguous beginning of one. */
+/** Exact names: git would accept any unambiguous prefix. */
 const STATUS = new RegExp(
   `^(-[sbz]+|-u(no|normal|all)?|--(${names(`
     short branch long porcelain(=v?[12])? null untracked-files(=\\w+)? ignored(=\\w+)? column(=.*)? no-column
@@ -15,8 +15,8 @@ const STATUS = new RegExp(
 );
 
 /**
- * Options that need a value, which may be the next word: they take it whatever it is, `--` and other options included.
- * An option that is wrongly among those with an optional value would hide the words after it from `onlyReads`.
+ * Options that need a value, which may be the next word: they consume it whatever it is, `--` and other options included.
+ * An option listed here by mistake as optional would hide the words after it from `onlyReads`.
  */
 const HISTORY_VALUES = names(`
   decorate-refs glob exclude max-count skip since after until before author committer grep date format unified
@@ -26,7 +26,7 @@ const HISTORY_VALUES = names(`
 const BRANCH_VALUES = names('contains no-contains merged no-merged points-at sort format');
 const NEEDS_VALUE = new RegExp(`^(-[nSGL]|--(${HISTORY_VALUES}|${BRANCH_VALUES}))$`);
 
-/** `log`, `diff` and `show`. Not here: what writes a file, runs a program, merges or enters submodules. */
+/** `log`, `diff` and `show`. Excluded: options that write a file, run a program, merge or enter submodules. */
 const HISTORY = new RegExp(
   `^(-\\d+|-[pusbwazRrtmcqiEFPgW]|-n\\d*|-U\\d+|-[MCBD][\\d%/]*|-[SG].*|-l\\d+|-L.*|--(${names(`
     patch no-patch stat(=.*)? shortstat numstat compact-summary dirstat(=.*)? summary raw name-only name-status
@@ -46,16 +46,16 @@ const HISTORY = new RegExp(
   `)}|(${HISTORY_VALUES})(=.*)?))$`,
 );
 
-/** `git branch` creates, moves and deletes by default, so only what is known to list is let through. */
+/** `git branch` creates, moves and deletes by default, so only known listing options are allowed. */
 const BRANCH = new RegExp(
   `^(-[avrlqi]+|--(${names(`
     all remotes verbose list show-current no-color no-column ignore-case abbrev(=.*)? color(=.*)? column(=.*)?
   `)}|(${BRANCH_VALUES})(=.*)?))$`,
 );
-/** With one of these, the words that follow are patterns or commits, not a new branch. */
+/** With one of these, the following words are patterns or commits, not a new branch. */
 const LISTING_MODES = /^--(list|contains|no-contains|merged|no-merged|points-at)(=.*)?$/;
 
-/** Programs that the files of a repository may ask for, off, and its submodules left alone. */
+/** Disables programs that a repository's files may request, and ignores submodules. */
 const READS_HISTORY = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 const SUBCOMMANDS: Record<string, { readonly options: RegExp; readonly added: readonly string[] }> = {
   status: { options: STATUS, added: ['--ignore-submodules=all'] },
@@ -65,7 +65,7 @@ const SUBCOMMANDS: Record<string, { readonly options: RegExp; readonly added: re
   branch: { options: BRANCH, added: [] },
 };
 
-/** An option before the subcommand can redirect everything, so only one passes. */
+/** An option before the subcommand can redirect everything, so only one is allowed. */
 export const gitRule: Rule = async (words, place) => {
   const before = words[0] === '--no-pager' ? words.slice(0, 1) : [];
   const [subcommand = '', ...rest] = words.slice(before.length);
@@ -85,7 +85,7 @@ export const gitRule: Rule = async (words, place) => {
 const isDashed = (word: string): boolean => word.startsWith('-');
 
 function onlyReads(subcommand: string, words: readonly string[], known: RegExp): boolean {
-  // A format can have signatures checked, which runs a program.
+  // A format can request signature checks, which run a program.
   if (words.some((word) => word.includes('%G') || word.includes('signature'))) return false;
   // No value begins with a dash, so the first `--` is where git ends the options too.
   const end = words.indexOf('--');
@@ -98,7 +98,7 @@ function onlyReads(subcommand: string, words: readonly string[], known: RegExp):
   return options.length === words.length || options.some((option) => LISTING_MODES.test(option));
 }
 
-/** The folder belongs to another repository than the root: the command means that one. */
+/** Whether the folder belongs to another repository than the root. */
 function isNested({ cwd, scope: { root } }: Place): boolean {
   for (let folder = cwd; folder !== root; folder = dirname(folder)) {
     const has = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;

@@ -1,4 +1,4 @@
-/** Names of files for a pattern, found before the command runs: what it is given is what was judged. */
+/** Expands file patterns before the command runs, so that it gets exactly the checked names. */
 import { readdir } from 'node:fs/promises';
 import { isOpen, type Scope, targetOf } from './links.ts';
 import type { Word } from './script.ts';
@@ -10,8 +10,8 @@ type Segment = { readonly literal: string; readonly tokens: readonly Token[] | n
 const MOST_NAMES = 2_000;
 
 /**
- * The words that a shell would put in place of `word` in the real folder `cwd`; the word itself if nothing fits. Null
- * if that would list a folder out of scope, or is more than is worth judging.
+ * The words that a shell would substitute for `word` in the real folder `cwd`; the word itself if nothing matches. Null if
+ * that would list a folder out of scope, or exceed the limit.
  */
 export async function expandGlob(word: Word, cwd: string, scope: Scope): Promise<readonly string[] | null> {
   if (!word.glob) return [word.text];
@@ -77,7 +77,7 @@ function segmentsOf(pattern: string): Segment[] | null {
       continue;
     }
     special = true;
-    // A placeholder, so that only a dot that was written counts as a leading one.
+    // A placeholder, so that only a literal dot counts as a leading one.
     literal += '*';
   }
   end();
@@ -95,7 +95,7 @@ function inSet(character: string, characters: string): boolean {
   return false;
 }
 
-/** Goes back to the last star only, so that it takes no longer than name × pattern. */
+/** Backtracks to the last star only, so that it takes at most name × pattern steps. */
 function fits(name: string, tokens: readonly Token[]): boolean {
   let [at, token] = [0, 0];
   let star: { token: number; at: number } | null = null;

@@ -1,13 +1,13 @@
 /**
- * What a standing grant covers: for each program and subcommand the options that may be used with it and what its other
- * words may be. An option that is missing here, or abbreviated, is not covered.
+ * What a standing grant covers: for each program and subcommand the allowed options and operands. An option that is missing
+ * here, or abbreviated, is not covered.
  */
 import { type OptionTable, optionTable } from './options.ts';
 
 export type Operands =
-  /** there may be none */
+  /** no operands */
   | 'none'
-  /** words that name no file */
+  /** words that are not file names */
   | 'text'
   /** words that begin with a plus sign */
   | 'format'
@@ -15,19 +15,19 @@ export type Operands =
   | 'paths'
   /** files inside the working directory, no folders */
   | 'files'
-  /** files to copy, and a file or folder to copy them to */
+  /** files to copy, and a target file or folder */
   | 'copies'
   /** commits, branches and tags, or paths inside the working directory */
   | 'refs'
-  /** a remote by its name, which the grant names too, then branches */
+  /** a remote by name, which is part of the grant, then branches */
   | 'remote'
-  /** a word that the grant names too, then commits */
+  /** a word that is part of the grant, then commits */
   | 'verb'
-  /** packages: the grant is for these words alone */
+  /** packages: the grant covers only these words */
   | 'packages'
   /** Go packages inside the working directory */
   | 'folders'
-  /** a script, which the grant names too */
+  /** a script, which is part of the grant */
   | 'script';
 
 export type Covered = { readonly options: OptionTable; readonly operands: Operands; readonly most?: number };
@@ -123,13 +123,13 @@ export const SUBCOMMANDS: ReadonlyMap<string, ReadonlyMap<string, Covered>> = ne
   ],
 ]);
 
-/** The words that may follow these, and nothing else may. */
+/** Only these words may follow. */
 export const VERBS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['git stash', new Set(['push', 'pop', 'apply', 'list', 'show'])],
   ['go mod', new Set(['tidy', 'download', 'verify', 'graph'])],
 ]);
 
-/** Programs that run no other program and destroy nothing they did not make. */
+/** Programs that run no other program and destroy nothing they did not create. */
 export const PLAIN = table({
   basename: covered('text', '-a -z', '-s'),
   cmp: covered('files', '-s -l -b', '-n'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { workshop } from '../testing.ts';
 import { grantFor } from './grant.ts';
 
-/** A root with files, folders and links that lead out of it, beside a folder that is not in it. */
+/** A root with files, folders and links that lead out of it, and a folder beside it. */
 async function place() {
   const shop = await workshop();
   const { root } = shop;
@@ -64,7 +64,7 @@ describe('an option that carries code, or an abbreviation of one, is not covered
   });
 });
 
-describe('what a grant does not name is not covered', () => {
+describe('words outside of the grant are not covered', () => {
   test.each([
     ['git fetch ext::sh', undefined],
     ['git fetch https://example.com/x', undefined],
@@ -102,7 +102,7 @@ describe('what a grant does not name is not covered', () => {
   });
 });
 
-describe('plain programs are covered inside the working directory alone', () => {
+describe('plain programs are covered only inside the working directory', () => {
   test.each([
     'cp a.txt /tmp/x',
     'cp /etc/passwd .',

@@ -1,6 +1,6 @@
 /**
- * What "always" would allow from now on: the program and its subcommand with options that are known to run nothing else,
- * and with paths inside the working directory. Any other command can be allowed by its exact words, or only once.
+ * What "always" allows from now on: the program and subcommand with options that are known to run nothing else, and with
+ * paths inside the working directory. Any other command can be allowed by its exact words, or only once.
  */
 import { basename, join, relative, sep } from 'node:path';
 import { changesGitFolder, isReservedName } from '../git-folder.ts';
@@ -9,10 +9,10 @@ import { type Covered, PLAIN, SUBCOMMANDS, VERBS } from './grant-table.ts';
 import { type Scope, targetOf } from './links.ts';
 import { isOption, optionLength } from './options.ts';
 
-/** Where the command would run: links are resolved in all of it. */
+/** Where the command would run, with all links resolved. */
 export type GrantPlace = { readonly scope: Scope; readonly workdir: string };
 
-/** Shells, interpreters, wrappers, remote shells, and programs that destroy: a grant would cover anything. */
+/** Shells, interpreters, wrappers, remote shells and destructive programs: a grant would cover anything. */
 const NEVER = new Set([
   ...['bash', 'sh', 'zsh', 'dash', 'ksh', 'fish', 'csh', 'tcsh', 'pwsh', 'busybox', 'eval', 'exec', 'source'],
   ...[
@@ -66,13 +66,13 @@ const NEVER = new Set([
 /** The key of the standing grant for a command; undefined if it can be allowed only once. */
 export async function grantFor(argv: readonly string[], place: GrantPlace): Promise<string | undefined> {
   const [program, ...words] = argv;
-  // A path names whatever lies there next time.
+  // A path may name another program next time.
   if (!program || /[/\\]/.test(program) || NEVER.has(program.replace(/[\d.]+$/, ''))) return undefined;
   const command = grantedCommand(program, words, place);
   if (command === null || !contains(place.scope.root, place.workdir)) return undefined;
   const writes = PLAIN.has(program) || (program === 'git' && words[0] === 'mv');
   if (writes && (await reachesGit(words, place))) return undefined;
-  // What a program does depends on the folder it runs in: the grant is for that one.
+  // The effect of a program depends on its folder: the grant is for that one.
   const where = relative(place.scope.root, place.workdir);
   return `shell:${command}${where === '' ? '' : ` in ${quote(where)}`}`;
 }
@@ -87,7 +87,7 @@ function grantedCommand(program: string, words: readonly string[], place: GrantP
     return known ? coveredCommand(`${program} ${subcommand}`, known, rest, place) : null;
   }
   const exact = [program, ...words].map(quote).join(' ');
-  // An option or an assignment could bring in other rules.
+  // An option or an assignment could change what the command does.
   return program !== 'make' || words.every((word) => /^\w[\w.-]*$/.test(word)) ? exact : null;
 }
 
@@ -138,9 +138,9 @@ function coveredCommand(
 }
 
 const REF = /^(?!-)[\w@^~{}./-]+$/;
-/** No address, and no path: git takes a name that is no remote for a folder, hence the grant names it. */
+/** Neither an address nor a path. Git takes an unknown remote for a folder, so the grant names it. */
 const REMOTE = /^\w[\w.-]*$/;
-/** A plus sign would force it, a colon name or delete another branch. */
+/** A plus sign would force, a colon could name or delete another branch. */
 const BRANCH = /^\w[\w./-]*$/;
 const STASH = /^stash@\{\d+\}$/;
 const PACKAGE = /^(@[\w.-]+\/)?\w[\w.-]*(@[\w.^~-]+)?$/;
@@ -148,7 +148,7 @@ const SCRIPT = /^\w[\w:.-]*$/;
 
 const quotedLine = (word: string, at: number): string => (at === 0 ? word : quote(word));
 
-/** The words that are no options; null if there is an option that is not covered. */
+/** The operands; null if there is an option that is not covered. */
 function operandsOf(words: readonly string[], { options }: Covered): readonly string[] | null {
   const operands: string[] = [];
   for (let at = 0; at < words.length; ) {
@@ -164,14 +164,14 @@ function operandsOf(words: readonly string[], { options }: Covered): readonly st
 
 function isInside(path: string, { scope, workdir }: GrantPlace): boolean {
   const target = targetOf(workdir, path);
-  // A colon begins a pattern of git, which may lead to the top of its repository.
+  // A colon begins a git pathspec, which may lead to the top of its repository.
   if (target.kind === 'unclear' || path === '' || path.startsWith(':')) return false;
   const closed = scope.hide.some((hidden) => contains(hidden, target.path) || contains(target.path, hidden));
   const reserved = relative(scope.root, target.path).split(sep).some(isReservedName);
   return contains(scope.root, target.path) && !closed && !reserved;
 }
 
-/** What stands in a folder of git is run, and a folder becomes one by the names in it. */
+/** Programs named in a git folder are run, and a folder becomes one by the names in it. */
 async function reachesGit(words: readonly string[], { scope, workdir }: GrantPlace): Promise<boolean> {
   const to = words.at(-1) ?? '';
   const copies =
@@ -187,7 +187,7 @@ async function reachesGit(words: readonly string[], { scope, workdir }: GrantPla
 const isFolder = (path: string, { workdir }: GrantPlace): boolean =>
   targetOf(workdir, path).kind === 'folder';
 
-/** A copy into a folder is written through a link that has the name of the file there. */
+/** A copy into a folder is written through a link with the file's name there. */
 function copiesInside(operands: readonly string[], place: GrantPlace): boolean {
   const sources = operands.slice(0, -1);
   const to = operands.at(-1);
@@ -195,6 +195,6 @@ function copiesInside(operands: readonly string[], place: GrantPlace): boolean {
   return !isFolder(to, place) || sources.every((source) => isInside(join(to, basename(source)), place));
 }
 
-/** A word as a shell would need it written, for people to read. */
+/** A word quoted for a shell, for display. */
 export const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

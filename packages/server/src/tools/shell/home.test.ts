@@ -7,7 +7,7 @@ import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 
 const sandbox = await findSandbox();
-// In CI the sandbox must be there: a skipped attempt proves nothing.
+// In CI the sandbox must be available: a skipped attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 const before = { HOME: process.env.HOME, PATH: process.env.PATH };
 
@@ -15,7 +15,7 @@ afterEach(() => {
   Object.assign(process.env, before);
 });
 
-/** Not below /tmp, which the sandbox empties for everybody. The working directory is in the home. */
+/** Not below /tmp, which the sandbox always empties. The working directory is in the home. */
 async function home() {
   const path = await realpath(await mkdtemp('/var/tmp/parlance-home-'));
   const root = join(path, 'projects/mine');
@@ -36,7 +36,7 @@ async function run(root: string, script: string, approved = false): Promise<stri
 describe.skipIf(skipped)('HOME in the sandbox', () => {
   const LOOK = 'cat ~/.ssh/id_ed25519 "$HOME/.netrc"; ls -A ~';
 
-  test('is empty for a command that nobody approved, but for the working directory in it', async () => {
+  test('is empty for an unapproved command, except for the working directory', async () => {
     await using place = await home();
     const output = await run(place.root, `${LOOK}; cat a.txt; echo b > b.txt`);
     expect(output).not.toMatch(/private key|password|netrc$/m);
@@ -44,18 +44,18 @@ describe.skipIf(skipped)('HOME in the sandbox', () => {
     expect(await Bun.file(join(place.root, 'b.txt')).text()).toBe('b\n');
   });
 
-  test('can be written, and nothing of it stays', async () => {
+  test('is writable, and nothing written there remains', async () => {
     await using place = await home();
     expect(await run(place.root, 'mkdir -p ~/.cache && echo x > ~/.cache/x && cat ~/.cache/x')).toBe('x\n');
     expect(await Bun.file(join(place.path, '.cache/x')).exists()).toBe(false);
   });
 
-  test('is there for a command that somebody approved', async () => {
+  test('is visible to an approved command', async () => {
     await using place = await home();
     expect(await run(place.root, LOOK, true)).toMatch(/private key.*password/s);
   });
 
-  test('still holds the programs of PATH and what they load, and nothing else', async () => {
+  test('still contains the programs of PATH and what they load, and nothing else', async () => {
     await using place = await home();
     const program = join(place.path, '.tool/bin/greet');
     await Bun.write(program, '#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n');
@@ -72,7 +72,7 @@ describe.skipIf(skipped)('HOME in the sandbox', () => {
     );
   });
 
-  test('shows of a folder that a link in PATH leads to the program alone, and no file that is none', async () => {
+  test('shows only the program that a link in PATH leads to, and no other file', async () => {
     await using place = await home();
     await Bun.write(join(place.path, '.ssh/helper'), '#!/bin/sh\necho helped\n');
     await chmod(join(place.path, '.ssh/helper'), 0o755);
@@ -85,7 +85,7 @@ describe.skipIf(skipped)('HOME in the sandbox', () => {
     expect(output).toMatch(/^helped\nhelper\n(cat: .*No such file or directory\n){2}$/);
   });
 
-  test('is left alone if the system or the working directory is in the way', async () => {
+  test('is not hidden if it contains the system or lies in the working directory', async () => {
     await using place = await home();
     process.env.HOME = '/';
     expect(await run(place.root, 'cat a.txt; ls /usr/bin | head -1')).toMatch(/^a\S+\n$/);
@@ -96,7 +96,7 @@ describe.skipIf(skipped)('HOME in the sandbox', () => {
   });
 });
 
-test('no home is hidden that holds the system or lies in the working directory', () => {
+test('a home that contains the system or lies in the working directory is not hidden', () => {
   expect(hiddenHomes({ HOME: '/usr' }, '/work')).not.toContain('/usr');
   expect(hiddenHomes({ HOME: '/' }, '/work')).not.toContain('/');
   expect(hiddenHomes({ HOME: '/work/home' }, '/work')).not.toContain('/work/home');

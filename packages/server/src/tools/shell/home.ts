@@ -1,28 +1,28 @@
-/** Home folders hold keys and tokens: a command that nobody approved finds them empty, but for programs. */
+/** Home folders contain keys and tokens: unapproved commands see them empty, except for programs. */
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { realpathOr } from '../guard.ts';
 import { contains } from '../paths.ts';
 
-/** Beside a folder of programs these hold what the programs load. None is a place for keys. */
+/** Siblings of a program folder with what the programs load. None is a place for keys. */
 const CODE = new Set([
   ...['bin', 'shims', 'lib', 'lib64', 'libexec', 'include', 'versions', 'version', 'installs', 'toolchains'],
   ...['tools', 'plugins'],
 ]);
-/** A home that holds one of these cannot be hidden: nothing would run. */
+/** A home that contains one of these cannot be hidden: nothing would run. */
 const SYSTEM = ['/usr', '/etc', '/bin', '/lib'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The home folders of this process, real paths, without those that hold the working directory's own files or the system. */
+/** The home folders of this process as real paths, except those that contain the system or lie in the working directory. */
 export function hiddenHomes(environment: Environment, root: string): string[] {
   const named = [environment.HOME, homeOfAccount()].filter((path) => path !== undefined && path !== '');
   const homes = new Set(named.map((path) => realpathOr(resolve(path ?? '/'))));
   return [...homes].filter((home) => !contains(root, home) && !SYSTEM.some((path) => contains(home, path)));
 }
 
-/** Mounts for bubblewrap. Those of the working directory, which may lie in a home, come after them. */
+/** Mounts for bubblewrap. Those of the working directory, which may be in a home, come after them. */
 export function homeMounts(homes: readonly string[], path: string): string[] {
   const present = homes.filter((home) => realpathOr(home) === home && isFolder(home));
   const programs = programsIn(present, path);
@@ -32,7 +32,7 @@ export function homeMounts(homes: readonly string[], path: string): string[] {
   ];
 }
 
-/** An account without an entry in the system's list has none. */
+/** Undefined for an account without an entry in the system's list. */
 function homeOfAccount(): string | undefined {
   try {
     return userInfo().homedir;
@@ -45,7 +45,7 @@ const isFolder = (path: string): boolean => entriesOf(path) !== null;
 
 const found = new Map<string, string[]>();
 
-/** The folders in `homes` that programs of PATH are in or lead to, and single programs that lie among other files. Found once: reading all of PATH takes a while. */
+/** The folders in `homes` with programs of PATH or targets of links in PATH, and single programs among other files. Computed once, because reading all of PATH is slow. */
 function programsIn(homes: readonly string[], path: string): string[] {
   const key = JSON.stringify([homes, path]);
   const known = found.get(key);
@@ -64,7 +64,7 @@ function programsIn(homes: readonly string[], path: string): string[] {
   return programs;
 }
 
-/** The programs that links in a folder of programs lead to. */
+/** The programs that links in a program folder lead to. */
 const linkedFrom = (folder: string): string[] =>
   (entriesOf(folder) ?? [])
     .filter((entry) => entry.isSymbolicLink())
@@ -80,12 +80,12 @@ function isProgram(path: string): boolean {
     const found = statSync(path);
     return found.isFile() && (found.mode & 0o111) !== 0;
   } catch {
-    // Nothing there, a circle of links, or not for this user to see.
+    // Missing, a loop of links, or not readable for this user.
     return false;
   }
 }
 
-/** The folder of programs and those beside it that hold code. A home itself, or what is directly in it, is not looked around in. */
+/** The program folder and its siblings with code. A home itself, or a direct child of it, has no siblings that count. */
 function codeAround(folder: string, homes: readonly string[]): string[] {
   if (homes.includes(folder)) return [];
   const parent = dirname(folder);

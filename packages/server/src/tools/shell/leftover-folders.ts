@@ -1,4 +1,4 @@
-/** Finds the folders that git or a server would take up, also those that a command made hard to find. */
+/** Finds folders that git or a server would use, including those that a command made hard to find. */
 import { chmod, lstat, readdir, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, normalize } from 'node:path';
 import { Fault } from '@parlance/protocol';
@@ -7,15 +7,15 @@ import { type Bounds, errorCode } from '../paths.ts';
 
 export const SET_ASIDE = '.set-aside';
 
-/** For `find`: what its owner cannot list or enter. */
+/** For `find`: folders that their owner cannot list or enter. */
 const UNLISTED = ['!', '-perm', '-500'];
 
 export type Candidates = {
-  /** relative to the root: folders that hold a HEAD or are named `.git` */
+  /** relative to the root: folders that contain a HEAD or are named `.git` */
   readonly git: readonly string[];
-  /** relative to the root: folders named as data folders are */
+  /** relative to the root: folders named like data folders */
   readonly data: readonly string[];
-  /** paths that are no UTF-8, as latin1, with what changes when git's files in them are written */
+  /** paths that are not UTF-8, as latin1, with a stamp of git's files in them */
   readonly undecodable: ReadonlyMap<string, string>;
 };
 
@@ -36,7 +36,7 @@ export async function findCandidates(root: string): Promise<Candidates> {
   return { git: [...git], data, undecodable };
 }
 
-/** git reads them all the same, and nothing here can name them. Says what was renamed. */
+/** git reads them, but nothing here can name them, so they are renamed. Returns what was renamed. */
 async function renameUndecodable(bounds: Bounds, before: Candidates['undecodable']): Promise<string[]> {
   const notes: string[] = [];
   const renamed = new Set<string>();
@@ -58,14 +58,14 @@ async function renameUndecodable(bounds: Bounds, before: Candidates['undecodable
   return notes;
 }
 
-/** After this `findCandidates` finds everything that is new. Says what was renamed. */
+/** Afterwards `findCandidates` finds everything that is new. Returns what was renamed. */
 export async function uncover(bounds: Bounds, before: Candidates['undecodable']): Promise<string[]> {
   await openUnlisted(bounds);
   const notes = await renameUndecodable(bounds, before);
   return notes.length === 0 ? [] : [...notes, ...(await uncover(bounds, before))];
 }
 
-/** Folders that their owner cannot list hide what is in them from the search, and not from git. */
+/** Folders that their owner cannot list hide their content from the search, but not from git. */
 async function openUnlisted(bounds: Bounds): Promise<void> {
   const tried = new Set<string>();
   for (let more = true; more; ) {
@@ -89,7 +89,7 @@ async function opened(bounds: Bounds, path: string): Promise<boolean> {
   }
 }
 
-/** False for a folder of another user: the command cannot have made or filled it. */
+/** False for a folder of another user: the command cannot have created or filled it. */
 export async function makeUsable(folder: string): Promise<boolean> {
   try {
     const { mode } = await lstat(`${folder}/.`).catch(() => ({ mode: 0 }));
@@ -135,7 +135,7 @@ async function find(root: string, ...expression: string[]): Promise<Buffer[]> {
     .map((path) => Buffer.from(path, 'latin1'));
 }
 
-/** Null for bytes that are no UTF-8. */
+/** Null if the bytes are not UTF-8. */
 export function decoded(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -9,7 +9,7 @@ import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 
 const sandbox = await findSandbox();
-// In CI the sandbox must be there: a skipped attempt proves nothing.
+// In CI the sandbox must be available: a skipped attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 
 async function run(place: Workshop, script: string, approved = false): Promise<string> {
@@ -18,7 +18,7 @@ async function run(place: Workshop, script: string, approved = false): Promise<s
   return String((await use(tool, { command: ['bash', '-c', script] }, context)).data?.output);
 }
 
-/** As a person at a terminal, outside any sandbox. */
+/** As a user at a terminal, outside any sandbox. */
 function git(cwd: string, ...args: string[]): string {
   const identity = {
     GIT_AUTHOR_NAME: 'a',
@@ -31,7 +31,7 @@ function git(cwd: string, ...args: string[]): string {
   return `${stdout}${stderr}`;
 }
 
-describe.skipIf(skipped)('after a command that nobody approved', () => {
+describe.skipIf(skipped)('after an unapproved command', () => {
   /** Leaves a program that writes a file where git runs it. */
   async function withCanary() {
     const place = await workshop();
@@ -139,14 +139,14 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
       expect(wasRun()).toBe(false);
     });
 
-  test('a folder that its owner cannot list is opened to be looked through', async () => {
+  test('a folder that its owner cannot list is opened and searched', async () => {
     await using place = await workshop();
     await run(place, "mkdir -p a/b $'\\xff'/c; chmod 0311 a/b a $'\\xff'");
     expect((await stat(join(place.root, 'a/b'))).mode & 0o777).toBe(0o711);
     expect(await readdir(place.root)).toContainEqual(expect.stringMatching(/set-aside$/));
   });
 
-  test('a repository below a name that is no UTF-8 stays as it was', async () => {
+  test('a repository below a name that is not UTF-8 stays unchanged', async () => {
     await using place = await workshop();
     const shell = (script: string) => Bun.spawnSync(['bash', '-c', script], { cwd: place.root });
     shell("git init -q $'caf\\xe9'");
@@ -154,7 +154,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     expect(shell("test -d $'caf\\xe9'/.git").exitCode).toBe(0);
   });
 
-  test('the same runs for a person whose approval it had', async () => {
+  test('the same runs for an approved command', async () => {
     const { place, evil, wasRun } = await withCanary();
     await using _ = place;
     await run(place, `git init -q && git config core.fsmonitor ${evil}`, true);
@@ -162,7 +162,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     expect(wasRun()).toBe(true);
   });
 
-  test('a plain new repository is left as it is, and works', async () => {
+  test('a plain new repository is left unchanged and works', async () => {
     await using place = await workshop();
     const output = await run(
       place,
@@ -175,7 +175,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     );
   });
 
-  test('the settings that a repository in a subfolder had stay, and only new ones go', async () => {
+  test('existing settings of a repository in a subfolder stay, and only new ones are removed', async () => {
     await using place = await workshop();
     git(place.root, 'init', '-q', 'lib');
     git(join(place.root, 'lib'), 'config', 'core.pager', 'less -F');
@@ -191,7 +191,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     expect(await readdir(join(place.root, 'lib/.git/hooks'))).toContain('pre-push');
   });
 
-  test('what its user changes meanwhile in the repository of the working directory stays', async () => {
+  test('changes that the user makes meanwhile in the repository of the working directory stay', async () => {
     await using place = await workshop();
     git(place.root, 'init', '-q');
     const watch = await watchLeftovers({ root: place.root, hide: [] });
@@ -200,7 +200,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     expect(await watch.settle()).toEqual([]);
   });
 
-  test('a work tree of the repository keeps its way to it', async () => {
+  test('a work tree keeps its link to the repository', async () => {
     await using place = await workshop();
     git(place.root, 'init', '-q');
     git(place.root, 'commit', '-q', '--allow-empty', '-m', 'one');
@@ -210,7 +210,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
     expect(git(join(place.root, 'tree'), 'log', '--oneline')).toContain('one');
   });
 
-  test('a data folder that it made configures no server', async () => {
+  test('a data folder created by the command does not configure a server', async () => {
     await using place = await workshop();
     await place.write('old/.parlance/config.json', '{}');
     const output = await run(place, 'mkdir -p sub/.parlance && echo "{}" > sub/.parlance/config.json');
@@ -220,7 +220,7 @@ describe.skipIf(skipped)('after a command that nobody approved', () => {
   });
 });
 
-test('commands at the same time cannot have the leftovers of one taken for what was there before', async () => {
+test('concurrent commands cannot pass off leftovers as existing before', async () => {
   await using place = await workshop();
   const bounds = { root: place.root, hide: [] };
   const first = await watchLeftovers(bounds);

@@ -1,7 +1,6 @@
 /**
- * What a command that nobody approved leaves for others to run, outside the sandbox: git runs what the configuration and the
- * hooks of a repository name, and a server started later what a data folder names. After the command such folders are
- * made harmless: docs/decisions/0010 has the reasons.
+ * Neutralizes what an unapproved command leaves to be run outside the sandbox: git runs what the configuration and hooks of
+ * a repository name, and a later server what a data folder names. Reasons: docs/decisions/0010.
  */
 import { lstat, readdir, readlink, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -23,12 +22,12 @@ import {
 const CONFIGS = ['config', 'config.worktree'];
 const CONFIG_BYTES = 1_000_000;
 
-/** What was there before the command, by device and number of the folder. */
+/** State before the command, by device and inode of the folder. */
 type GitFolder = {
   readonly configs: ReadonlyMap<string, { readonly mark: string | null; readonly pairs: readonly Pair[] }>;
-  /** hooks and redirections, with what changes when they are written */
+  /** hooks and redirections, with a stamp that changes when they are written */
   readonly runs: ReadonlySet<string>;
-  /** names that are links: a mount over one does not keep it from being replaced */
+  /** names that are links: a mount over one does not prevent its replacement */
   readonly links: ReadonlySet<string>;
 };
 type Snapshot = {
@@ -38,7 +37,7 @@ type Snapshot = {
 };
 
 export type Watch = {
-  /** Once nothing of the command runs any more. Says in a line what was changed, per folder. */
+  /** Call when nothing of the command runs any more. Returns a line per changed folder. */
   settle(): Promise<string[]>;
 };
 
@@ -46,8 +45,8 @@ type Shared = { readonly snapshot: Promise<Snapshot>; commands: number };
 const shared = new Map<string, Shared>();
 
 /**
- * Begins before the command. Commands at the same time share what was there before the first of them, so that none can have the
- * other's leftovers taken for the user's own.
+ * Starts before the command. Concurrent commands share the state before the first of them, so that none can pass off the
+ * other's leftovers as the user's own.
  */
 export async function watchLeftovers(bounds: Bounds): Promise<Watch> {
   const known = shared.get(bounds.root) ?? { snapshot: takeSnapshot(bounds), commands: 0 };
@@ -130,7 +129,7 @@ async function cleanConfigs(bounds: Bounds, path: string, known: GitFolder | und
   return notes;
 }
 
-/** A common folder is left if it is one of the git folders that are looked through themselves. */
+/** A common folder is left alone if it is one of the git folders that are checked themselves. */
 async function cleanRuns(
   bounds: Bounds,
   path: string,
@@ -168,7 +167,7 @@ async function linksIn(bounds: Bounds, path: string): Promise<Set<string>> {
 
 type Run = { readonly name: string; readonly mark: string; readonly leadsTo?: string };
 
-/** Hooks that git would run, and a file that has it read hooks and configuration elsewhere. */
+/** Hooks that git would run, and the file that redirects it to hooks and configuration elsewhere. */
 async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
   const found: Run[] = [];
   const add = async (name: string, leadsTo?: string) => {
@@ -186,10 +185,10 @@ async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
   return found;
 }
 
-/** Relative to the root, as git reads it; undefined if it is not plain to see where it leads. */
+/** Relative to the root, as git reads it; undefined if the target is not obvious. */
 async function commonFolder(bounds: Bounds, path: string, text: Uint8Array): Promise<string | undefined> {
   const target = decoded(text)?.replace(/[\r\n]+$/, '');
-  // After the name of a link, `..` leads elsewhere than it seems to; at a NUL git stops reading.
+  // After a link, `..` leads elsewhere than it seems to; git stops reading at a NUL.
   if (target === undefined || target.includes('\0') || /[^/.][^/]*\/+\.\.(\/|$)/.test(target))
     return undefined;
   const root = await realpath(bounds.root);
@@ -198,7 +197,7 @@ async function commonFolder(bounds: Bounds, path: string, text: Uint8Array): Pro
   return real === folder ? relative(root, folder) || '.' : undefined;
 }
 
-/** A folder named `.git` may still become one: `git init` keeps the configuration and the hooks that it finds. */
+/** A folder named `.git` may still become one: `git init` keeps existing configuration and hooks. */
 async function isGit(bounds: Bounds, path: string): Promise<boolean> {
   if (basename(path).toLowerCase() === '.git') return true;
   return (await withEntry(bounds, path, (entry) => isGitFolder(entry.at))) ?? false;
@@ -210,7 +209,7 @@ const idOf = (bounds: Bounds, path: string): Promise<string | null> =>
     return `${dev}:${ino}`;
   });
 
-/** Changes whenever the entry is written or replaced: no process can set the time of the last change. */
+/** Changes whenever the entry is written or replaced: no process can set the change time. */
 const markOf = (bounds: Bounds, path: string): Promise<string | null> =>
   withEntry(bounds, path, async ({ at }) => {
     const found = await lstat(at, { bigint: true });
@@ -218,11 +217,11 @@ const markOf = (bounds: Bounds, path: string): Promise<string | null> =>
     return `${found.ino}:${found.ctimeNs}:${found.size}:${target}`;
   });
 
-/** Null for what is not there, or is no folder: also for a link to one. */
+/** Null if it is missing or not a folder; also for a link to one. */
 const namesIn = (bounds: Bounds, path: string): Promise<string[] | null> =>
   withEntry(bounds, path, async ({ at }) => ((await lstat(at)).isDirectory() ? readdir(at) : null));
 
-/** Null for what is not there, or is no plain file. */
+/** Null if it is missing or not a regular file. */
 const textOf = (bounds: Bounds, path: string): Promise<Uint8Array | null> =>
   withEntry(bounds, path, async (entry) => {
     if (!(await lstat(entry.at)).isFile()) return null;
@@ -235,7 +234,7 @@ const textOf = (bounds: Bounds, path: string): Promise<Uint8Array | null> =>
     }
   });
 
-/** A file that is missing has no pairs and is plain; a link, a folder or a text that git cannot read is not. */
+/** A missing file has no pairs and is plain; a link, a folder or a text that git cannot read is not. */
 async function pairsOf(bounds: Bounds, path: string): Promise<{ pairs: readonly Pair[]; isPlain: boolean }> {
   const text = await textOf(bounds, path);
   if (text === null) return { pairs: [], isPlain: (await markOf(bounds, path)) === null };

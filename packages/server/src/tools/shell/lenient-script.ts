@@ -1,22 +1,22 @@
 /**
- * Finds the commands in a shell script, whatever else is in it. For rules that forbid: it may find too much, and what it
- * cannot read is marked as open. `script.ts` decides what is known to be safe and refuses more.
+ * Finds the commands in any shell script, for rules that deny: it may find too much, and marks what it cannot parse as open.
+ * `script.ts` decides what is known to be safe and is stricter.
  */
 
 import { arithmeticAt, closingAfter, unescaped } from './script-scan.ts';
 
 export type LooseWord = {
-  /** without quotes; an expansion stands as it was written */
+  /** without quotes; expansions are verbatim */
   readonly text: string;
-  /** the beginning that no expansion can change; all of `text` if there is no expansion */
+  /** the prefix that no expansion can change; all of `text` if there is no expansion */
   readonly known: string;
-  /** the shell may make several words of it, or none */
+  /** the shell may split it into several words, or none */
   readonly splits: boolean;
 };
 
 export type LooseScript = {
   readonly commands: readonly (readonly LooseWord[])[];
-  /** every command was found */
+  /** whether every command was found */
   readonly readable: boolean;
 };
 
@@ -44,7 +44,7 @@ type HereDocument = {
 const BETWEEN_COMMANDS = new Set(';&|()\n\r');
 const ENDS_WORD = new Set(' \t;&|()<>\n\r');
 const GLOBS = new Set('*?[{');
-/** Expansions that only insert the value of a variable; `!` and `@` operators can run what the value says. */
+/** Expansions that only insert the value of a variable; `!` and `@` operators can run the value. */
 const PLAIN_BRACES = /^\$\{#?(\w+|[@*#?$-])(\[[\w@*]+\])?([:#%/^,=+?-][^'"\\`{}()]*)?\}/;
 const PLAIN_REGEX = /^[ \t]+[^\s()#'"<>|&;`\\]+[ \t]+\]\]/;
 const REDIRECTIONS = ['<<<', '<<-', '<<', '<>', '<&', '>>', '>&', '>|', '<', '>'];
@@ -82,13 +82,13 @@ class Reader {
   ) {}
 
   read(): LooseScript {
-    // Shells differ in what a carriage return is.
+    // Shells differ in their treatment of a carriage return.
     if (this.script.includes('\r')) this.#readable = false;
     while (this.#at < this.script.length) this.#next(this.#here);
     return this.#end();
   }
 
-  /** Reads the commands from `from` to the parenthesis that closes them. */
+  /** Parses the commands from `from` to the closing parenthesis. */
   readSubstitution(from: number): LooseScript & { readonly end: number } {
     let open = 1;
     for (this.#at = from; this.#at < this.script.length; this.#next(this.#here)) {
@@ -96,7 +96,7 @@ class Reader {
       else if (this.#here === ')' && --open === 0) break;
     }
     if (open > 0) this.#readable = false;
-    // The patterns of `case` have parentheses that nothing opens.
+    // `case` patterns have unbalanced parentheses.
     if (this.#commands.concat([this.#words]).some((words) => words.some(({ text }) => text === 'case')))
       this.#readable = false;
     const end = this.#at;
@@ -149,7 +149,7 @@ class Reader {
     this.#words = [];
   }
 
-  /** To the end of the script if there is no such place. */
+  /** To the end of the script if there is none. */
   #moveTo(place: number): void {
     this.#at = place === -1 ? this.script.length : place;
   }
@@ -170,12 +170,12 @@ class Reader {
     this.#documents.push({ delimiter, quoted, stripsTabs: operator === '<<-', after: this.#at });
   }
 
-  /** The documents of a line begin after it, each ends with a line that is its delimiter. */
+  /** Here-documents begin after their line, and each ends with a line that is its delimiter. */
   #skipDocuments(): void {
     const documents = this.#documents;
     this.#documents = [];
     for (const { delimiter, quoted, stripsTabs, after } of documents) {
-      // Shells differ in where a document begins whose line goes on after a newline.
+      // Shells differ in where a document begins if its line continues after a newline.
       if (documents[0]?.after === after && this.script.slice(after, this.#at - 1).includes('\n'))
         this.#readable = false;
       const begin = this.#at;
@@ -207,7 +207,7 @@ class Reader {
         this.#at += 2;
       } else if (character === '$' || character === '`') word.expand(this.#expansion(false), true);
       else {
-        // `{`, `{}` and `[` alone stand for themselves, any other may expand to several words.
+        // `{`, `{}` and `[` alone are literal, any other may expand to several words.
         const literal = /^(\{\}?|\[)([\s;]|$)/.test(this.script.slice(this.#at, this.#at + 3));
         if (GLOBS.has(character) && !literal) word.expand(character, true);
         else word.add(character);
@@ -248,7 +248,7 @@ class Reader {
     this.#readable = false;
   }
 
-  /** Returns the expansion as it is written; the commands of a substitution are added to those of the script. */
+  /** Returns the expansion verbatim; the commands of a substitution are added to those of the script. */
   #expansion(inQuotes: boolean): string {
     const begin = this.#at;
     const { script } = this;
@@ -276,7 +276,7 @@ class Reader {
     return script.slice(begin, this.#at);
   }
 
-  /** Returns the place after the closing parenthesis. */
+  /** Returns the position after the closing parenthesis. */
   #substitution(from: number): number {
     if (this.depth >= DEEPEST_SUBSTITUTION) {
       this.#readable = false;

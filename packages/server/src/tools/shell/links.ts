@@ -1,21 +1,21 @@
-/** Where paths really lead: every link followed as the kernel follows it. */
+/** Resolves paths as the kernel does, following every link. */
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { contains, errorCode } from '../paths.ts';
 
-/** What an unasked command may read, with all links resolved. */
+/** What an unapproved command may read, with all links resolved. */
 export type Scope = {
   readonly root: string;
-  /** closed to commands, also inside the root */
+  /** hidden from commands, also inside the root */
   readonly hide: readonly string[];
-  /** what no command may show by another way either; in a sandbox, where nothing lies at these paths, `hide` is empty */
+  /** what no command may show by another way either; in a sandbox, where these paths are empty, `hide` is empty */
   readonly secrets: readonly string[];
 };
 
 export type Target =
   | { readonly kind: 'file' | 'folder' | 'missing'; readonly path: string }
-  /** a link to nothing, a loop, a folder that cannot be searched, a file that is used as a folder */
+  /** a dangling link, a loop, a folder that cannot be searched, a file used as a folder */
   | { readonly kind: 'unclear' };
 
 const UNCLEAR: Target = { kind: 'unclear' };
@@ -23,8 +23,8 @@ const MOST_LINKS = 40;
 const MOST_SEGMENTS = 64;
 
 /**
- * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the
- * link's target.
+ * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the link's
+ * target.
  */
 export function targetOf(cwd: string, path: string): Target {
   const todo = path.split(sep).reverse();
@@ -42,7 +42,7 @@ export function targetOf(cwd: string, path: string): Target {
     at = name === '..' ? dirname(at) : join(at, name);
     stats = lstatOf(at);
     if (stats === 'missing') {
-      // A link to nothing, or a folder that is not there yet, may lead anywhere by the time the command runs.
+      // A dangling link or a missing folder may lead anywhere by the time the command runs.
       if (linkEnds < Number.POSITIVE_INFINITY || todo.includes('..')) return UNCLEAR;
       return { kind: 'missing', path: join(at, ...todo.reverse()) };
     }
@@ -58,7 +58,7 @@ export function targetOf(cwd: string, path: string): Target {
   return { kind: stats.isDirectory() ? 'folder' : 'file', path: asStored(at) };
 }
 
-/** Where the file system ignores case, the name as it is stored: paths are compared as text. */
+/** The stored spelling, if the file system ignores case: paths are compared as text. */
 const asStored = (path: string): string => (process.platform === 'darwin' ? realpathSync(path) : path);
 
 function lstatOf(path: string): Stats | 'missing' | null {
@@ -69,17 +69,16 @@ function lstatOf(path: string): Stats | 'missing' | null {
   }
 }
 
-/** Whether a command may read what lies at `path`, or learn that nothing does. */
+/** Whether a command may read `path`, or learn that it does not exist. */
 export function isOpen(path: string, { root, hide }: Scope): boolean {
   return contains(root, path) && !hide.some((hidden) => contains(hidden, path));
 }
 
-/** So many entries are looked at for links; a larger folder counts as one that has some. */
+/** Number of entries that are checked for links; a larger folder counts as one with links. */
 const MOST_ENTRIES = 50_000;
 
 /**
- * Whether a search that follows links stays in scope if it begins in `folders`. `depth` 1 looks at the links in the
- * folders themselves.
+ * Whether a search that follows links from `folders` stays in scope. `depth` 1 checks the links in the folders themselves.
  */
 export async function linksStayInside(
   folders: readonly string[],
@@ -102,7 +101,7 @@ export async function linksStayInside(
       if (entry.isDirectory() && folder.depth > 1) todo.push({ path, depth: folder.depth - 1 });
       if (!entry.isSymbolicLink()) continue;
       const target = targetOf(folder.path, entry.name);
-      // A link that leads nowhere shows nothing.
+      // A dangling link shows nothing.
       if (target.kind === 'unclear') continue;
       if (!isOpen(target.path, scope)) return false;
       if (target.kind === 'folder' && folder.depth > 1)

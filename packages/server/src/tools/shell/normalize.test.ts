@@ -77,7 +77,7 @@ describe('git push* denies', () => {
   });
 });
 
-describe('with git push* denied, what cannot be read asks', () => {
+describe('with git push* denied, unparseable commands need approval', () => {
   const unclear: (string | string[])[] = [
     'git $VERB',
     '$GIT push',
@@ -107,7 +107,7 @@ describe('with git push* denied, what cannot be read asks', () => {
   });
 });
 
-describe('with git push* denied, a push that is hidden from a simple reader is denied or asks', () => {
+describe('with git push* denied, a push hidden from a simple parser is denied or needs approval', () => {
   const hidden: (string | string[])[] = [
     'echo $;git push',
     'echo $\ngit push',
@@ -172,7 +172,7 @@ describe('with git push* denied, a push that is hidden from a simple reader is d
   });
 });
 
-describe('with git push* denied, other commands are left alone', () => {
+describe('with git push* denied, other commands are unaffected', () => {
   const harmless: (string | string[])[] = [
     ['git', 'status'],
     ['git', '-C', 'sub', 'log'],
@@ -217,7 +217,7 @@ test.each([
   expect(decide([rule('deny', pattern)], command)).toBe('deny');
 });
 
-test('rules that allow match the literal command alone', () => {
+test('rules that allow match only the literal command', () => {
   const rules = [rule('allow', 'git push*')];
   expect(decide(rules, ['git', 'push', 'origin'])).toBe('allow');
   expect(decide(rules, script('git push && git push --tags'))).toBe('allow');

@@ -1,6 +1,6 @@
 /**
- * A command as rules that forbid have to see it: programs by their base name, without the programs that only run another
- * one, without assignments and options before the subcommand, and with every command of a script or a nested script.
+ * Normalizes a command for rules that deny: programs by base name, without wrapper programs, assignments and options before
+ * the subcommand, and with every command of a script or a nested script.
  */
 import type { RuleSubjects } from '../../core/ports/tool.ts';
 import { fixedWord, isOpen, type LooseWord, readLeniently } from './lenient-script.ts';
@@ -10,7 +10,7 @@ import { isAssignment, isOpaque, replaced, unwrap, type Wrapped } from './wrappe
 
 export type NormalForm = Required<Pick<RuleSubjects, 'normalised' | 'partial'>>;
 
-/** A longer one is matched as it is written and otherwise counts as unknown. */
+/** Longer commands are matched literally and otherwise count as unknown. */
 const LONGEST_COMMAND = 65_536;
 const DEEPEST_NESTING = 8;
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'ash', 'mksh', 'fish', 'rbash']);
@@ -19,7 +19,7 @@ const SHELL_OPTIONS = optionTable(
   '-o -O +o +O --rcfile --init-file',
 );
 const KEYWORDS = new Set(['if', 'then', 'else', 'elif', 'fi', 'do', 'done', 'while', 'until', '!', '{', '}']);
-/** What follows these is a name or a list of words, and no program. */
+/** These are followed by a name or a list of words, not by a program. */
 const NAMING_KEYWORDS = new Set(['for', 'select', 'case', 'esac', '[[']);
 const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
@@ -45,7 +45,7 @@ class Found {
     this.partial.add([program, ...before, words[open]?.known ?? ''].join(' '));
   }
 
-  /** Something runs of which only the beginning is known. */
+  /** A command of which only the beginning is known. */
   unknown(beginning = ''): void {
     this.partial.add(beginning);
   }
@@ -97,7 +97,7 @@ function addProgram(found: Found, name: string, words: readonly LooseWord[], dep
 function addWrapped(found: Found, { inner, script, certain, appends }: Wrapped, depth: number): void {
   if (!certain) found.unknown();
   if (script !== null) addScript(found, script, depth);
-  // `xargs` appends words that come from elsewhere.
+  // `xargs` appends words from elsewhere.
   const appended = appends ? [{ text: '$', known: '', splits: true }] : [];
   // `time` is a keyword itself, others can follow it.
   const command = withoutKeywords(inner);
@@ -112,7 +112,7 @@ function addReadings(found: Found, program: string, words: readonly LooseWord[])
   }
 }
 
-/** `bash -c <script>`. Without a script it runs a file or what it reads, and either can be anything. */
+/** `bash -c <script>`. Without a script it runs a file or its input, which can be anything. */
 function addShell(found: Found, words: readonly LooseWord[], depth: number): void {
   const script = scriptOf(words);
   if (script) addScript(found, script.text, depth);

@@ -1,4 +1,4 @@
-/** Options as programs read them: `--name`, `--name=value`, `--name value`, `-abc`, `-nvalue`, `-n value`. */
+/** Option syntax of programs: `--name`, `--name=value`, `--name value`, `-abc`, `-nvalue`, `-n value`. */
 
 export type OptionTable = {
   /** options without a value */
@@ -17,7 +17,7 @@ const namesIn = (names: string): ReadonlySet<string> => new Set(names.split(' ')
 
 export const isOption = (word: string): boolean => word.startsWith('-') && word !== '-';
 
-/** How many words the option takes, its value included; 0 if the table does not have it. Abbreviations are not had. */
+/** Number of words that the option takes, including its value; 0 if it is not in the table. Abbreviations do not match. */
 export function optionLength(word: string, { flags, values }: OptionTable): 0 | 1 | 2 {
   if (flags.has(word)) return 1;
   if (values.has(word)) return 2;

@@ -1,4 +1,4 @@
-/** Recognises a patch that is given to the shell instead of to its own tool. */
+/** Recognises a patch passed to the shell instead of to its own tool. */
 import { scriptOf } from './safe.ts';
 
 const HEREDOC = /^\s*apply_patch\s*<<\s*(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/;

@@ -1,4 +1,4 @@
-/** One command and all that it starts: bounded in time and output, and gone as a whole when it ends. */
+/** Runs a command and all that it starts: bounded in time and output, and stopped as a whole. */
 import { constants } from 'node:os';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
@@ -26,13 +26,13 @@ export type Ended = {
 const DRAIN_MS = 1_000;
 export const TIMEOUT_EXIT_CODE = 124;
 
-/** Joins both outputs in the order in which they are written. */
+/** Joins both outputs in write order. */
 export const withJoinedOutput = (argv: readonly string[]): string[] => [
   ...['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'],
   ...argv,
 ];
 
-/** Resolves once nothing of the command runs any more, also after a timeout or an abort. */
+/** Resolves when nothing of the command runs any more, also after a timeout or an abort. */
 export async function runProcess(run: Run): Promise<Ended> {
   const started = performance.now();
   const mark = newMark();
@@ -40,8 +40,8 @@ export async function runProcess(run: Run): Promise<Ended> {
   let reason = 'exited' as Ended['reason'];
   const stop = (why: Ended['reason']) => {
     if (reason === 'exited') reason = why;
-    // Before the group: once their parents are dead, processes that left it are harder to find. Bubblewrap's own end may
-    // come before it has bound what is inside to its life.
+    // Before the group: once their parents are dead, processes that left it are harder to find. Bubblewrap may die before it
+    // has bound the inner processes to its life.
     killStragglers(mark, child.pid);
     killGroup(child.pid);
   };
@@ -104,7 +104,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (thrown) {
-    // ESRCH: all gone. EPERM: what is left belongs to another user, and is out of our reach.
+    // ESRCH: all gone. EPERM: the rest belongs to another user and cannot be killed.
     const code = errorCode(thrown);
     if (code !== 'ESRCH' && code !== 'EPERM') throw thrown;
   }

@@ -1,12 +1,12 @@
-/** Reads the words of a command by the options that its program is known to have. */
+/** Parses the words of a command by the known options of its program. */
 
 export type ProgramOptions = {
-  /** letters that take no value, and letters that take one */
+  /** letters without a value, and letters with one */
   readonly flags?: string;
   readonly valued?: string;
-  /** letters whose value names a file that is read */
+  /** letters whose value is a file that is read */
   readonly files?: string;
-  /** long names with no value or with one after an equals sign, and names that need one */
+  /** long names with an optional value, and names that need one */
   readonly long?: readonly string[];
   readonly longValued?: readonly string[];
   readonly longFiles?: readonly string[];
@@ -22,7 +22,7 @@ export type ReadWords = {
   readonly operands: readonly string[];
 };
 
-/** Null if there is an option that is not in the table, an abbreviated one, or one that misses its value. */
+/** Null if an option is not in the table, is abbreviated, or misses its value. */
 export function readWords(words: readonly string[], table: ProgramOptions): ReadWords | null {
   const names = new Set<string>();
   const values: { name: string; value: string }[] = [];

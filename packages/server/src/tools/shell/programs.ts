@@ -1,4 +1,4 @@
-/** The programs that only read, with the options under which they do, and what each use of them would read. */
+/** Read-only programs, with the options under which they only read, and what each use would read. */
 import { basename } from 'node:path';
 import { contains } from '../paths.ts';
 import { findRule } from './find.ts';
@@ -9,7 +9,7 @@ import { allOpen, foldersOf, mayMeetSecrets, noneOutside, type Place, type Rule 
 
 const anything: Rule = async (words) => words;
 
-/** The operands of a command that name files, and those that do not. */
+/** The operands that name files, and those that do not. */
 type Operands = { readonly files: readonly string[]; readonly others: readonly string[] };
 
 function filesAreOpen(read: ReadWords, { files, others }: Operands, place: Place): boolean {
@@ -67,7 +67,7 @@ const ls: ProgramOptions = {
   ],
 };
 
-/** With `-L` it shows what links lead to. Without it, names in a hidden folder can be listed by a recursive one. */
+/** With `-L` it shows the targets of links. Without it, a recursive listing can show names in a hidden folder. */
 function lsStaysInside(read: ReadWords, { cwd, scope }: Place): boolean | Promise<boolean> {
   if (!has(read, 'L', 'dereference')) return true;
   const depth = has(read, 'R', 'recursive') ? undefined : 1;
@@ -120,7 +120,7 @@ async function grepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<
   return !follows || linksStayInside(folders, scope);
 }
 
-/** Not here, since they run a program: --pre, --hostname-bin, -z. */
+/** Excluded because they run a program: --pre, --hostname-bin, -z. */
 const ripgrep: ProgramOptions = {
   flags: 'isSwxvclLnNoquUaFPHI0p.b',
   valued: 'egtTABCmMjrE',
@@ -180,7 +180,7 @@ const ripgrep: ProgramOptions = {
   longFiles: ['file', 'ignore-file'],
 };
 
-/** Leaves hidden folders out by name: an ignore file can otherwise make ripgrep search a folder with a leading dot. */
+/** Excludes hidden folders by name: an ignore file can otherwise make ripgrep search a folder with a leading dot. */
 const ripgrepRule: Rule = async (words, place) => {
   const { cwd, scope } = place;
   const read = readWords(words, ripgrep);
@@ -191,14 +191,14 @@ const ripgrepRule: Rule = async (words, place) => {
   if (folders.length > 0 && mayMeetSecrets(scope)) return null;
   if (has(read, 'L', 'follow') && !(await linksStayInside(folders, scope))) return null;
   const entered = scope.hide.filter((hidden) => folders.some((folder) => contains(folder, hidden)));
-  // By name alone: a search may reach the folder by more than one path.
+  // By name only: a search may reach the folder by more than one path.
   const left = entered.map((hidden) => basename(hidden));
   const overruled = has(read, 'g', 'glob', 'iglob');
   if (entered.length > 0 && (overruled || !left.every((name) => /^[\w.-]+$/.test(name)))) return null;
   return [...left.map((name) => `--glob=!${name}`), ...words];
 };
 
-/** `sed -n N[,M]p` and names of files. sed also takes options after them. */
+/** `sed -n N[,M]p` and file names. sed also accepts options after them. */
 const sed: Rule = async (words, place) => {
   const [quiet, expression, ...files] = words;
   if (quiet !== '-n' || !/^\d+(,\d+)?p$/.test(expression ?? '')) return null;
@@ -248,7 +248,7 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     }),
   ],
   [
-    // Not here, since they open a name again later: -F, --follow, --retry.
+    // Excluded because they reopen a name later: -F, --follow, --retry.
     'tail',
     reader({
       flags: 'fqvz',
@@ -258,7 +258,7 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
       longValued: ['bytes', 'lines', 'sleep-interval'],
     }),
   ],
-  // Not here, since it reads a list of files: --files0-from.
+  // Excluded because it reads a list of files: --files0-from.
   ['wc', reader({ flags: 'cmlLw', long: ['bytes', 'chars', 'lines', 'max-line-length', 'words'] })],
   ['ls', reader(ls, lsStaysInside)],
   ['grep', reader(grep, grepStaysInside, afterPattern('e', 'f', 'regexp', 'file'))],

@@ -1,4 +1,4 @@
-/** What the rules of all known-safe programs share. */
+/** Shared parts of the rules for known-safe programs. */
 import { lstatSync, type Stats } from 'node:fs';
 import { isOpen, type Scope, targetOf } from './links.ts';
 
@@ -9,10 +9,10 @@ export type Place = {
   readonly scope: Scope;
 };
 
-/** The words to run the program with, or null if a person must be asked. */
+/** The words to run the program with, or null if approval is needed. */
 export type Rule = (words: readonly string[], place: Place) => Promise<readonly string[] | null>;
 
-/** Files, folders or names inside the scope; what is missing there may be named as well. */
+/** Files, folders or names inside the scope; they may be missing. */
 export function allOpen(paths: readonly string[], { cwd, scope }: Place): boolean {
   const linked = linkedSecrets(scope);
   return paths.every((path) => {
@@ -22,7 +22,7 @@ export function allOpen(paths: readonly string[], { cwd, scope }: Place): boolea
   });
 }
 
-/** Secret files with a second name (a hard link), which may lie anywhere in the root: neither `hide` nor a sandbox covers that. */
+/** Secret files with a hard link, which may be anywhere in the root: neither `hide` nor a sandbox covers that. */
 const linkedSecrets = ({ secrets }: Scope): ReadonlySet<string> =>
   new Set(
     secrets.flatMap((path) => {
@@ -33,11 +33,11 @@ const linkedSecrets = ({ secrets }: Scope): ReadonlySet<string> =>
 
 const identity = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
 
-/** Whether a command that finds its files itself may come upon a secret under a second name. */
+/** Whether a command that finds its files itself may read a secret through a hard link. */
 export const mayMeetSecrets = (scope: Scope): boolean => linkedSecrets(scope).size > 0;
 
 /**
- * A second line of defence for values that are not read as files: none of them is something out of scope that exists.
+ * Second line of defence for values that are not read as files: none of them is an existing path out of scope.
  */
 export const noneOutside = (values: readonly string[], { cwd, scope }: Place): boolean =>
   values.every((value) => {
@@ -45,7 +45,7 @@ export const noneOutside = (values: readonly string[], { cwd, scope }: Place): b
     return target.kind === 'unclear' || target.kind === 'missing' || isOpen(target.path, scope);
   });
 
-/** The folders that a recursive search begins in. */
+/** The start folders of a recursive search. */
 export const foldersOf = (paths: readonly string[], cwd: string): string[] =>
   (paths.length === 0 ? ['.'] : paths).flatMap((path) => {
     const target = targetOf(cwd, path);

@@ -1,22 +1,22 @@
-/** The simple commands of a command line. */
+/** Splits a command line into simple commands. */
 import { parseScript, plainWord, type Word } from './script.ts';
 
 const SHELLS = new Set(['bash', 'sh']);
 
-/** The simple commands that `argv` runs: itself, or those of the script it gives to a shell. Null: cannot be told. */
+/** The simple commands that `argv` runs: itself, or those of the script for a shell. Null: unknown. */
 export function commandsOf(argv: readonly string[]): Word[][] | null {
   const script = scriptOf(argv);
   return script === null ? [argv.map(plainWord)] : parseScript(script);
 }
 
-/** The script of `bash -lc <script>` and its like. */
+/** The script of `bash -lc <script>` and similar. */
 export function scriptOf(argv: readonly string[]): string | null {
   const [program, option, script] = argv;
   if (argv.length !== 3 || script === undefined || !SHELLS.has(program ?? '')) return null;
   return option === '-c' || option === '-lc' ? script : null;
 }
 
-/** Programs that run another program: what that does is not told by the line. */
+/** Programs that run another program, which the line does not show. */
 const WRAPPERS = new Set([
   'env',
   'xargs',
@@ -32,7 +32,7 @@ const WRAPPERS = new Set([
   'ssh',
 ]);
 
-/** The simple commands as lines, as the operator's rules name them; null where it cannot be told what would run. */
+/** The simple commands as lines, as the operator's rules name them; null if they are unknown. */
 export function commandSubjects(argv: readonly string[]): string[] | null {
   const commands = commandsOf(argv);
   const hidden = commands?.some(

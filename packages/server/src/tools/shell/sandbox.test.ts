@@ -8,10 +8,10 @@ import { shell } from './tool.ts';
 
 const sandbox = await findSandbox();
 
-// In CI the sandbox must be there: a skipped escape attempt proves nothing.
+// In CI the sandbox must be available: a skipped escape attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 
-describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewrap does not work)', () => {
+describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap does not work)', () => {
   beforeAll(() => {
     if (!sandbox) throw new Error('bubblewrap does not work on this machine');
   });
@@ -38,7 +38,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     expect(await readdir(place.outside)).toEqual(['root']);
   });
 
-  test('a command that only looks can write nothing', async () => {
+  test('a read-only command can write nothing', async () => {
     await using place = await workshop();
     const tool = shell('shell', { sandbox, hide: [] });
     const view = { root: place.root, workdir: place.root, hide: [], looks: true };
@@ -67,7 +67,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     expect(await Bun.file('/etc/parlance-escape').exists()).toBe(false);
   });
 
-  test('the network is out of reach: /dev/tcp, DNS and programs', async () => {
+  test('the network is unreachable: /dev/tcp, DNS and programs', async () => {
     await using place = await workshop();
     let reached = 0;
     using server = Bun.serve({
@@ -88,7 +88,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     expect(reached).toBe(1);
   });
 
-  test('sockets of services in /run are not there', async () => {
+  test('sockets of services in /run are not visible', async () => {
     await using place = await workshop();
     expect((await run(place, 'find /run -type s')).output).toBe('');
   });
@@ -106,7 +106,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     }
   });
 
-  test('the environment of the server cannot be read from /proc', async () => {
+  test('the environment of the server is not readable from /proc', async () => {
     await using place = await workshop();
     const { output } = await run(place, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '");
     expect(output).not.toContain('bun');
@@ -151,7 +151,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped where bubblewr
     expect((await run(place, commit)).output).toContain('one');
   });
 
-  test('no hooks folder yet: it cannot be made', async () => {
+  test('a missing hooks folder cannot be created', async () => {
     await using place = await workshop();
     Bun.spawnSync(['git', 'init', '-q', '--template='], { cwd: place.root });
     await run(place, 'mkdir -p .git/hooks; echo x > .git/hooks/pre-commit');

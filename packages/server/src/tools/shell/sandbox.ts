@@ -1,4 +1,4 @@
-/** Runs a command where it can do little: bubblewrap, on machines that have it and let it work. */
+/** Sandboxes a command with bubblewrap, if it works on this machine. */
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,26 +8,26 @@ import type { Guard } from '../guard.ts';
 import { contains, errorCode, exists } from '../paths.ts';
 import { homeMounts } from './home.ts';
 
-/** What a command finds: hidden places empty, read-only ones as they are. */
+/** What a command sees: hidden paths empty, read-only ones as they are. */
 export type View = Guard & {
-  /** the only folder that can be written, links resolved */
+  /** the only writable folder, links resolved */
   readonly root: string;
   readonly workdir: string;
-  /** home folders that the command finds empty, but for the programs of its PATH */
+  /** home folders that the command sees empty, except for the programs of its PATH */
   readonly homes?: readonly string[];
   readonly path?: string;
-  /** the command only looks: it can write nothing at all */
+  /** read-only: the command can write nothing at all */
   readonly looks?: boolean;
   /** folders of the server that the command may read, even below /tmp */
   readonly show?: readonly string[];
 };
 
 export interface Sandbox {
-  /** The command that runs `argv` inside. `finish` must be awaited once nothing of it runs any more. */
+  /** The command that runs `argv` inside. Await `finish` when nothing of it runs any more. */
   enter(argv: readonly string[], view: View): Promise<{ argv: string[]; finish: () => Promise<void> }>;
 }
 
-/** Null where there is no bubblewrap, or where the machine does not let it do its work: it is tried, not assumed. */
+/** Null if there is no bubblewrap, or it does not work: it is tried, not assumed. */
 export async function findSandbox(): Promise<Sandbox | null> {
   const program = Bun.which('bwrap');
   if (!program) return null;
@@ -50,7 +50,7 @@ const bubblewrap = (program: string): Sandbox => ({
       argv: [
         program,
         ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-        // Sockets of other services live in /run, and a network namespace does not close them.
+        // Sockets of other services are in /run, and a network namespace does not close them.
         ...[
           '--tmpfs',
           '/tmp',
@@ -79,7 +79,7 @@ const bubblewrap = (program: string): Sandbox => ({
 
 const UNCHANGED = { mounts: [], finish: async () => undefined };
 
-/** The root, writable but for what of it belongs to the server. */
+/** The root, writable except for the server's own files. */
 function rootMounts({ root, readOnly = [], writable = [], looks = false }: View): string[] {
   if (looks) return ['--ro-bind', root, root];
   const mounts = [
@@ -94,8 +94,8 @@ function rootMounts({ root, readOnly = [], writable = [], looks = false }: View)
 }
 
 /**
- * The folders between the root and each of the paths, as mounts of their own: a mount cannot be moved, and with a folder above
- * it what is hidden there could be moved to where nobody hides it.
+ * The folders between the root and each of the paths, as mounts of their own: a mount cannot be moved, but a parent folder
+ * could be, and with it a hidden path.
  */
 const pins = (root: string, paths: readonly string[]): string[] =>
   [
@@ -111,7 +111,7 @@ const between = (root: string, path: string): string[] =>
     .slice(0, -1)
     .map((_, index, names) => join(root, ...names.slice(0, index + 1)));
 
-/** What git would run or be redirected by on this machine later, outside any sandbox, cannot be written. */
+/** Makes what git would run or follow later, outside of any sandbox, read-only. */
 async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () => Promise<void> }> {
   const git = join(root, '.git');
   const kind = await lstat(git).catch((thrown) => {
@@ -128,7 +128,7 @@ async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () =
   return {
     // As a mount of its own, .git cannot be moved away and replaced.
     mounts: ['--bind', git, git, '--ro-bind', hooks, hooks, '--ro-bind-try', config, config],
-    // A file of this name makes git read hooks and config elsewhere; it cannot be mounted over before it is there.
+    // A file with this name redirects git to hooks and config elsewhere; it cannot be mounted over before it exists.
     finish: async () => {
       if (!redirected) await rm(redirect, { recursive: true, force: true });
     },

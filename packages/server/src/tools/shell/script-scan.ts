@@ -1,13 +1,13 @@
-/** Where parts of a shell script end. */
+/** Finds the end of parts of a shell script. */
 
-/** The place of the mark that is not behind a backslash; the end of the text if there is none. */
+/** Position of the unescaped mark; the end of the text if there is none. */
 export function unescaped(text: string, from: number, mark: string): number {
   let at = from;
   while (at < text.length && text.charAt(at) !== mark) at += text.charAt(at) === '\\' ? 2 : 1;
   return Math.min(at, text.length);
 }
 
-/** Where the brace is closed that was opened before `from`; marks in quotes do not count. */
+/** Position of the brace that closes the one opened before `from`; quoted marks do not count. */
 export function closingAfter(text: string, from: number): number {
   let depth = 1;
   let at = from;
@@ -23,7 +23,7 @@ export function closingAfter(text: string, from: number): number {
   return text.length;
 }
 
-/** The length of the `((…))` at this place; 0 if it may be a subshell in another one, or hold anything but arithmetic. */
+/** Length of the `((…))` at this position; 0 if it may be a nested subshell, or contain anything but arithmetic. */
 export function arithmeticAt(script: string, from: number): number {
   const text = /^\(\([\w\s+*/%<>=!&|^~?:,;()#$-]*\)\)/.exec(script.slice(from, from + 1_000))?.[0] ?? '';
   let depth = 0;

@@ -1,14 +1,14 @@
-/** Splits a shell script into simple commands, where it is made of nothing else. */
+/** Splits a shell script into simple commands, if it consists of nothing else. */
 
 export type Word = {
   readonly text: string;
-  /** the shell would replace the word by names of files that may begin with a dash */
+  /** the shell would replace the word by file names that may begin with a dash */
   readonly wild: boolean;
-  /** the word holds an unquoted * ? or [ */
+  /** the word contains an unquoted * ? or [ */
   readonly glob: boolean;
-  /** the text as a pattern: quoted characters that would mean something in it have a backslash before them */
+  /** the text as a pattern: quoted special characters have a backslash */
   readonly pattern: string;
-  /** the shell would put a home folder in */
+  /** the shell would insert a home folder */
   readonly tilde: boolean;
 };
 
@@ -25,17 +25,17 @@ const escaped = (text: string): string => text.replace(/[*?[\]\\]/g, '\\$&');
 const OPERATORS = ['&&', '||', '|', ';'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** A simple command, and what joins it to the one before; the first has `;`. */
+/** A simple command, and the operator before it; the first has `;`. */
 export type Step = { readonly operator: Operator; readonly words: readonly Word[] };
 
-/** Unquoted, each of these makes a script more than commands in a row. */
+/** Unquoted, each of these makes a script more than a sequence of commands. */
 const REFUSED = new Set('<>&$`(){}!#\n\r');
 const GLOBS = new Set('*?[');
 
 /**
- * The commands of a script that is only words, quotes and the operators && || | ; – or null. Redirection, substitution,
- * expansion of variables and braces, grouping, background, negation, comments and new lines are all null: what this
- * cannot read with certainty must be asked about.
+ * The commands of a script that is only words, quotes and the operators && || | ; or null. Redirection, substitution,
+ * expansion of variables and braces, grouping, background, negation, comments and newlines all return null: what cannot be
+ * parsed with certainty needs approval.
  */
 export function parseSteps(script: string): Step[] | null {
   const steps: Step[] = [];

@@ -1,12 +1,12 @@
 /**
- * Processes that left the group of their command (`setsid`, a daemon) and would outlive it. They are known by a variable of their
- * environment, which every process inherits. One that clears its environment is only found while its parents live.
+ * Kills processes that left the group of their command (`setsid`, a daemon) and would outlive it. They are recognised by an
+ * environment variable, which every process inherits. One that clears its environment is only found while its parents live.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { errorCode } from '../paths.ts';
 
 const MARK = 'PARLANCE_COMMAND';
-/** Each round finds what was started while the one before killed. */
+/** Each round finds what was started while the previous one killed. */
 const ROUNDS = 20;
 
 export type Mark = { readonly environment: Readonly<Record<string, string>>; readonly text: string };
@@ -16,7 +16,7 @@ export function newMark(): Mark {
   return { environment: { [MARK]: value }, text: `${MARK}=${value}` };
 }
 
-/** Kills what carries the mark, and what descends from `pid`, until there is nothing left. Does nothing without /proc. */
+/** Kills processes with the mark and descendants of `pid` until none is left. Does nothing without /proc. */
 export function killStragglers({ text }: Mark, pid: number): void {
   if (process.platform !== 'linux') return;
   for (let round = 0; round < ROUNDS; round++) {
@@ -38,16 +38,16 @@ function descendantsOf(pid: number): number[] {
   return found.filter(isAlive);
 }
 
-/** A zombie is only waiting for its parent. */
+/** A zombie only waits for its parent. */
 const isAlive = (id: number): boolean => !['Z', 'X', undefined].includes(statusOf(id)[0]);
 
-/** State, parent and so on: what follows the name, which may hold anything. */
+/** State, parent and so on: what follows the name, which may contain anything. */
 const statusOf = (id: number): string[] => {
   const text = readProcess(id, 'stat') ?? '';
   return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
 };
 
-/** Null for a process that is gone, or belongs to another user. */
+/** Null if the process is gone or belongs to another user. */
 function readProcess(id: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${id}/${file}`, 'utf8');

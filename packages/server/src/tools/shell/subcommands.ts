@@ -1,17 +1,17 @@
-/** Programs whose subcommand can stand behind options, or be written in more than one way. */
+/** Programs whose subcommand can follow options, or has several spellings. */
 import { isOpen, type LooseWord } from './lenient-script.ts';
 import { isOption, optionLength, optionTable } from './options.ts';
 
 /** A way to read the words after the program. */
 export type Reading = {
   readonly words: readonly LooseWord[];
-  /** the subcommand may stand for another one */
+  /** the subcommand may be an alias */
   readonly alias?: boolean;
   /** it may run any other command */
   readonly runs?: boolean;
 };
 
-/** The words after a program as rules would name them: without the options before the subcommand. */
+/** The words after a program as rules name them: without the options before the subcommand. */
 export function readings(program: string, words: readonly LooseWord[]): readonly Reading[] {
   if (program === 'git') return gitReadings(words);
   const found = subcommandReadings(words);
@@ -23,7 +23,7 @@ const GIT_OPTIONS = optionTable(
   '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source --list-cmds',
 );
 
-/** Git does not let an alias replace a command of its own; any other word may be an alias. */
+/** An alias cannot replace a built-in git command; any other word may be an alias. */
 const GIT_COMMANDS = new Set(
   `add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
   check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph commit-tree
@@ -57,13 +57,13 @@ function gitReadings(words: readonly LooseWord[]): readonly Reading[] {
 const isOpenAlias = (subcommand: LooseWord): boolean =>
   !isOpen(subcommand) && !GIT_COMMANDS.has(subcommand.text);
 
-/** Commands of git that exist to run others, or whose settings name them. */
+/** git commands that run others, or whose settings name them. */
 const GIT_RUNNERS = new Set(
   `citool daemon difftool filter-branch for-each-repo gui hook instaweb merge-index mergetool quiltimport
   send-email`.split(/\s+/),
 );
 
-/** Options and words of the others with which they run a command; git takes any clear beginning of a long option. */
+/** Options and words with which other git commands run a command; git accepts any unambiguous prefix of a long option. */
 const GIT_RUNS = new Map<string, RegExp>([
   ['rebase', /^-[^-]*[xis]|^--(ex|i|st|edit)/],
   ['bisect', /^run$/],
@@ -92,7 +92,7 @@ function runsCommands(subcommand: string, words: readonly LooseWord[]): boolean 
 
 const MOST_READINGS = 16;
 
-/** For a program that is not known, the word after an option is its value or the subcommand: both are read. */
+/** For an unknown program, the word after an option is its value or the subcommand: both readings are returned. */
 function subcommandReadings(words: readonly LooseWord[]): readonly Reading[] {
   const found: Reading[] = [];
   let at = 0;
@@ -137,7 +137,7 @@ function pair(command: string): (alias: string) => [string, string] {
   return (alias) => [alias, command];
 }
 
-/** npm takes any beginning of a command that means one command. */
+/** npm accepts any unambiguous prefix of a command. */
 function npmReadings(reading: Reading): readonly Reading[] {
   const [first, ...rest] = reading.words;
   if (!first || first.text === '' || NPM_COMMANDS.includes(first.text)) return [reading];

@@ -1,10 +1,10 @@
-/** What tests of unasked commands share: a repository that wants programs run, and a command judged and run as the core does. */
+/** Shared parts of tests of unapproved commands: a hostile repository, and a command judged and run as the core does. */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { contextIn, use, type Workshop } from '../testing.ts';
 import { type ShellOptions, shell } from './tool.ts';
 
-/** The output of a command that runs unasked; null if it is asked for. */
+/** The output of a command that runs without approval; null if it needs one. */
 export async function unaskedOutput(
   place: Workshop,
   input: { command: string[]; workdir?: string },
@@ -20,13 +20,13 @@ export async function unaskedOutput(
 export const bash = (script: string): string[] => ['bash', '-lc', script];
 
 export type Canary = {
-  /** a program that leaves a mark if it is ever run */
+  /** a program that leaves a mark if it is run */
   readonly program: string;
-  /** Whether it was run since the last time. */
+  /** Whether it was run since the last check. */
   sang(): Promise<boolean>;
 };
 
-/** Inside the root, where also a sandboxed program can leave its mark. */
+/** Inside the root, where a sandboxed program can leave its mark too. */
 export async function canaryIn({ root }: Workshop): Promise<Canary> {
   const program = join(root, 'canary.sh');
   const mark = join(root, 'mark');
@@ -44,7 +44,7 @@ export async function canaryIn({ root }: Workshop): Promise<Canary> {
 
 const IDENTITY = ['-c', 'user.name=A', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false'];
 
-/** Runs git with nothing of this machine's configuration; throws if it fails. */
+/** Runs git without this machine's configuration; throws if it fails. */
 export const git = (cwd: string, ...words: string[]): string => gitWith(cwd, words, '');
 
 function gitWith(cwd: string, words: readonly string[], input: string): string {
@@ -59,7 +59,7 @@ function gitWith(cwd: string, words: readonly string[], input: string): string {
 
 const SIGNATURE = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----';
 
-/** A repository with one signed commit and one change, in which every file goes through the driver `canary`. */
+/** A repository with one signed commit and one change, in which every file uses the driver `canary`. */
 export async function repositoryIn(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   git(folder, 'init', '-q', '-b', 'main');
@@ -73,7 +73,7 @@ export async function repositoryIn(folder: string): Promise<void> {
   await Bun.write(join(folder, 'a.txt'), 'two\n');
 }
 
-/** What a repository can say to have a program run while it is only looked at. */
+/** Settings with which a repository can have a program run on read-only commands. */
 export const hostileSettings = (program: string): Record<string, string> => ({
   'diff.external': `[diff]\nexternal = ${program}\n`,
   'diff.<driver>.command': `[diff "canary"]\ncommand = ${program}\n`,

@@ -8,7 +8,7 @@ import { shell } from './tool.ts';
 
 const found = await findSandbox();
 
-/** Resolves once the file is there and not empty. */
+/** Resolves when the file exists and is not empty. */
 async function appears(place: Workshop, path: string): Promise<string> {
   for (;;) {
     const text = await place.read(path).catch(() => '');
@@ -22,7 +22,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     const tool = shell('shell', { sandbox, hide: [] });
     const run = (place: Workshop, input: object) => use(tool, input, contextIn(place.root));
 
-    test('gives output, exit code and duration', async () => {
+    test('returns output, exit code and duration', async () => {
       await using place = await workshop();
       const result = await run(place, { command: ['echo', 'hello'] });
       expect(result.parts).toEqual([{ type: 'text', text: 'hello\n' }]);
@@ -31,7 +31,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(result.failed).toBe(false);
     });
 
-    test('joins both outputs in the order in which they were written', async () => {
+    test('joins both outputs in write order', async () => {
       await using place = await workshop();
       const command = ['sh', '-c', 'echo 1; echo 2 >&2; echo 3; echo 4 >&2; exit 3'];
       const result = await run(place, { command });
@@ -39,21 +39,21 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(result.failed).toBe(true);
     });
 
-    test('arguments reach the program as they are', async () => {
+    test('arguments reach the program unchanged', async () => {
       await using place = await workshop();
       const words = ['$HOME', '`id`', 'a b', "it's", '*', '--', ''];
       const result = await run(place, { command: ['printf', '[%s]', ...words] });
       expect(result.data?.output).toBe(words.map((word) => `[${word}]`).join(''));
     });
 
-    test('a command without output says so', async () => {
+    test('reports a command without output', async () => {
       await using place = await workshop();
       const result = await run(place, { command: ['true'] });
       expect(result.parts).toEqual([{ type: 'text', text: '(no output, exit code 0)' }]);
       expect(result.data?.output).toBe('');
     });
 
-    test('runs in the workdir, and can write there', async () => {
+    test('runs in the workdir and can write there', async () => {
       await using place = await workshop();
       await place.write('sub/a.txt', 'a');
       const result = await run(place, { command: ['sh', '-c', 'pwd; echo b > b.txt'], workdir: 'sub' });
@@ -61,7 +61,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await place.read('sub/b.txt')).toBe('b\n');
     });
 
-    test('workdir outside root is refused', async () => {
+    test('a workdir outside the root is refused', async () => {
       await using place = await workshop();
       await symlink(place.outside, join(place.root, 'link'));
       for (const workdir of ['..', '/', 'link', '../root/..']) {
@@ -71,7 +71,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await Bun.file(join(place.outside, 'made')).exists()).toBe(false);
     });
 
-    test('workdir that is missing, or a file, is a fault', async () => {
+    test('a missing workdir, or a file, is a fault', async () => {
       await using place = await workshop();
       await place.write('file', 'x');
       for (const workdir of ['none', 'file']) {
@@ -79,7 +79,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       }
     });
 
-    test('missing program: exit code 127', async () => {
+    test('a missing program has exit code 127', async () => {
       await using place = await workshop();
       for (const program of ['no-such-program', './no-such-program']) {
         const result = await run(place, { command: [program] });
@@ -89,7 +89,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect((await run(place, { command: ['no-such-program'] })).data?.exit_code).toBe(127);
     });
 
-    test('the environment holds no secret', async () => {
+    test('the environment contains no secret', async () => {
       await using place = await workshop();
       process.env.PARLANCE_TEST_API_KEY = 'do-not-show';
       try {
@@ -111,7 +111,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(output).toMatch(/\[… \d{7} bytes \(about \d{6} lines\) left out …\]/);
     });
 
-    test('100 MB of output do not stay in memory', async () => {
+    test('100 MB of output are not held in memory', async () => {
       await using place = await workshop();
       Bun.gc(true);
       const before = process.memoryUsage().rss;
@@ -121,7 +121,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
     }, 60_000);
 
-    test('timeout: exit code 124, said in words, what was written until then is kept', async () => {
+    test('a timeout has exit code 124 and a message, and the output until then is returned', async () => {
       await using place = await workshop();
       const result = await run(place, { command: ['sh', '-c', 'echo begun; sleep 600'], timeout: 300 });
       expect(result.data).toMatchObject({
@@ -131,21 +131,21 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(result.failed).toBe(true);
     });
 
-    test('timeout kills grandchildren', async () => {
+    test('a timeout kills grandchildren', async () => {
       await using place = await workshop();
       const script = "sh -c 'sleep 654321 & wait' & wait";
       await run(place, { command: ['sh', '-c', script], timeout: 300 });
       await noneRuns('654321');
     });
 
-    test('what a command leaves in the background ends with it', async () => {
+    test('background processes end with the command', async () => {
       await using place = await workshop();
       const result = await run(place, { command: ['sh', '-c', 'sleep 654322 & echo done'] });
       expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
       await noneRuns('654322');
     });
 
-    test('abort kills the command and ends the call as cancelled', async () => {
+    test('an abort kills the command and cancels the call', async () => {
       await using place = await workshop();
       const abort = new AbortController();
       const command = ['sh', '-c', 'echo up > up; sleep 654323 & wait'];
@@ -156,7 +156,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       await noneRuns('654323');
     });
 
-    test('abort right after the start, or before it, leaves nothing running', async () => {
+    test('an abort right after the start, or before it, leaves nothing running', async () => {
       await using place = await workshop();
       for (let round = 0; round < 10; round++) {
         const abort = new AbortController();
@@ -172,12 +172,12 @@ for (const sandbox of found ? [null, found] : [null]) {
       await noneRuns('654324');
     });
 
-    test('a command that waits for input finds none', async () => {
+    test('a command that reads standard input finds it empty', async () => {
       await using place = await workshop();
       expect((await run(place, { command: ['cat'] })).data).toMatchObject({ output: '', exit_code: 0 });
     });
 
-    test('a patch given to the shell is applied, relative to the workdir', async () => {
+    test('a patch passed to the shell is applied, relative to the workdir', async () => {
       await using place = await workshop();
       await place.write('sub/b.txt', 'b\n');
       const patch = '*** Begin Patch\n*** Update File: b.txt\n-b\n+c\n*** End Patch';
@@ -194,14 +194,14 @@ describe('without a sandbox', () => {
   const daemon = (seconds: number, clear = '') =>
     `${clear} setsid sh -c 'echo $$ > pid; exec sleep ${seconds}' & while ! [ -s pid ]; do :; done; echo done`;
 
-  test('a process that left its group neither holds up the result nor outlives the command', async () => {
+  test('a process that left its group neither delays the result nor outlives the command', async () => {
     await using place = await workshop();
     const result = await use(tool, { command: ['sh', '-c', daemon(654325)] }, contextIn(place.root));
     expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
     await noneRuns('654325');
   });
 
-  test('one that also cleared its environment ends with a command that is stopped', async () => {
+  test('a process that also cleared its environment is killed with a stopped command', async () => {
     await using place = await workshop();
     const script = `${daemon(654326, 'env -i PATH="$PATH"')}; sleep 600`;
     const result = await use(tool, { command: ['sh', '-c', script], timeout: 2_000 }, contextIn(place.root));
@@ -209,7 +209,7 @@ describe('without a sandbox', () => {
     await noneRuns('654326');
   });
 
-  test('a command beside it, and what it left to run in time, are not disturbed', async () => {
+  test('a concurrent command and its background processes are not affected', async () => {
     await using place = await workshop();
     const other = use(
       tool,
@@ -228,7 +228,7 @@ describe('without a sandbox', () => {
   });
 });
 
-/** Resolves once no `sleep` with this argument runs. Bounded by the timeout of the test. */
+/** Resolves when no `sleep` with this argument runs. Bounded by the timeout of the test. */
 async function noneRuns(argument: string): Promise<void> {
   for (;;) {
     const running = existsSync('/proc/self') ? await argumentsFromProc() : argumentsFromPs();

@@ -1,4 +1,4 @@
-/** Runs a command: in the sandbox where there is one, and after a question unless it is known to be safe. */
+/** Runs a command: in the sandbox if there is one, and with approval unless it is known to be safe. */
 import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -41,7 +41,7 @@ type Input = z.output<typeof Input>;
 
 export type ShellOptions = Guard & { readonly sandbox: Sandbox | null };
 
-/** The same tool is offered under each name that models know it by. */
+/** The same tool is offered under each name that models know. */
 export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Tool =>
   defineTool({
     name,
@@ -54,7 +54,7 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     run: (input, context) => runShell(input, context, options),
   });
 
-/** A patch that is given to the shell is judged by the files it changes. */
+/** A patch passed to the shell is judged by the files it changes. */
 function ruleSubjects({ command, workdir = '.' }: Input): RuleSubjects {
   const patch = patchIn(command);
   if (patch === null) return { literal: commandSubjects(command), ...normalForm(command) };
@@ -85,11 +85,11 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
 function grantPlace(input: Input, root: string, options: ShellOptions): GrantPlace {
   const { scope } = asked(input, root, options);
   const target = targetOf(scope.root, input.workdir ?? '.');
-  // A folder that cannot be followed is outside: nothing is granted there.
+  // A folder that cannot be resolved counts as outside: nothing is granted there.
   return { scope, workdir: target.kind === 'folder' ? target.path : '/' };
 }
 
-/** With a sandbox the hidden folders are empty; without one a look into them is asked for. Git and second names show them in both. */
+/** With a sandbox the hidden folders are empty; without one, reading them needs approval. Git and hard links can show them in both cases. */
 function asked({ command, workdir = '.' }: Input, root: string, { sandbox, hide }: ShellOptions): Asked {
   const secrets = hide.map(realPath);
   const scope = { root: realpathSync(root), hide: sandbox ? [] : secrets, secrets };
@@ -117,7 +117,7 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
   return report(ended, input.timeout);
 }
 
-/** Judged again, so that nothing runs but what was found safe just now. */
+/** Judged again, so that only what is safe right now runs. */
 async function runUnasked(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
   const question = asked(input, context.root, options);
   const plan = await planUnasked(question);
@@ -141,7 +141,7 @@ type Command = {
   readonly workdir: string;
   readonly environment: Record<string, string>;
   readonly timeout: number;
-  /** folders of ours that it reads */
+  /** folders of the server that it reads */
   readonly show?: readonly string[];
 };
 

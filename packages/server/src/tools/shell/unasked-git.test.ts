@@ -8,12 +8,12 @@ import { shell } from './tool.ts';
 
 const found = await findSandbox();
 
-// In CI the sandbox must be there: a skipped attack proves nothing.
+// In CI the sandbox must be available: a skipped attack proves nothing.
 if (process.env.CI) test('bubblewrap works on this machine', () => expect(found).not.toBeNull());
 
 for (const sandbox of found ? [null, found] : [null]) {
   const options = { sandbox, hide: [] };
-  describe(`git that nobody approved, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
+  describe(`unapproved git, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
     const output = (place: Workshop, script: string, workdir?: string) =>
       unaskedOutput(place, { command: bash(script), ...(workdir ? { workdir } : {}) }, options);
 
@@ -40,7 +40,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       },
     );
 
-    test('runs no program of files that the configuration includes', async () => {
+    test('runs no program of included configuration files', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
@@ -54,7 +54,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await canary.sang()).toBe(false);
     });
 
-    test('does not enter a submodule, whose configuration is its own', async () => {
+    test('does not enter a submodule, which has its own configuration', async () => {
       await using place = await workshop();
       const canary = await canaryIn(place);
       await repositoryIn(place.root);
@@ -75,7 +75,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await canary.sang()).toBe(false);
     });
 
-    test('fetches nothing for an object that is not there', async () => {
+    test('fetches nothing for a missing object', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
@@ -87,7 +87,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await canary.sang()).toBe(false);
     });
 
-    test('changes nothing, and knows the branch that is followed', async () => {
+    test('changes nothing, and knows the tracked branch', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       git(place.root, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
@@ -100,7 +100,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await Bun.file(join(place.root, '.git/index')).bytes()).toEqual(before);
     });
 
-    test('works in a folder of the repository', async () => {
+    test('works in a subfolder of the repository', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       await place.write('src/b.txt', 'b');
@@ -216,7 +216,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await output(place, script)).toContain(shown);
     });
 
-    test('a program of this name in the working directory is not run', async () => {
+    test('a program with this name in the working directory is not run', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
@@ -233,7 +233,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await canary.sang()).toBe(false);
     });
 
-    test('what became unsafe after it was judged does not run', async () => {
+    test('a command that became unsafe after it was judged does not run', async () => {
       await using place = await workshop();
       await repositoryIn(place.root);
       await place.write('vendor/lib/b.txt', 'b');

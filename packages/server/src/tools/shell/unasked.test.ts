@@ -11,8 +11,8 @@ const SECRET = 'canary-5d1c';
 const HOME = process.env.HOME;
 
 /**
- * A root with links that lead out in `linked`, and none in `plain`. HOME lies outside and has the secret, like the file
- * that the links lead to.
+ * A root with links that lead outside in `linked`, and none in `plain`. HOME is outside and contains the secret, like the
+ * target of the links.
  */
 async function rootWithLinks(): Promise<Workshop> {
   const place = await workshop();
@@ -34,7 +34,7 @@ async function rootWithLinks(): Promise<Workshop> {
   return place;
 }
 
-/** Each with the same kind of command that must run unasked, and a part of what it prints. */
+/** Each with a similar command that must run without approval, and a part of its output. */
 const ATTACKS: [attack: string, harmless: string, shown: string][] = [
   ['cd && cat .ssh/id_rsa', 'cd plain && cat a.txt', 'found in plain/a.txt'],
   ['cd -- && cat .ssh/id_rsa', 'cd -- plain && cat a.txt', 'found in plain/a.txt'],
@@ -96,7 +96,7 @@ const ATTACKS: [attack: string, harmless: string, shown: string][] = [
 ];
 
 for (const sandbox of found ? [null, found] : [null]) {
-  describe(`a look outside the working directory, ${sandbox ? 'with' : 'without'} a sandbox`, () => {
+  describe(`reading outside the working directory, ${sandbox ? 'with' : 'without'} a sandbox`, () => {
     let place: Workshop;
     beforeAll(async () => {
       place = await rootWithLinks();
@@ -108,25 +108,25 @@ for (const sandbox of found ? [null, found] : [null]) {
     const output = (command: string[], workdir?: string) =>
       unaskedOutput(place, { command, ...(workdir ? { workdir } : {}) }, { sandbox, hide: [] });
 
-    test.each(ATTACKS)('asks for %s, and runs %s', async (attack, harmless, shown) => {
+    test.each(ATTACKS)('needs approval for %s, and runs %s', async (attack, harmless, shown) => {
       for (const shell of sandbox ? ['bash'] : ['bash', 'sh']) {
         expect(await output([shell, '-c', attack])).toBeNull();
         expect(await output([shell, '-c', harmless])).toContain(shown);
       }
     });
 
-    test('asks in a folder that a link leads out to, and runs in one that is inside', async () => {
+    test('needs approval in a folder behind a link that leads outside, and runs in one inside', async () => {
       expect(await output(['cat', 'id_rsa'], 'linked/keys')).toBeNull();
       expect(await output(['cat', 'b.txt'], 'plain/inside')).toContain('found in plain/deep/b.txt');
     });
 
-    test('arguments that no shell reads are names, not patterns', async () => {
+    test('arguments without a shell are names, not patterns', async () => {
       expect(await output(['cat', 'a*'])).toContain('No such file');
       expect(await output(['echo', '~', '*'])).toBe('~ *\n');
       expect(await output(['cat', 'linked/key'])).toBeNull();
     });
 
-    test('quotes, spaces and words with a meaning to the shell reach the program as they were written', async () => {
+    test('quotes, spaces and shell keywords reach the program unchanged', async () => {
       expect(await output(bash(`echo 'a  b' "c'd" \\$HOME \\* '$(id)' -e`))).toBe(
         "a  b c'd $HOME * $(id) -e\n",
       );
@@ -134,12 +134,12 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await output(bash('echo nothing-fits*'))).toBe('nothing-fits*\n');
     });
 
-    test('what a profile in HOME defines has no part in it', async () => {
+    test('a profile in HOME has no effect', async () => {
       await Bun.write(join(place.outside, 'home/.bash_profile'), 'cat() { echo replaced; }\n');
       expect(await output(bash('cat a.txt'))).toBe('found in a.txt\n');
     });
 
-    test('what became unsafe after it was judged does not run', async () => {
+    test('a command that became unsafe after it was judged does not run', async () => {
       const tool = shell('shell', { sandbox, hide: [] });
       const input = { command: bash('cat swapped') };
       await place.write('swapped', 'fine');
@@ -155,7 +155,7 @@ for (const sandbox of found ? [null, found] : [null]) {
 
 for (const sandbox of found ? [null, found] : [null]) {
   const where = sandbox ? 'in the sandbox' : 'without a sandbox';
-  test(`a second name of the config file is asked for, and searches that may find it, ${where}`, async () => {
+  test(`a hard link to the config file needs approval, and so do searches that may find it, ${where}`, async () => {
     await using place = await workshop();
     await repositoryIn(place.root);
     await place.write('src/b.txt', 'b\n');

@@ -1,7 +1,7 @@
 /**
- * Which commands run without asking, and exactly what runs then. A command is let through if every program in it only
- * reads, and only inside the working directory. What comes back is written anew from what was judged: names of files
- * in place of patterns, absolute folders for `cd`, options that keep git from running programs.
+ * Decides which commands run without approval, and exactly what is run. A command is allowed if every program in it only
+ * reads, and only inside the working directory. The result is rewritten from what was judged: file names instead of patterns,
+ * absolute folders for `cd`, options that prevent git from running programs.
  */
 import { resolve } from 'node:path';
 import { expandGlob } from './glob.ts';
@@ -15,7 +15,7 @@ export type Unasked = {
   readonly argv: readonly string[];
   /** the real folder to run in */
   readonly workdir: string;
-  /** it must be run with a view of the repository; see `git-view.ts` */
+  /** it must run with a view of the repository; see `git-view.ts` */
   readonly usesGit: boolean;
 };
 
@@ -23,17 +23,17 @@ export type Asked = {
   readonly command: readonly string[];
   readonly workdir: string;
   readonly scope: Scope;
-  /** where a bare `cd` leads */
+  /** target of a bare `cd` */
   readonly home: string | undefined;
 };
 
-/** Judging takes longer with each of these, and a command that only reads has few. */
+/** Limit: judging takes longer with each of these, and a read-only command has few. */
 const MOST_CHARACTERS = 100_000;
 const MOST_STEPS = 30;
 const MOST_WORDS = 500;
 const MOST_GLOBS = 20;
 
-/** Null if a person must be asked. True for the moment in which it is given. */
+/** Null if approval is needed. Valid only at the time of the call. */
 export async function planUnasked({ command, workdir, scope, home }: Asked): Promise<Unasked | null> {
   const folder = targetOf(scope.root, workdir);
   if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
@@ -58,11 +58,11 @@ function isLong(steps: readonly Step[]): boolean {
   return steps.length > MOST_STEPS || words.length > MOST_WORDS || globs.length > MOST_GLOBS;
 }
 
-/** Without the files that a shell reads at its start, which could give the programs another meaning. */
+/** Without the shell's startup files, which could give the programs another meaning. */
 const shellOf = ([shell]: readonly string[]): string[] =>
   shell === 'bash' ? ['bash', '--noprofile', '--norc', '-c'] : ['sh', '-c'];
 
-/** The folders in which the next step may begin, by how the one before ended. Logical paths, as the shell keeps them. */
+/** The folders in which the next step may begin, by the exit status of the one before. Logical paths, as in the shell. */
 type Folders = { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
 
 class ScriptJudge {
@@ -73,13 +73,13 @@ class ScriptJudge {
     readonly home: string | undefined,
   ) {}
 
-  /** The script to run, or null. Follows `cd` through every way the script may take. */
+  /** The script to run, or null. Follows `cd` through every path of the script. */
   async script(steps: readonly Step[], workdir: string): Promise<string | null> {
     let at: Folders = { succeeded: new Set([workdir]), failed: new Set() };
     let text = '';
     for (const { operator, pipeline } of pipelinesOf(steps)) {
       const reached = entered(at, operator);
-      // A step that cannot be reached is judged as well: what is shown as safe should be.
+      // An unreachable step is judged as well: what is shown as safe should be.
       const folders = reached.size > 0 ? reached : entered(at, ';');
       const only = pipeline.length === 1 ? pipeline[0] : undefined;
       const moved = only && isCd(only) ? this.changed(only, folders) : null;
@@ -93,7 +93,7 @@ class ScriptJudge {
     return text;
   }
 
-  /** Each part runs in a shell of its own, so that `cd` there changes nothing for the others. */
+  /** Each part of a pipeline runs in its own shell, so that `cd` there does not affect the others. */
   async pipeline(
     commands: readonly (readonly Word[])[],
     folders: ReadonlySet<string>,
@@ -142,8 +142,8 @@ class ScriptJudge {
   }
 
   /**
-   * `cd` as it will go: into a folder in scope, or nowhere since there is no such folder. If it goes otherwise when it
-   * runs, the script ends there, before a step that was judged for another folder.
+   * `cd` with its checked result: a folder in scope, or a failure since there is no such folder. If it differs at run time, the
+   * script ends there, before a step that was judged for another folder.
    */
   changed([, ...words]: readonly Word[], folders: ReadonlySet<string>): (Folders & { text: string }) | null {
     const named = words[0]?.text === '--' ? words.slice(1) : words;
@@ -183,7 +183,7 @@ function entered({ succeeded, failed }: Folders, operator: Step['operator']): Re
   return operator === '||' ? failed : succeeded.union(failed);
 }
 
-/** A step that is skipped leaves the folder, and how the one before it ended, as they were. */
+/** A skipped step leaves the folder and the previous exit status unchanged. */
 function joined(before: Folders, operator: Step['operator'], after: Folders): Folders {
   const { succeeded, failed } = after;
   if (operator === '&&') return { succeeded, failed: before.failed.union(failed) };

@@ -1,14 +1,14 @@
-/** Programs that run another program, and where in their words it begins. */
+/** Programs that run another program, and where its words begin. */
 import type { LooseWord } from './lenient-script.ts';
 import { type OptionTable, optionLength, optionTable } from './options.ts';
 
 type Wrapper = {
   readonly options: OptionTable;
-  /** words before the program that are no options, such as the duration of `timeout` */
+  /** operands before the program, such as the duration of `timeout` */
   readonly operands?: number;
-  /** `NAME=value` may stand before the program */
+  /** `NAME=value` may precede the program */
   readonly assigns?: boolean;
-  /** with one of these it runs nothing, but tells about the program */
+  /** with one of these it runs nothing, but reports about the program */
   readonly tells?: OptionTable;
   /** with one of these the value is a script */
   readonly script?: ReadonlySet<string>;
@@ -144,19 +144,19 @@ const OPAQUE = new Set([
   ],
 ]);
 
-/** The loader of the system runs the program that it is given. */
+/** The dynamic loader runs the program that it is given. */
 const LOADER = /^ld(-[\w-]+)?(\.so|-[\d.]+\.so)/;
 
 export const isOpaque = (program: string): boolean => OPAQUE.has(program) || LOADER.test(program);
 
-/** The word with a part that is known only when it runs. */
+/** The word with a part that is known only at run time. */
 export function replaced(word: LooseWord, part: string): LooseWord {
   const at = word.text.indexOf(part);
   return at === -1 ? word : { ...word, known: word.known.slice(0, at) };
 }
 
 export type Wrapped = {
-  /** the words of the program that is run; none if there is no such program */
+  /** the words of the inner program; empty if there is none */
   readonly inner: readonly LooseWord[];
   /** a script that is run instead */
   readonly script: string | null;
@@ -165,7 +165,7 @@ export type Wrapped = {
   readonly appends: boolean;
 };
 
-/** Null if the program is none of those that run another. */
+/** Null if the program does not run another one. */
 export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | null {
   const wrapper = WRAPPERS.get(program);
   if (!wrapper) return null;
@@ -198,13 +198,13 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
     at++;
   }
   while (assigns && isAssignment(words[at]?.text ?? '')) at++;
-  // An option behind the operands, such as `flock file -c script`.
+  // An option after the operands, such as `flock file -c script`.
   if (operands > 0 && words[at]?.text.startsWith('-')) certain = false;
   const inner = words.slice(at).map((word) => (placeholder === '' ? word : replaced(word, placeholder)));
   return { inner, script: null, certain, appends };
 }
 
-/** A script's option behind other letters, as in `env -iS script`. */
+/** A script option after other letters, as in `env -iS script`. */
 const hidesScript = ({ script }: Wrapper, { text }: LooseWord): boolean =>
   /^-[^-]/.test(text) && [...(script ?? [])].some((name) => text.includes(name.slice(1)));
 
