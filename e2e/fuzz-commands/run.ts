@@ -50,7 +50,7 @@ export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise
     const isScript = shellOrProgram === 'bash' || shellOrProgram === 'sh';
     const program = isScript ? (/^\S*/.exec(script ?? '')?.[0] ?? '') : shellOrProgram;
     programs[program] = (programs[program] ?? 0) + 1;
-    const output = await use(tool, line, contextIn(root, { unasked: true })).then(
+    const output = await use(tool, line, contextIn(root, { permission: 'safe' })).then(
       (result) => String(result.data?.output),
       (thrown) => {
         // A folder to run in that belongs to the server is refused, asked for or not.

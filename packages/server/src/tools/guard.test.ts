@@ -157,7 +157,7 @@ describe("the server's code in the working directory", () => {
     const { place, guard } = made;
     for (const root of [place.root, join(place.root, 'server'), join(place.root, 'server/packages')]) {
       const path = join(place.root, 'server/packages/main.ts').slice(root.length + 1);
-      const context = contextIn(root, { approved: true });
+      const context = contextIn(root, { permission: 'approved' });
       expect(await textFrom(readFile(guard), { path }, context)).toBe('code\n');
       expect((await faultOf(use(saveFile(guard), { path, content: 'x' }, context))).code).toBe(
         'tool_invalid',

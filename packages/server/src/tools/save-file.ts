@@ -32,9 +32,12 @@ export const saveFile = (guard: Guard): Tool =>
     asks: true,
     subjects: ({ path }) => ({ literal: [path], normalised: [normalize(path)] }),
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
-    run: async ({ path, content }, { root, approved }) => {
+    run: async ({ path, content }, { root, permission }) => {
       const bounds = { root, ...guard };
-      await using entry = await reachToChange(bounds, path, { make: true, approved });
+      await using entry = await reachToChange(bounds, path, {
+        make: true,
+        approved: permission === 'approved',
+      });
       if ((await exists(entry.at)) && !(await lstat(entry.at)).isFile()) {
         throw new Fault('tool_failed', `The path ${path} is not a file.`);
       }

@@ -111,18 +111,18 @@ test('a session that cannot be read does not keep the approvals of others from b
 
 const ignore = () => undefined;
 
-test('a tool learns whether anybody approved the call: a person, a grant or a rule, but not a mode', async () => {
-  const seen: boolean[] = [];
+test('a tool receives why the call runs: approved by a user, a grant or a rule, safe, or only by the mode', async () => {
+  const seen: string[] = [];
   const probe = defineTool({
     name: 'probe',
-    description: 'Notes whether it was approved.',
+    description: 'Records its permission.',
     input: z.object({ silent: z.boolean().default(false) }),
     asks: true,
     subjects: () => ({ literal: ['probe'] }),
     approval: ({ silent }) =>
       silent ? null : { kind: 'command', command: ['probe'], description: 'Probes.', grant: 'probe' },
-    run: async (_input, { approved }) => {
-      seen.push(approved);
+    run: async (_input, { permission }) => {
+      seen.push(permission);
       return { parts: [textPart('ok')] };
     },
   });
@@ -139,7 +139,7 @@ test('a tool learns whether anybody approved the call: a person, a grant or a ru
   await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'always' }, CALLER);
   await ended;
   await turn(stage, 'as granted');
-  expect(seen).toEqual([false, true, true]);
+  expect(seen).toEqual(['safe', 'approved', 'approved']);
 
   const automatic = await setStage([probes('call_1'), says('1')], {
     tools: [probe],
@@ -151,5 +151,5 @@ test('a tool learns whether anybody approved the call: a person, a grant or a ru
     parts: { rules: [{ tool: 'probe', pattern: 'probe', decision: 'allow' }] },
   });
   await turn(ruled, 'as the operator allows');
-  expect(seen.slice(3)).toEqual([false, true]);
+  expect(seen.slice(3)).toEqual(['mode', 'approved']);
 });

@@ -1,6 +1,6 @@
 /** May a call run unasked? One policy for every tool. */
 import { type ApprovalMode, type Ask, visible, visibleLine } from '@parlance/protocol';
-import type { RuleSubjects } from '../ports/tool.ts';
+import type { Permission, RuleSubjects } from '../ports/tool.ts';
 import { decisionOf, type Rule } from './rules.ts';
 
 /**
@@ -37,9 +37,11 @@ export function judge(call: Judged): 'run' | 'ask' | 'deny' {
   return ask.grant !== undefined && grants.includes(ask.grant) ? 'run' : 'ask';
 }
 
-/** For a call that runs: a grant or a rule of the operator lets it, and not the mode or the tool itself. */
-export const isApproved = (call: Judged): boolean =>
-  call.ask !== null && judge({ ...call, mode: 'suggest' }) === 'run';
+/** For a call that runs. `approved` means that it would run without the mode, by a grant or a rule. */
+export function permissionOf(call: Judged): Permission {
+  if (call.ask === null) return 'safe';
+  return judge({ ...call, mode: 'suggest' }) === 'run' ? 'approved' : 'mode';
+}
 
 /** As a person is shown it, on every wire: nothing in it is hidden, or stands elsewhere than it seems to. */
 export const plainly = (ask: Ask): Ask => ({

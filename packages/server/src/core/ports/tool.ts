@@ -12,6 +12,13 @@ import type {
 import type { z } from 'zod';
 import type { ClientRequest } from '../runtime/client-tool-broker.ts';
 
+/**
+ * Why a call runs. `approved`: a user approved it, once or by a standing grant, or a rule of the operator allows it.
+ * `safe`: the tool's `approval` returned null, and the tool must check again that this still holds. `mode`: only the approval
+ * mode allows it.
+ */
+export type Permission = 'approved' | 'safe' | 'mode';
+
 export type ToolContext = {
   readonly session: SessionId;
   readonly owner: PrincipalId;
@@ -20,10 +27,7 @@ export type ToolContext = {
   readonly root: string;
   /** aborted when the turn is cancelled; a tool ends soon after, and leaves nothing running */
   readonly signal: AbortSignal;
-  /** a person approved this call, by itself or by a standing grant, or a rule of the operator allows it */
-  readonly approved: boolean;
-  /** it runs because `approval` returned null: the tool itself answers for it, whatever has changed since */
-  readonly unasked: boolean;
+  readonly permission: Permission;
   /** the events since the session was last at rest, the present one included */
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call at a connected client; see `core/clients.ts` */

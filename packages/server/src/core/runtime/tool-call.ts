@@ -1,6 +1,6 @@
 /** One call of a turn: whether it is possible, whether it may run, and how it goes on. */
 import { type ApprovalId, type Ask, textPart } from '@parlance/protocol';
-import { approvalHash, isApproved, type Judged, judge, plainly } from '../domain/approvals.ts';
+import { approvalHash, type Judged, judge, permissionOf, plainly } from '../domain/approvals.ts';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
 import { type ActiveTurn, record } from './active-turn.ts';
@@ -24,8 +24,7 @@ export async function settleCall(active: ActiveTurn, call: OpenCall): Promise<vo
   } catch (thrown) {
     return failCall(active, call, toolFault(active, call, thrown).message);
   }
-  if (call.phase !== 'requested')
-    return runTool(active, call, { ...possible, approved: true, unasked: false });
+  if (call.phase !== 'requested') return runTool(active, call, { ...possible, permission: 'approved' });
   const judged = judgedCall(active, call, { ...possible, ask });
   switch (judge(judged)) {
     case 'deny':
@@ -33,7 +32,7 @@ export async function settleCall(active: ActiveTurn, call: OpenCall): Promise<vo
     case 'ask':
       return requestApproval(active, call, ask ?? plainAsk(call));
     case 'run':
-      return runTool(active, call, { ...possible, approved: isApproved(judged), unasked: ask === null });
+      return runTool(active, call, { ...possible, permission: permissionOf(judged) });
   }
 }
 
@@ -84,6 +83,6 @@ async function settleInterrupted(active: ActiveTurn, call: OpenCall): Promise<vo
   const tool = active.deps.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
   if (tool?.repeatable && parsed?.success)
-    return runTool(active, call, { tool, input: parsed.data, approved: false, unasked: false });
+    return runTool(active, call, { tool, input: parsed.data, permission: 'mode' });
   await record(active, [unknownOutcome(call, active.turn.id, 'The server was restarted while this ran.')]);
 }

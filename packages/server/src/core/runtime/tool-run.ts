@@ -6,10 +6,7 @@ import { type ActiveTurn, record } from './active-turn.ts';
 import { cappedData, cappedParts } from './output.ts';
 import { stampedId } from './stamped-id.ts';
 
-export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<
-  ToolContext,
-  'approved' | 'unasked'
->;
+export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
 export async function runTool(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<void> {
   const { session, deps, turn, signal } = active;
@@ -103,7 +100,7 @@ function handoff({ deps, turn }: ActiveTurn, result: ToolResult): DurableEventBo
 function toolContext(
   { session, deps, turn, signal }: ActiveTurn,
   { call }: OpenCall,
-  { approved, unasked }: Runnable,
+  { permission }: Runnable,
 ): ToolContext {
   const { owner, id } = session.ref;
   const execution = stampedId('exec', deps.now(), deps.newId());
@@ -113,8 +110,7 @@ function toolContext(
     call,
     root: deps.root,
     signal,
-    approved,
-    unasked,
+    permission,
     eventsSinceIdle: session.eventsSinceIdle,
     atClient: (request) =>
       deps.clients.dispatch({

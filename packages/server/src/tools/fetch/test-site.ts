@@ -2,7 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { FetchOptions } from './tool.ts';
+import { textOf } from '@parlance/protocol';
+import { contextIn, faultOf, use } from '../testing.ts';
+import { type FetchOptions, fetchPage } from './tool.ts';
 
 export type Site = AsyncDisposable & {
   readonly port: number;
@@ -42,3 +44,41 @@ export const towardsSite: FetchOptions = {
   resolve: async () => ['127.0.0.1'],
   allow: (address) => address === '127.0.0.1',
 };
+
+export type Page = {
+  type?: string;
+  body?: string | Uint8Array;
+  status?: number;
+  headers?: Record<string, string>;
+};
+
+export const serving = (pages: Record<string, Page>) =>
+  openSite((request, response) => {
+    const {
+      status = 200,
+      type = 'text/plain',
+      body = '',
+      headers,
+    } = pages[request.url ?? ''] ?? { status: 404 };
+    response.writeHead(status, { 'content-type': type, ...headers });
+    response.end(body);
+  });
+
+export const get = (
+  site: Site,
+  path: string,
+  { host = 'site.test', signal, ...options }: FetchOptions & { host?: string; signal?: AbortSignal } = {},
+) =>
+  use(
+    fetchPage({ ...towardsSite, ...options }),
+    { url: `http://${host}:${site.port}${path}` },
+    contextIn('/', signal ? { signal } : {}),
+  );
+
+export const textAt = async (site: Site, path: string) => textOf((await get(site, path)).parts);
+export const faultAt = async (...request: Parameters<typeof get>) => (await faultOf(get(...request))).message;
+
+export async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(5)) if (await holds()) return;
+  throw new Error('the condition was not met');
+}

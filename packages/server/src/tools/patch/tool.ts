@@ -80,12 +80,13 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
 export async function runPatch(
   patch: string,
   { bounds, base }: { readonly bounds: Bounds; readonly base: string },
-  context: Pick<ToolContext, 'signal' | 'eventsSinceIdle' | 'call' | 'approved'>,
+  context: Pick<ToolContext, 'signal' | 'eventsSinceIdle' | 'call' | 'permission'>,
 ): Promise<ToolResult> {
   const started = performance.now();
   const narrow = contextReading(patch);
   const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
-  const { signal, approved } = context;
+  const { signal } = context;
+  const approved = context.permission === 'approved';
   const mayReplace = replaceable(context);
   const { done, failure } = await applyPatch(changes, { bounds, base, signal, approved, mayReplace });
   const output =

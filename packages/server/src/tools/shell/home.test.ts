@@ -29,7 +29,11 @@ async function home() {
 
 async function run(root: string, script: string, approved = false): Promise<string> {
   const tool = shell('shell', { sandbox, hide: [] });
-  const result = await use(tool, { command: ['bash', '-c', script] }, contextIn(root, { approved }));
+  const result = await use(
+    tool,
+    { command: ['bash', '-c', script] },
+    contextIn(root, { permission: approved ? 'approved' : 'mode' }),
+  );
   return String(result.data?.output);
 }
 

@@ -13,7 +13,7 @@ export async function unaskedOutput(
   const tool = shell('shell', options);
   const ask = await tool.approval(tool.input.parse(input), { root: place.root });
   if (ask !== null) return null;
-  const result = await use(tool, input, contextIn(place.root, { unasked: true }));
+  const result = await use(tool, input, contextIn(place.root, { permission: 'safe' }));
   return String(result.data?.output);
 }
 

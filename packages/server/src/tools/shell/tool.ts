@@ -111,9 +111,14 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
     () => false,
   );
   if (!isFolder) throw new Fault('tool_failed', `There is no folder ${input.workdir} to run in.`);
-  const ended = context.unasked
-    ? await runUnasked(input, context, options)
-    : await runCommand({ ...input, workdir, environment: commandEnvironment(process.env) }, context, options);
+  const ended =
+    context.permission === 'safe'
+      ? await runUnasked(input, context, options)
+      : await runCommand(
+          { ...input, workdir, environment: commandEnvironment(process.env) },
+          context,
+          options,
+        );
   return report(ended, input.timeout);
 }
 
@@ -147,7 +152,7 @@ type Command = {
 
 async function runCommand(
   { command, workdir, environment, timeout, show }: Command,
-  { root: given, signal, approved, unasked }: ToolContext,
+  { root: given, signal, permission }: ToolContext,
   { sandbox, ...guard }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
@@ -156,10 +161,18 @@ async function runCommand(
     return { reason: 'exited', exitCode: 127, output: `${program}: program not found\n`, durationMs: 0 };
   }
   const root = realpathSync(given);
-  const homes = approved ? [] : hiddenHomes(process.env, root);
-  const view = { root, workdir, show, homes, path: environment.PATH ?? '', looks: unasked, ...guard };
+  const homes = permission === 'approved' ? [] : hiddenHomes(process.env, root);
+  const view = {
+    root,
+    workdir,
+    show,
+    homes,
+    path: environment.PATH ?? '',
+    looks: permission === 'safe',
+    ...guard,
+  };
   const inside = await sandbox?.enter(command, view);
-  const watch = sandbox && !approved && !unasked ? await watchLeftovers({ root, ...guard }) : null;
+  const watch = sandbox && permission === 'mode' ? await watchLeftovers({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal, isolated: inside !== undefined };
   let notes: string[] = [];

@@ -243,7 +243,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await tool.approval(tool.input.parse(input), { root: place.root })).toBeNull();
       await repositoryIn(join(place.root, 'vendor/lib'));
       git(join(place.root, 'vendor/lib'), 'config', 'filter.canary.clean', canary.program);
-      const call = use(tool, input, contextIn(place.root, { unasked: true }));
+      const call = use(tool, input, contextIn(place.root, { permission: 'safe' }));
       expect((await faultOf(call)).code).toBe('tool_failed');
       expect(await canary.sang()).toBe(false);
     });

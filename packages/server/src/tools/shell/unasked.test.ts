@@ -146,7 +146,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await tool.approval(tool.input.parse(input), { root: place.root })).toBeNull();
       await rm(join(place.root, 'swapped'));
       await symlink('../secret', join(place.root, 'swapped'));
-      const fault = await faultOf(use(tool, input, contextIn(place.root, { unasked: true })));
+      const fault = await faultOf(use(tool, input, contextIn(place.root, { permission: 'safe' })));
       expect(fault.code).toBe('tool_failed');
       await rm(join(place.root, 'swapped'));
     });
