@@ -102,7 +102,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     await client.next('response_item');
     expect(await submit(server, 'long', 'echo next')).toBe(true);
     disk.fill();
-    await server.logged('a session cannot go on');
+    await server.logged('session stopped');
     const held = await durableOf(server, 'long');
     expect(count(held, 'turn.ended') + count(held, 'turn.failed')).toBe(0);
     const now = await getJson<{ now: { turn: unknown; queued: number } }>(`${server.http}/v1/sessions/long`);
@@ -137,7 +137,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     const gate = await open(join(disk.path, 'gate'), 'w');
     disk.fill();
     await gate.close();
-    await server.logged('a session cannot go on');
+    await server.logged('session stopped');
 
     disk.free();
     const events = await followed(server, 'effect', ended(1));

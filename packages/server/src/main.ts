@@ -19,7 +19,7 @@ import { register } from './config/data-folder.ts';
 import { INSTALLATION, isInstallation, WORKSPACE } from './config/installation.ts';
 import { CONSOLE_FOLDER } from './console-folder.ts';
 import { withoutStalePages } from './copilot/stale-pages.ts';
-import { Engine, type Log } from './core/api/index.ts';
+import { createEngine, type Engine, type Log } from './core/api/index.ts';
 import type { Tool } from './core/ports/tool.ts';
 import { ClientToolBroker } from './core/runtime/client-tool-broker.ts';
 import { watchChannels } from './dialects/copilot/channel-watch.ts';
@@ -121,7 +121,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const mcp = await openMcp(config.mcpServers, { log });
   resources.defer(() => mcp.close());
   const tools = toolsOf(builtIn, mcp);
-  const engine = new Engine({
+  const engine = createEngine({
     store: metered(store, metrics),
     bus: openMemoryBus(log),
     leases: openMemoryLeases(),

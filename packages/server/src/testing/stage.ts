@@ -3,7 +3,13 @@ import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } f
 import { z } from 'zod';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import { defaultRoster } from '../compose/domains.ts';
-import { type Caller, Engine, type EngineParts, type SessionRef } from '../core/api/index.ts';
+import {
+  type Caller,
+  createEngine,
+  type Engine,
+  type EngineParts,
+  type SessionRef,
+} from '../core/api/index.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
@@ -45,7 +51,7 @@ export async function setStage(
     warn: ignore,
     error: (data, message) => console.error(message, data),
   };
-  const engine = new Engine({
+  const engine = createEngine({
     store,
     bus: openMemoryBus(log),
     leases: openMemoryLeases(),

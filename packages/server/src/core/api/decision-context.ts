@@ -1,36 +1,50 @@
-/** From a command and its sender to what a decision needs to know. */
-import { type AgentRef, type Command, type ConnectionId, Fault, type Principal } from '@parlance/protocol';
+/** Collects the plain data that a decision needs besides the state. */
+import {
+  type AgentRef,
+  type Command,
+  type ConnectionId,
+  Fault,
+  type InputId,
+  type Principal,
+  type TurnId,
+} from '@parlance/protocol';
 import type { AgentCatalog } from '../domain/agent-catalog.ts';
+import { mayEndTurn } from '../domain/decide.ts';
+import { startsTurn } from '../domain/decide-input.ts';
 import type { Decided, DecisionContext } from '../domain/decision.ts';
+import { waitingCall } from '../domain/session-state.ts';
 import type { Provider } from '../ports/provider.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
+import type { SessionResolver } from './session-resolver.ts';
 
 /** Who sends a command, and through what. */
 export type Caller = {
   readonly principal: Principal;
   readonly dialect: string;
   readonly via?: ConnectionId;
-  /** sent twice with the same key, an input is taken once */
+  /** an input that is sent twice with the same key is accepted once */
   readonly key?: string;
 };
 
-type Around = Pick<DecisionContext, 'mostQueued' | 'replaced' | 'approvalKnown' | 'newId'> & {
-  readonly catalog: AgentCatalog;
-  readonly now: () => number;
+type Known = Pick<DecisionContext, 'mostQueued' | 'replaced' | 'approvalKnown'> & {
+  readonly session: LiveSession;
+  readonly command: Decided;
+  readonly caller: Caller;
 };
 
-/** Throws `not_found` where the command names an agent or a domain that is not there. */
-export function decisionContext(
-  session: LiveSession,
-  command: Decided,
-  caller: Caller,
-  around: Around,
-): DecisionContext {
-  const { catalog, now, mostQueued, replaced, approvalKnown, newId } = around;
-  const placed = command.type === 'session.create' || command.type === 'input.submit';
-  const chosen = placed || command.type === 'session.configure' ? command.agent : undefined;
-  const domain = (placed && command.domain) || session.state.created?.domain || catalog.defaultDomain;
+type Sources = {
+  readonly catalog: AgentCatalog;
+  readonly now: () => number;
+  readonly newId: () => string;
+};
+
+/** Throws `not_found` if the command names an agent or a domain that does not exist. */
+export function decisionContext(known: Known, { catalog, now, newId }: Sources): DecisionContext {
+  const { session, command, caller, mostQueued, replaced, approvalKnown } = known;
+  const creates = command.type === 'session.create' || command.type === 'input.submit';
+  const chosen = creates || command.type === 'session.configure' ? command.agent : undefined;
+  const domain = (creates && command.domain) || session.state.created?.domain || catalog.defaultDomain;
   const { dialect, via, key } = caller;
   return {
     by: caller.principal.id,
@@ -40,15 +54,19 @@ export function decisionContext(
     domain,
     agent: catalog.first(domain, chosen),
     answeredBy: answering(command, catalog),
-    // Seldom needed, and as long as the answer.
-    get open() {
-      return streamedSoFar(session.open, now);
-    },
+    // As long as the answer, so it is joined only if the command may need it.
+    open: mayEndTurn(command) ? streamedSoFar(session.open, now) : null,
     replaced,
     approvalKnown,
     mostQueued,
-    newId,
+    ids: newIds(session, command, newId),
   };
+}
+
+function newIds(session: LiveSession, command: Decided, newId: () => string): DecisionContext['ids'] {
+  if (command.type !== 'input.submit') return null;
+  const input = newId() as InputId;
+  return { input, turn: startsTurn(session.state, command) ? (newId() as TurnId) : null };
 }
 
 function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefined {
@@ -57,8 +75,8 @@ function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefine
   return { id, name };
 }
 
-/** The input that the command takes the place of, where the model still sees it. */
-export async function replacedBy(
+/** The input that the command replaces, if the model still sees it. */
+export async function replacedInput(
   session: LiveSession,
   command: Decided,
 ): Promise<DecisionContext['replaced']> {
@@ -67,7 +85,18 @@ export async function replacedBy(
   return turn ? { input: turn.id, seq: turn.input } : null;
 }
 
-/** Throws `invalid` where a session cannot have what it asks for. */
+/** Whether the approval that the command answers was ever requested in the session. */
+export async function approvalKnown(
+  session: LiveSession,
+  command: Decided,
+  resolver: SessionResolver,
+): Promise<boolean> {
+  if (command.type !== 'approval.answer' || !command.approval) return false;
+  if (waitingCall(session.state)?.approval === command.approval) return true;
+  return resolver.hasApproval(session.ref, command.approval);
+}
+
+/** Throws `invalid` if a session cannot have the model or the approval mode. */
 export function checkConfiguration(
   { model, approval }: Extract<Command, { type: 'session.configure' }>,
   { providerFor, allowsFullAuto }: { providerFor?: (model: string) => Provider; allowsFullAuto?: boolean },

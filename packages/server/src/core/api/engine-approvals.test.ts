@@ -104,7 +104,7 @@ test('a session that cannot be read does not keep the approvals of others from b
   };
   const { engine } = await setStage([says('Done.')], { store, parts: { log } });
   expect((await engine.approvals(LOCAL, { limit: 10 })).waiting.map(({ ref }) => ref)).toEqual([SESSION]);
-  expect(lines).toEqual(['a session cannot be read']);
+  expect(lines).toEqual(['session unreadable']);
   await engine.answer(approval, { answer: 'once' }, CALLER);
   await engine.rested(SESSION);
 });

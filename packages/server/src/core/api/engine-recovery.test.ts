@@ -239,7 +239,7 @@ describe('after the process was killed', () => {
     expect(await engine.recover()).toBe(2);
     await engine.rested(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
-    expect(errors).toEqual(['a session cannot be read']);
+    expect(errors).toEqual(['session unreadable']);
   });
 });
 

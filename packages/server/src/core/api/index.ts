@@ -25,13 +25,10 @@ export type {
 export type { ObservedSession, PendingApproval, SessionSnapshot, Sink } from '../runtime/snapshot.ts';
 export { stampedId } from '../runtime/stamped-id.ts';
 export { TextBuffer } from '../runtime/text-buffer.ts';
+export type { Receipt } from './commands.ts';
 export type { Caller } from './decision-context.ts';
-export {
-  type ApprovalPage,
-  Engine,
-  type EngineParts,
-  type GrantPage,
-  type Receipt,
-  type Watch,
-} from './engine.ts';
+export { createEngine, type Engine } from './engine.ts';
+export type { EngineParts } from './engine-internals.ts';
+export type { ApprovalPage, GrantPage } from './queries.ts';
 export { exportedLines } from './session-export.ts';
+export type { Watch } from './subscriptions.ts';

@@ -1,25 +1,21 @@
-import {
-  type Command,
-  type DurableEventBody,
-  Fault,
-  type InputId,
-  type TurnId,
-  textOf,
-} from '@parlance/protocol';
+import { type Command, type DurableEventBody, Fault, textOf } from '@parlance/protocol';
 import { sessionCreated } from './decide-session.ts';
 import type { DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 import { interruption, turnStarted } from './turn-events.ts';
 
-/** when a session whose queue is full may have room */
+/** When a session whose queue is full may accept an input again. */
 const QUEUE_RETRY_MS = 2_000;
+
+type SubmitInput = Extract<Command, { type: 'input.submit' }>;
 
 export function decideInput(
   state: SessionState,
-  command: Extract<Command, { type: 'input.submit' }>,
+  command: SubmitInput,
   context: DecisionContext,
 ): DurableEventBody[] {
-  const { key } = context;
+  const { key, ids } = context;
+  if (!ids) throw new Error('input.submit needs ids');
   if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
   if (
     !command.call &&
@@ -29,15 +25,15 @@ export function decideInput(
     throw new Fault('empty', 'The message is empty.');
   }
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command.named, context)];
-  const superseded = (command.mode === 'supersede' || command.replaces) && state.turn;
+  const superseded = supersedes(command) ? state.turn : null;
   if (state.turn && state.queue.length >= context.mostQueued) {
     const message = `${context.mostQueued} messages wait in this session already.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }
   if (superseded) events.push(...interruption(superseded, 'superseded', context.open));
   if (command.replaces) events.push(rewinding(state, context));
-  const input = context.newId() as InputId;
   const { via, dialect } = context;
+  const { input, turn } = ids;
   events.push({
     type: 'input.accepted',
     input,
@@ -49,13 +45,20 @@ export function decideInput(
     data: command.data,
     agent: context.answeredBy,
   });
-  if (!state.turn || superseded) {
+  if (turn && startsTurn(state, command)) {
     const next = state.queue[0] ?? { input, via, call: command.call, agent: context.answeredBy };
     const agent = state.created ? state.agent : context.agent;
-    events.push(...turnStarted(next, context.newId() as TurnId, agent));
+    events.push(...turnStarted(next, turn, agent));
   }
   return events;
 }
+
+const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
+  mode === 'supersede' || replaces !== undefined;
+
+/** Whether a turn starts with the input, rather than the input waiting in the queue. */
+export const startsTurn = (state: SessionState, command: SubmitInput): boolean =>
+  !state.turn || supersedes(command);
 
 function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
   if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');

@@ -1,10 +1,10 @@
 /** What `decide` is given besides the state. */
-import type { AgentRef, BlockId, Command, ConnectionId, InputId } from '@parlance/protocol';
+import type { AgentRef, BlockId, Command, ConnectionId, InputId, TurnId } from '@parlance/protocol';
 
-/** Commands that need no model: explaining and compacting are the engine's. */
+/** Commands that need no model. `approval.explain` and `context.compact` call one. */
 export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
 
-/** What a decision needs to know besides the state: who asks, and ids for what is new. */
+/** Plain data: who sends the command, what it refers to, and ids for what it creates. */
 export type DecisionContext = {
   readonly by: string;
   readonly dialect: string;
@@ -12,20 +12,21 @@ export type DecisionContext = {
   readonly key: string | undefined;
   readonly domain: string;
   readonly agent: AgentRef;
-  /** who answers this input, where it is not the session's agent */
+  /** the agent that answers this input, if it is not the session's */
   readonly answeredBy: AgentRef | undefined;
-  /** the block that was being streamed when the command came */
+  /** the block that is being streamed, for commands that may end a turn */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
     readonly block: BlockId;
     readonly text: string;
     readonly durationMs: number;
   } | null;
-  /** the input that is replaced, and the number of its event; null where none is, or there is no such input */
+  /** the input that is replaced, and the number of its event; null if there is none */
   readonly replaced: { readonly input: InputId; readonly seq: number } | null;
-  /** the approval that is answered was requested in this session */
+  /** whether the approval that is answered was requested in this session */
   readonly approvalKnown: boolean;
   /** how many inputs may wait in the session */
   readonly mostQueued: number;
-  readonly newId: () => string;
+  /** the ids of a new input and, if it starts one, of its turn; null for commands that create neither */
+  readonly ids: { readonly input: InputId; readonly turn: TurnId | null } | null;
 };

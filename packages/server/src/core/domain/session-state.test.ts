@@ -7,6 +7,7 @@ import {
   type DurableEvent,
   type DurableEventBody,
   Fault,
+  type InputId,
   type SessionId,
   type TurnId,
   textPart,
@@ -35,7 +36,7 @@ const asking = (more: Partial<DecisionContext> = {}): DecisionContext => ({
   replaced: null,
   approvalKnown: false,
   mostQueued: Number.POSITIVE_INFINITY,
-  newId,
+  ids: { input: newId() as InputId, turn: newId() as TurnId },
   ...more,
 });
 
@@ -329,7 +330,11 @@ describe('the state', () => {
   test('folded on from a checkpoint equals folded from the first event', () => {
     const more = (from: SessionState) => {
       const via = 'socket' as ConnectionId;
-      const begun = give(from, submit('Again'), { via, key: 'k', newId: () => 'same' });
+      const begun = give(from, submit('Again'), {
+        via,
+        key: 'k',
+        ids: { input: 'same' as InputId, turn: 'same' as TurnId },
+      });
       return { ...begun, updatedAt: 0 };
     };
     expect(more(JSON.parse(JSON.stringify(idle)))).toEqual(more(idle));

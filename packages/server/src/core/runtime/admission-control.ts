@@ -37,15 +37,17 @@ const MOST_OWNERS = 10_000;
 
 const nothing = () => undefined;
 
+type AdmissionDeps = {
+  readonly store: EventStore;
+  readonly queue: RunQueue;
+  readonly limits: EngineLimits;
+  readonly meter: Meter;
+};
+
 export class AdmissionControl {
   readonly #owned = new Map<PrincipalId, number>();
 
-  constructor(
-    private readonly store: EventStore,
-    private readonly queue: RunQueue,
-    private readonly limits: EngineLimits,
-    private readonly meter: Meter,
-  ) {}
+  constructor(private readonly deps: AdmissionDeps) {}
 
   /**
    * Throws `overloaded` or `limited` where there is no room. What is returned is called when the command is done and
@@ -55,14 +57,14 @@ export class AdmissionControl {
     if (type !== 'input.submit' && type !== 'session.create') return nothing;
     await this.#checkStorage();
     const left = session.state.created ? nothing : await this.#beginSession(session);
-    const leave = type === 'input.submit' ? this.queue.enter(session) : nothing;
+    const leave = type === 'input.submit' ? this.deps.queue.enter(session) : nothing;
     if (leave)
       return () => {
         leave();
         left();
       };
     left();
-    this.meter.add('refusals', 'turnsWaiting');
+    this.deps.meter.add('refusals', 'turnsWaiting');
     throw new Fault('overloaded', 'The server has as many turns to do as it takes on.', {
       retryAfterMs: TURNS_RETRY_MS,
     });
@@ -70,14 +72,14 @@ export class AdmissionControl {
 
   /** An owner's sessions are counted once, and again before one is refused: some may have been archived or deleted. */
   async #beginSession(session: LiveSession): Promise<() => void> {
-    const most = this.limits.sessionsPerPrincipal;
+    const most = this.deps.limits.sessionsPerPrincipal;
     if (most === Number.POSITIVE_INFINITY) return nothing;
     const { owner } = session.ref;
     let count = this.#owned.get(owner);
-    if (count === undefined || count >= most) count = await this.store.count({ owner });
+    if (count === undefined || count >= most) count = await this.deps.store.count({ owner });
     if (count >= most) {
       this.#remember(owner, count);
-      this.meter.add('refusals', 'sessionsPerPrincipal');
+      this.deps.meter.add('refusals', 'sessionsPerPrincipal');
       throw new Fault('limited', `You have ${most} sessions already; archive some to begin another.`);
     }
     this.#remember(owner, count + 1);
@@ -90,7 +92,7 @@ export class AdmissionControl {
 
   /** For what is refused only when it is decided on. */
   failed(thrown: unknown): void {
-    if (thrown instanceof Fault && thrown.code === 'limited') this.meter.add('refusals', 'inputsQueued');
+    if (thrown instanceof Fault && thrown.code === 'limited') this.deps.meter.add('refusals', 'inputsQueued');
   }
 
   #remember(owner: PrincipalId, count: number): void {
@@ -102,9 +104,9 @@ export class AdmissionControl {
   }
 
   async #checkStorage(): Promise<void> {
-    const most = this.limits.storedBytes;
-    if (most === Number.POSITIVE_INFINITY || (await this.store.size()) < most) return;
-    this.meter.add('refusals', 'storedBytes');
+    const most = this.deps.limits.storedBytes;
+    if (most === Number.POSITIVE_INFINITY || (await this.deps.store.size()) < most) return;
+    this.deps.meter.add('refusals', 'storedBytes');
     throw new Fault('overloaded', `The server has stored the ${most} bytes that it may.`, {
       retryAfterMs: STORAGE_RETRY_MS,
     });

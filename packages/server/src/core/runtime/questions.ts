@@ -45,8 +45,7 @@ export async function complete(
 /** A summary of a document; nothing of it is kept. */
 export const summarise = (
   asked: Asked,
-  title: string,
-  content: string,
+  { title, content }: { readonly title: string; readonly content: string },
   signal: AbortSignal,
 ): Promise<string> =>
   complete(asked, oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`), signal);

@@ -30,16 +30,16 @@ function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWait
     drives.set(name, ended);
     return ended.promise;
   };
-  const queue = new RunQueue(
+  const queue = new RunQueue({
     drive,
-    (session) => work.has(nameOf(session)),
+    hasWork: (session) => work.has(nameOf(session)),
     atOnce,
-    (failures) => {
+    restMs: (failures) => {
       rests.push(failures);
       return restMs?.(failures) ?? 0;
     },
     mostWaiting,
-  );
+  });
   const end = async (name: string, went = true) => {
     drives.get(name)?.resolve(went);
     await Promise.resolve();

@@ -4,8 +4,18 @@ import type { LiveSession } from './live-session.ts';
 /** Resolves with false where the session has work and cannot go on just now. Must not reject. */
 export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<boolean>;
 
-/** How long a session rests that could not go on for the nth time in a row. */
-const rests = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
+export type RunQueueOptions = {
+  readonly drive: Drive;
+  readonly hasWork: (session: LiveSession) => boolean;
+  /** how many sessions are driven at once */
+  readonly atOnce: number;
+  /** the delay before a session runs again after its nth failure in a row */
+  readonly restMs?: (failures: number) => number;
+  /** how many sessions may wait beside those that are driven; work that has begun is never refused */
+  readonly mostWaiting?: number;
+};
+
+const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
 
 export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
@@ -17,14 +27,7 @@ export class RunQueue {
   readonly #entering = new Map<LiveSession, number>();
   #stopping = false;
 
-  constructor(
-    private readonly drive: Drive,
-    private readonly hasWork: (session: LiveSession) => boolean,
-    private readonly atOnce: number,
-    private readonly restMs = rests,
-    /** how many may wait beside those that are driven; work that is begun already is not counted out */
-    private readonly mostWaiting = Number.POSITIVE_INFINITY,
-  ) {}
+  constructor(private readonly options: RunQueueOptions) {}
 
   /**
    * Keeps a place for the session while new work for it is recorded; what is returned gives the place back, after the
@@ -32,9 +35,10 @@ export class RunQueue {
    */
   enter(session: LiveSession): (() => void) | null {
     if (session.driving) return () => undefined;
+    const { atOnce, mostWaiting = Number.POSITIVE_INFINITY } = this.options;
     const before = this.#entering.get(session) ?? 0;
     const size = this.#running.size + this.#waiting.length + this.#resting.size + this.#entering.size;
-    if (before === 0 && size >= this.atOnce + this.mostWaiting) return null;
+    if (before === 0 && size >= atOnce + mostWaiting) return null;
     this.#entering.set(session, before + 1);
     return () => {
       const left = (this.#entering.get(session) ?? 1) - 1;
@@ -64,25 +68,27 @@ export class RunQueue {
     clearTimeout(resting);
     this.#resting.delete(session);
     if (session.driving && resting === undefined) return;
-    const now = this.#running.size < this.atOnce;
+    const now = this.#running.size < this.options.atOnce;
     // Where there is no room, what has nothing to do takes no place.
-    session.driving = now || this.hasWork(session);
+    session.driving = now || this.options.hasWork(session);
     if (now) this.#start(session);
     else if (session.driving) this.#waiting.push(session);
   }
 
   #start(session: LiveSession): void {
-    const run = this.drive(session, () => this.#stopping).then((went) => {
-      this.#running.delete(session);
-      session.driving = false;
-      if (went || !this.hasWork(session)) this.#failures.delete(session);
-      const next = this.#waiting.shift();
-      if (next) this.#start(next);
-      if (this.#stopping || !this.hasWork(session)) return;
-      // Work that came in after the driver's last look, before it had let go.
-      if (went) this.wake(session);
-      else this.#rest(session);
-    });
+    const run = this.options
+      .drive(session, () => this.#stopping)
+      .then((went) => {
+        this.#running.delete(session);
+        session.driving = false;
+        if (went || !this.options.hasWork(session)) this.#failures.delete(session);
+        const next = this.#waiting.shift();
+        if (next) this.#start(next);
+        if (this.#stopping || !this.options.hasWork(session)) return;
+        // Work that came in after the driver's last look, before it had let go.
+        if (went) this.wake(session);
+        else this.#rest(session);
+      });
     this.#running.set(session, run);
   }
 
@@ -90,10 +96,11 @@ export class RunQueue {
   #rest(session: LiveSession): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
+    const { restMs = defaultRestMs } = this.options;
     session.driving = true;
     this.#resting.set(
       session,
-      setTimeout(() => this.wake(session), this.restMs(failures)),
+      setTimeout(() => this.wake(session), restMs(failures)),
     );
   }
 

@@ -1,0 +1,121 @@
+/** Everything that changes a session. */
+import { type ApprovalId, Command, type CommandInput, type DurableEvent, Fault } from '@parlance/protocol';
+import { decide, mayEndTurn } from '../domain/decide.ts';
+import { authorise } from '../domain/rights.ts';
+import { interruption } from '../domain/turn-events.ts';
+import type { SessionRef } from '../ports/event-store.ts';
+import { compactNow } from '../runtime/compaction.ts';
+import { readContext, withContextUse } from '../runtime/context-use.ts';
+import type { LiveSession } from '../runtime/live-session.ts';
+import { streamedSoFar } from '../runtime/open-block.ts';
+import { explain } from '../runtime/questions.ts';
+import {
+  approvalKnown,
+  type Caller,
+  checkConfiguration,
+  decisionContext,
+  replacedInput,
+} from './decision-context.ts';
+import type { EngineInternals } from './engine-internals.ts';
+import type { Queries } from './queries.ts';
+
+export type Receipt = {
+  /** the session's last event when the command was done: watching after it misses nothing and repeats nothing */
+  readonly seq: number;
+  readonly events: readonly DurableEvent[];
+};
+
+export type Commands = ReturnType<typeof commands>;
+
+const COMPACTION_MS = 120_000;
+
+export function commands(internals: EngineInternals, queries: Pick<Queries, 'lookup' | 'checkCall'>) {
+  const { parts, sessions, queue, admission } = internals;
+
+  /**
+   * Carries out a command. Its events are durable when the promise resolves; a `Fault` means that nothing was changed.
+   * An input is accepted then, not answered.
+   */
+  async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
+    const command = parseCommand(input);
+    authorise(ref, command, caller.principal);
+    // Decisions are kept for the next start; new work is for another server.
+    if (queue.draining && command.type === 'input.submit')
+      throw new Fault('shutting_down', 'The server is shutting down.');
+    if (command.type === 'input.submit' && command.call)
+      queries.checkCall(command.call.tool, command.call.input);
+    if (command.type === 'session.configure') checkConfiguration(command, parts);
+    return sessions.use(ref, async (session) => {
+      const leave = await admission.admit(session, command);
+      try {
+        const events = await carryOut(internals, session, { command, caller });
+        queue.wake(session);
+        return { seq: session.state.seq, events };
+      } catch (thrown) {
+        admission.failed(thrown);
+        throw thrown;
+      } finally {
+        leave();
+      }
+    });
+  }
+
+  return {
+    send,
+
+    /** Answers an approval by its id alone, whatever session it is in. */
+    async answer(
+      approval: ApprovalId,
+      answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+      caller: Caller,
+    ): Promise<Receipt> {
+      const ref = await queries.lookup(caller.principal, { kind: 'approval', id: approval });
+      if (!ref) throw new Fault('not_found', 'There is no such approval.');
+      return send(ref, { ...answer, type: 'approval.answer', approval }, caller);
+    },
+
+    /** Removes the session for good, and stops a running turn. Throws `not_found` if there is no such session. */
+    async erase(ref: SessionRef, caller: Caller): Promise<void> {
+      authorise(ref, { type: 'session.clear' }, caller.principal);
+      const erased = await sessions.use(ref, async (session) => {
+        // Both are queued at once: nothing can happen between the end of the turn, which is published, and the erasure.
+        const stopped = session.transact(({ turn }) =>
+          turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : [],
+        );
+        const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
+        return gone;
+      });
+      if (!erased) throw new Fault('not_found', 'There is no such session.');
+    },
+  };
+}
+
+function parseCommand(input: CommandInput): Command {
+  const parsed = Command.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
+}
+
+async function carryOut(
+  { parts, deps, limits, resolver }: EngineInternals,
+  session: LiveSession,
+  { command, caller }: { readonly command: Command; readonly caller: Caller },
+): Promise<DurableEvent[]> {
+  if (command.type === 'approval.explain') return explain(session, deps, command.approval);
+  if (command.type === 'context.compact') {
+    if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
+    return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS) });
+  }
+  const known = {
+    caller,
+    replaced: await replacedInput(session, command),
+    approvalKnown: await approvalKnown(session, command, resolver),
+    mostQueued: limits.inputsQueued,
+  };
+  if (mayEndTurn(command)) await readContext(session, deps);
+  return session.transact((state) => {
+    const context = decisionContext({ ...known, session, command }, parts);
+    return withContextUse(decide(state, command, context), session, deps);
+  });
+}

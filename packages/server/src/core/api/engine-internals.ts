@@ -1,0 +1,116 @@
+/** What the parts of the engine share: sessions in memory, the run queue, limits. */
+import { nextAction } from '../domain/next-action.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { EventStore, SessionRecord } from '../ports/event-store.ts';
+import type { Leases } from '../ports/lease.ts';
+import type { Log } from '../ports/logger.ts';
+import { type Meter, NO_METER } from '../ports/meter.ts';
+import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
+import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admission-control.ts';
+import { withinLimits } from '../runtime/answer-limits.ts';
+import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
+import type { LiveSession } from '../runtime/live-session.ts';
+import { RunQueue } from '../runtime/run-queue.ts';
+import { SessionCache } from '../runtime/session-cache.ts';
+import { SessionMetrics } from '../runtime/session-metrics.ts';
+import type { ObservedSession } from '../runtime/snapshot.ts';
+import { drive } from '../runtime/turn.ts';
+import type { TurnDeps } from '../runtime/turn-deps.ts';
+import { SessionResolver } from './session-resolver.ts';
+
+export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
+  readonly store: EventStore;
+  readonly bus: Bus<ObservedSession>;
+  readonly leases: Leases;
+  readonly clients?: ClientToolBroker;
+  readonly turnsAtOnce: number;
+  /** commands run in a sandbox: a session may run them without approval */
+  readonly allowsFullAuto?: boolean;
+  readonly limits?: EngineLimits;
+  readonly meter?: Meter;
+  readonly tracer?: Tracer;
+  /** how many unused sessions stay in memory */
+  readonly keptInMemory?: number;
+  /** the delay before a session runs again after its nth failure in a row; 1 s, 2 s, … by default */
+  readonly restMs?: (failures: number) => number;
+};
+
+export type EngineInternals = {
+  readonly parts: EngineParts;
+  readonly deps: TurnDeps;
+  readonly limits: EngineLimits;
+  readonly resolver: SessionResolver;
+  readonly sessions: SessionCache;
+  readonly queue: RunQueue;
+  readonly admission: AdmissionControl;
+};
+
+/** An unused session is read again in a millisecond, and may be large. */
+const KEPT_IN_MEMORY = 200;
+
+export function assemble(parts: EngineParts): EngineInternals {
+  const { store, catalog, providerFor, meter = NO_METER, tracer = NO_TRACER, limits = NO_LIMITS } = parts;
+  const deps: TurnDeps = {
+    ...parts,
+    provider: withinLimits(parts.provider, limits),
+    ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), limits) } : {}),
+    clients: parts.clients ?? new ClientToolBroker(),
+    meter,
+    tracer,
+  };
+  const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;
+  const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
+  const sessions = new SessionCache(
+    { ...parts, onCommitted },
+    catalog.first(catalog.defaultDomain),
+    parts.keptInMemory ?? KEPT_IN_MEMORY,
+  );
+  const queue = new RunQueue({
+    drive: leasedDrive(parts, deps),
+    hasWork: (session) => nextAction(session.state).kind !== 'idle',
+    atOnce: parts.turnsAtOnce,
+    restMs: parts.restMs,
+    mostWaiting: limits.turnsWaiting,
+  });
+  meter.gauge('turns_running', () => queue.running);
+  meter.gauge('queue_depth', () => queue.depths);
+  meter.gauge('sessions_in_memory', () => sessions.size);
+  const admission = new AdmissionControl({ store, queue, limits, meter });
+  return { parts, deps, limits, resolver: new SessionResolver(store), sessions, queue, admission };
+}
+
+/** Drives a session while this node holds its lease. False if another node holds it: the queue tries again later. */
+const leasedDrive =
+  ({ leases, log }: EngineParts, deps: TurnDeps) =>
+  async (session: LiveSession, stopping: () => boolean): Promise<boolean> => {
+    try {
+      const lease = await leases.claim(session.ref);
+      if (!lease) return false;
+      const lost = () => !leases.good(lease);
+      session.mayDrive = () => !lost();
+      try {
+        await drive(session, deps, () => stopping() || lost());
+        return !lost();
+      } finally {
+        await leases.release(lease);
+      }
+    } catch (thrown) {
+      log.error({ err: thrown, session: session.ref.id }, 'session stopped');
+      return false;
+    }
+  };
+
+/** Visits the records one after another. A session that cannot be read is logged and skipped. */
+export async function eachReadable(
+  records: AsyncIterable<SessionRecord> | Iterable<SessionRecord>,
+  log: Log,
+  visit: (record: SessionRecord) => Promise<unknown>,
+): Promise<void> {
+  for await (const record of records) {
+    try {
+      await visit(record);
+    } catch (thrown) {
+      log.error({ err: thrown, session: record.ref.id }, 'session unreadable');
+    }
+  }
+}

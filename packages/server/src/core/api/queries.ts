@@ -1,0 +1,120 @@
+/** Everything that only reads. */
+import type { ContextUse, DurableEvent, JsonObject, Principal, PrincipalId } from '@parlance/protocol';
+import { requirePermission } from '../domain/rights.ts';
+import { restedGrants } from '../domain/standing-grants.ts';
+import type {
+  LookupKey,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+} from '../ports/event-store.ts';
+import type { ToolSpec } from '../ports/provider.ts';
+import { currentUse } from '../runtime/context-use.ts';
+import { toolSpec } from '../runtime/prompt.ts';
+import { summarise } from '../runtime/questions.ts';
+import { type SessionSnapshot, snapshotOf } from '../runtime/snapshot.ts';
+import { possibleCall } from '../runtime/tool-input.ts';
+import { type EngineInternals, eachReadable } from './engine-internals.ts';
+
+export type GrantPage = {
+  readonly standing: readonly { readonly record: SessionRecord; readonly grants: readonly string[] }[];
+  readonly next: string | null;
+};
+
+export type ApprovalPage = { readonly waiting: readonly SessionSnapshot[]; readonly next: string | null };
+
+export type Queries = ReturnType<typeof queries>;
+
+/** The owner whose sessions the principal may list; undefined for everyone's. */
+const ownerFor = (principal: Principal): PrincipalId | undefined =>
+  principal.role === 'admin' ? undefined : principal.id;
+
+export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
+  const { store, log } = parts;
+
+  const snapshot = (ref: SessionRef): Promise<SessionSnapshot> =>
+    sessions.use(ref, async (session) => snapshotOf(session));
+
+  /** The principal's sessions, most recently changed first; for an admin, everyone's. */
+  async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
+    requirePermission(principal, 'chat:read');
+    return store.list({ ...page, owner: ownerFor(principal) });
+  }
+
+  return {
+    snapshot,
+    list,
+
+    /** The principal's session of that name, existing or not; for an admin it may be someone else's. */
+    resolve: (principal: Principal, name: string): Promise<SessionRef> => resolver.resolve(principal, name),
+
+    /** As `resolve`, for existing sessions: null if there is none or it is not the principal's. */
+    find: (principal: Principal, name: string): Promise<SessionRef | null> => resolver.find(principal, name),
+
+    /** Whether only someone else has a session of that name. Never true for an admin. */
+    foreign: (principal: Principal, name: string): Promise<boolean> => resolver.foreign(principal, name),
+
+    /** The first session of that name, whoever owns it, for protocols where a name means the same to everyone. */
+    firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
+
+    record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),
+
+    /** One page of events. */
+    events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>
+      store.read(ref, after, limit),
+
+    /** The standing grants in the sessions of one page of `list`; unreadable sessions are skipped. */
+    async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
+      const { sessions: records, next } = await list(principal, page);
+      const standing: GrantPage['standing'][number][] = [];
+      await eachReadable(records, log, async (record) => {
+        const grants = restedGrants(record) ?? (await snapshot(record.ref)).grants;
+        if (grants.length > 0) standing.push({ record, grants });
+      });
+      return { standing, next };
+    },
+
+    /** How many such sessions `list` has on all its pages. */
+    async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
+      requirePermission(principal, 'chat:read');
+      return store.count({ ...filter, owner: ownerFor(principal) });
+    },
+
+    /** One page of the sessions with an approval that this principal may answer; unreadable sessions are skipped. */
+    async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
+      const filter = { awaitingApproval: true, archived: 'included' } as const;
+      const { sessions: records, next } = await list(principal, { ...page, ...filter });
+      const waiting: SessionSnapshot[] = [];
+      await eachReadable(records, log, async ({ ref }) => waiting.push(await snapshot(ref)));
+      return { waiting, next };
+    },
+
+    /**
+     * The session in which the approval was requested or the turn was started, open or over. Null if it is unknown or
+     * not the principal's; an admin finds everyone's.
+     */
+    async lookup(principal: Principal, key: LookupKey): Promise<SessionRef | null> {
+      const record = await store.lookup(key, { owner: ownerFor(principal) });
+      return record?.ref ?? null;
+    },
+
+    contextUse: (ref: SessionRef): Promise<ContextUse> =>
+      sessions.use(ref, (session) => currentUse(session, deps)),
+
+    toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
+      [...parts.tools.values()]
+        .filter((tool) => !tool.special)
+        .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
+
+    /** Throws `tool_invalid` if the tool does not exist or its input does not fit. */
+    checkCall(name: string, input: JsonObject): void {
+      possibleCall(parts.tools, name, input);
+    },
+
+    /** A summary of a document; nothing of it is stored. */
+    summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
+      summarise(deps, { title, content }, signal),
+  };
+}

@@ -1,0 +1,63 @@
+/** Events as they happen. */
+import type { Principal, PrincipalId } from '@parlance/protocol';
+import { nextAction } from '../domain/next-action.ts';
+import { requirePermission } from '../domain/rights.ts';
+import type { SessionRef } from '../ports/event-store.ts';
+import type { ObservedSession, Sink } from '../runtime/snapshot.ts';
+import type { EngineInternals } from './engine-internals.ts';
+
+export type Watch = ObservedSession & { stop(): void };
+
+export type Subscriptions = ReturnType<typeof subscriptions>;
+
+export function subscriptions({ parts: { bus }, sessions }: EngineInternals) {
+  return {
+    /**
+     * Calls `sink` with every event after number `after` and then with every new event, ephemeral events included: no
+     * gap, no repeat. `'now'` starts with the next event. `begin` is called after the past events, before any other
+     * event can happen.
+     */
+    watch: (
+      ref: SessionRef,
+      after: number | 'now',
+      sink: Sink,
+      begin?: (watch: Watch) => void,
+    ): Promise<Watch> =>
+      sessions.use(ref, async (session) => {
+        // A caller that has just read the store may be ahead of the session in memory.
+        if (after !== 'now' && after > session.state.seq) await session.refresh();
+        for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
+          for await (const event of session.events(seen)) {
+            if (event.seq > session.state.seq) break; // stored, but not yet published
+            sink(event, session.observed);
+            seen = event.seq;
+          }
+        }
+        const watch: Watch = { ...session.observed, stop: session.channel.subscribe(sink) };
+        begin?.(watch);
+        return watch;
+      }),
+
+    /** Calls `sink` with every new event of any session of the owner. */
+    watchOwner: (owner: PrincipalId, sink: Sink): (() => void) => bus.subscribeOwner(owner, sink),
+
+    /** As `watchOwner`, for the principal's sessions; for an admin, everyone's. */
+    watchAll(principal: Principal, sink: Sink): () => void {
+      requirePermission(principal, 'chat:read');
+      return principal.role === 'admin' ? bus.subscribeAll(sink) : bus.subscribeOwner(principal.id, sink);
+    },
+
+    /** Resolves when the session is idle or waits for a person. */
+    rested: (ref: SessionRef): Promise<void> =>
+      sessions.use(ref, async (session) => {
+        // Between two events of one append a session may seem idle: its state is read again after them.
+        while (nextAction(session.state).kind !== 'idle') {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          const sink: Sink = () => {
+            if (nextAction(session.state).kind === 'idle') resolve();
+          };
+          await promise.finally(session.channel.subscribe(sink));
+        }
+      }),
+  };
+}
