@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';
-import { openApiJson } from '../packages/server/src/describe/served.ts';
+import { asyncApiJson, openApiJson } from '../packages/server/src/describe/served.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';
 
@@ -39,6 +39,7 @@ it is missing, empty, or known to be yours. Otherwise the start is refused with 
 ${settingsMarkdown().trim()}
 `,
   'docs/guides/limits.md': (text) => between(text, limitsMarkdown()),
+  'docs/asyncapi.json': asyncApiJson,
   'docs/openapi.json': openApiJson,
   'docs/guides/operations.md': () =>
     withTable('docs/guides/operations.md', 'metrics', [

@@ -27,6 +27,7 @@ export const ROUTES: Readonly<Record<string, RouteTry>> = {
   'GET /api/health': { at: same('/api/health'), open: 'whether the server is up' },
   'GET /api/config': { at: same('/api/config') },
   'GET /openapi.json': { at: same('/openapi.json'), open: 'the description of this API' },
+  'GET /asyncapi.json': { at: same('/asyncapi.json'), open: 'the description of this API' },
 
   'GET /': { at: same('/'), open: 'the console, which shows nothing by itself' },
   'GET /assets/:file': { at: same('/assets/none.js'), open: 'what the console is made of' },

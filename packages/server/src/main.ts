@@ -381,6 +381,10 @@ export function app(ctx: DialectContext, channels: OpenChannels, operations: Ope
     const { openApiJson } = await import('./describe/served.ts');
     return c.body(openApiJson(), 200, { 'content-type': 'application/json' });
   });
+  routes.get('/asyncapi.json', async (c) => {
+    const { asyncApiJson } = await import('./describe/served.ts');
+    return c.body(asyncApiJson(), 200, { 'content-type': 'application/json' });
+  });
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {
     const ids = { request: requestIdOf(c.req.raw), path: c.req.path };

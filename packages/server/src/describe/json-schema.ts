@@ -38,6 +38,10 @@ export function parameterSchema(schema: z.ZodType): JsonSchema {
   return otherwise === undefined ? sent : { ...sent, default: String(otherwise) };
 }
 
+/** The payload of a message. AsyncAPI schemas extend draft 7. */
+export const payloadSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
+  tidied(z.toJSONSchema(schema, { io, target: 'draft-7', unrepresentable: 'any' }));
+
 const described = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
   tidied(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
 
@@ -48,8 +52,8 @@ const TOLD_BY_FORMAT = new Set<unknown>(['uuid', 'date-time', 'date', 'base64'])
 function tidied<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(tidied) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  const { $schema, $id, $defs, '~standard': standard, ...schema } = value as JsonSchema;
-  if (schema.$ref?.includes('__shared#') || schema.$ref?.startsWith('#/$defs/__schema')) return {} as Value;
+  const { $schema, $id, $defs, definitions, '~standard': standard, ...schema } = value as JsonSchema;
+  if (/__shared#|^#\/(\$defs|definitions)\/__schema/.test(schema.$ref ?? '')) return {} as Value;
   if (TOLD_BY_FORMAT.has(schema.format)) delete schema.pattern;
   // Every whole number of JavaScript: says nothing.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

@@ -4,6 +4,7 @@ import type { Answer, Endpoint } from '../dialects/shared/description.ts';
 import type { Described } from './descriptions.ts';
 import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './json-schema.ts';
 import { type Requirement, SCHEMES, SECURITY } from './security.ts';
+import { VERSION } from './version.ts';
 
 export type Parameter = {
   readonly name: string;
@@ -34,8 +35,6 @@ export type OpenApiDocument = {
     readonly securitySchemes: Readonly<Record<string, object>>;
   };
 };
-
-export const VERSION = '0.1.0';
 
 export function openApiDocument(descriptions: readonly Described[]): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};

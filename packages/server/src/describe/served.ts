@@ -1,4 +1,5 @@
 /** The documents as they are served, each built when it is first requested. */
+import { asyncApiText } from './asyncapi.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { openApiText } from './openapi.ts';
 
@@ -11,3 +12,5 @@ function memoize(build: () => string): () => string {
 }
 
 export const openApiJson = memoize(() => openApiText(DESCRIPTIONS));
+
+export const asyncApiJson = memoize(() => asyncApiText(DESCRIPTIONS));

@@ -6,6 +6,11 @@ const OpenApiDocument = named(
   z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
 );
 
+const AsyncApiDocument = named(
+  'AsyncApiDocument',
+  z.looseObject({ asyncapi: z.string(), channels: z.record(z.string(), z.unknown()) }),
+);
+
 const Ready = named('Ready', z.object({ status: z.literal('ready') }));
 const Unready = named(
   'Unready',
@@ -72,6 +77,13 @@ export const description: Description = {
       summary: 'This description',
       security: 'nobody',
       answers: { 200: { description: 'OpenAPI 3.1', schema: OpenApiDocument } },
+    },
+    {
+      method: 'get',
+      path: '/asyncapi.json',
+      summary: 'The description of the WebSocket messages',
+      security: 'nobody',
+      answers: { 200: { description: 'AsyncAPI 3.0', schema: AsyncApiDocument } },
     },
   ],
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Description, named } from '../shared/description.ts';
+import { inbound, outbound } from './describe-messages.ts';
 
 const Health = named('BroadcastHealth', z.object({ status: z.literal('ok') }));
 const Refusal = named('BroadcastRefusal', z.object({ error: z.string(), detail: z.string() }));
@@ -8,6 +9,13 @@ const Settings = named('BroadcastConfig', z.object({ max_iterations: z.number(),
 export const description: Description = {
   title: 'Chat page',
   summary: 'Chat pages. The conversation itself goes over a WebSocket at /ws.',
+  socket: {
+    address: '/broadcast',
+    alsoAt: '`/ws` without a token',
+    connect: ({ session }) => `/broadcast?session=${session}`,
+    nameField: 'type',
+  },
+  messages: { in: inbound, out: outbound },
   endpoints: [
     {
       method: 'get',

@@ -1,12 +1,13 @@
 /** In: the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
+import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../shared/chat-input.ts';
 import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { error, faultFrame } from './faults.ts';
 import type { State } from './projection.ts';
-import { KNOWN_TYPES } from './schemas.ts';
+import { Chat, KNOWN_TYPES } from './schemas.ts';
 
 export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
   const { engine } = ctx;
@@ -16,9 +17,8 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
 
   async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
-    const message = trimmed(frame, 'message');
+    const { message, session_id: name } = read(frame);
     if (message === '') throw new Fault('empty', 'Empty message received');
-    const name = trimmed(frame, 'session_id');
     const ref = await engine.resolve(principal, name || anonymous);
     if (ref.owner !== principal.id) await hub.join(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
@@ -52,10 +52,10 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
   };
 }
 
-function trimmed(frame: Record<string, unknown>, field: string): string {
-  const value = frame[field] ?? '';
-  if (typeof value !== 'string') throw new Fault('invalid', `${field} must be a string`);
-  return value.trim();
+function read(frame: Record<string, unknown>): z.output<typeof Chat> {
+  const parsed = Chat.safeParse(frame);
+  if (parsed.success) return parsed.data;
+  throw new Fault('invalid', parsed.error.issues[0]?.message ?? '');
 }
 
 /** An object has no word: what it says of itself is the sender's, and may be nothing that can be called. */

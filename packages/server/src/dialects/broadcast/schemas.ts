@@ -1,4 +1,14 @@
 /** The frames of the contract. */
+import { z } from 'zod';
+
+const text = (field: string) =>
+  z
+    .string(`${field} must be a string`)
+    .nullish()
+    .transform((value) => value?.trim() ?? '');
+
+/** A blank or absent `session_id` means none: the conversation then lasts as long as the socket. */
+export const Chat = z.object({ message: text('message'), session_id: text('session_id') });
 
 /** Every type of frame that a client sends. */
 export const KNOWN_TYPES = ['chat'] as const;

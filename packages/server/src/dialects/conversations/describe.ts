@@ -1,4 +1,6 @@
 import { type Answers, type Description, named } from '../shared/description.ts';
+import { inbound } from './describe-inbound.ts';
+import { outbound } from './describe-outbound.ts';
 import {
   Agent,
   Agents,
@@ -43,6 +45,13 @@ export const description: Description = {
   title: 'Conversations',
   summary:
     'Multi-agent applications with logins. The conversation itself goes over a WebSocket at /ws?token=….',
+  socket: {
+    address: '/conversations',
+    alsoAt: '`/ws` with a token',
+    connect: ({ session }) => `/conversations?session=${session}`,
+    nameField: 'type',
+  },
+  messages: { in: inbound, out: outbound },
   endpoints: [
     {
       method: 'post',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type Description, named } from '../shared/description.ts';
+import { inbound } from './describe-inbound.ts';
+import { outbound } from './describe-outbound.ts';
 
 const Health = named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }));
 const SummaryRequest = named(
@@ -18,6 +20,14 @@ const ExtensionError = named(
 export const description: Description = {
   title: 'Browser extension',
   summary: 'Browser extensions. The conversation itself goes over a WebSocket at / or /extension.',
+  socket: {
+    address: '/extension',
+    alsoAt: '`/`, unless the first frame is one of agentloop',
+    connect: ({ session }) => `/extension?session=${session}`,
+    nameField: 'type',
+    greeting: { send: 'client_registration', receive: 'registration_confirmed' },
+  },
+  messages: { in: inbound, out: outbound },
   endpoints: [
     {
       method: 'get',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Answers, type Description, named } from '../shared/description.ts';
+import { inbound, outbound } from './describe-messages.ts';
 import { ChannelRequest, eventSchemas, UserRequest } from './schemas.ts';
 
 const { Trigger, Batch } = eventSchemas();
@@ -48,6 +49,13 @@ export const description: Description = {
   title: 'Pusher channels',
   summary:
     'Pusher Channels, protocol 7. Sockets are opened at /app/{key}. Absent where channels are off, but for the permits.',
+  socket: {
+    address: '/app/{key}',
+    connect: () => '/app/app-key?protocol=7',
+    nameField: 'event',
+    greeting: { receive: 'pusher:connection_established' },
+  },
+  messages: { in: inbound, out: outbound },
   endpoints: [
     {
       method: 'post',

@@ -140,3 +140,9 @@ export function named<Schema extends z.ZodType>(id: string, schema: Schema): Sch
   COMPONENTS.add(schema, { id });
   return schema;
 }
+
+/** The schema with the name of the message beside it. */
+export const typed = <Type extends string, Shape extends z.core.$ZodLooseShape>(
+  type: Type,
+  { shape }: z.ZodObject<Shape>,
+) => z.object({ ...shape, type: z.literal(type) });

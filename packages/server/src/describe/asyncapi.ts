@@ -1,0 +1,129 @@
+/** The AsyncAPI 3.0 document of every dialect that is spoken over WebSockets. */
+import { EXAMPLE_IDS, type SocketDescription } from '../dialects/shared/description.ts';
+import type { Described } from './descriptions.ts';
+import { type JsonSchema, payloadSchema } from './json-schema.ts';
+import { VERSION } from './version.ts';
+
+type Ref = { readonly $ref: string };
+
+export type AsyncApiMessage = {
+  readonly name: string;
+  readonly summary: string;
+  readonly payload: JsonSchema;
+  readonly examples: readonly { readonly name: string; readonly payload: object }[];
+};
+export type AsyncApiChannel = {
+  readonly address: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: Readonly<Record<string, { readonly description: string }>>;
+  readonly messages: Readonly<Record<string, AsyncApiMessage>>;
+  readonly bindings: object;
+};
+export type AsyncApiDocument = {
+  readonly asyncapi: '3.0.0';
+  readonly info: object;
+  readonly defaultContentType: string;
+  readonly channels: Readonly<Record<string, AsyncApiChannel>>;
+  readonly operations: Readonly<
+    Record<
+      string,
+      {
+        readonly action: 'send' | 'receive';
+        readonly summary: string;
+        readonly channel: Ref;
+        readonly messages: readonly Ref[];
+      }
+    >
+  >;
+};
+
+/** A dialect that has sockets. */
+type Spoken = Required<Pick<Described, 'socket' | 'messages'>> & Described;
+
+export const hasSocket = (described: Described): described is Spoken =>
+  described.socket !== undefined && described.messages !== undefined;
+
+export function asyncApiDocument(descriptions: readonly Described[]): AsyncApiDocument {
+  const spoken = descriptions.filter(hasSocket);
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Parlance',
+      version: VERSION,
+      description: 'The WebSocket messages of an agent server that speaks many client protocols.',
+      license: { name: 'MIT' },
+    },
+    defaultContentType: 'application/json',
+    channels: Object.fromEntries(spoken.map((one) => [one.name, channel(one)])),
+    operations: Object.fromEntries(spoken.flatMap(operations)),
+  };
+}
+
+/** The document as it is checked in and served. */
+export const asyncApiText = (descriptions: readonly Described[]): string =>
+  `${JSON.stringify(asyncApiDocument(descriptions), null, 2)}\n`;
+
+/** Keys of the document have no colons; one name may be used in both directions. */
+const key = (direction: 'in' | 'out', name: string): string => `${direction}.${name.replaceAll(':', '.')}`;
+
+function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel {
+  const received = Object.entries(messages.in).map(([name, message]) => [
+    key('in', name),
+    {
+      name,
+      summary: message.summary,
+      payload: payloadSchema(message.schema, 'input'),
+      examples: message
+        .examples(EXAMPLE_IDS)
+        .map(({ title: text, frame }) => ({ name: text, payload: frame })),
+    },
+  ]);
+  const sent = Object.entries(messages.out).map(([name, { summary: text, schema, example }]) => [
+    key('out', name),
+    { name, summary: text, payload: payloadSchema(schema, 'output'), examples: [{ name, payload: example }] },
+  ]);
+  return {
+    address: socket.address,
+    title,
+    summary,
+    ...(socket.alsoAt && { description: `Also served at ${socket.alsoAt}.` }),
+    ...parameters(socket),
+    messages: Object.fromEntries([...received, ...sent]),
+    bindings: { ws: { query: QUERY, bindingVersion: '0.1.0' } },
+  };
+}
+
+const QUERY = {
+  type: 'object',
+  properties: {
+    session: { type: 'string', description: 'the session that the socket is opened with' },
+    token: { type: 'string', description: 'a token from a login endpoint; it may be sent as a header too' },
+  },
+};
+
+function parameters({ address }: SocketDescription): Pick<AsyncApiChannel, 'parameters'> {
+  const names = [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.length === 0) return {};
+  return { parameters: Object.fromEntries(names.map((name) => [name, { description: `the ${name}` }])) };
+}
+
+/** As the server sees them: it receives what clients send. */
+function operations({ name, title, messages }: Spoken): [string, AsyncApiDocument['operations'][string]][] {
+  const channel = { $ref: `#/channels/${name}` };
+  const refs = (direction: 'in' | 'out') =>
+    Object.keys(messages[direction]).map((message) => ({
+      $ref: `#/channels/${name}/messages/${key(direction, message)}`,
+    }));
+  return [
+    [
+      `${name}.receive`,
+      { action: 'receive', summary: `${title}: what clients send`, channel, messages: refs('in') },
+    ],
+    [
+      `${name}.send`,
+      { action: 'send', summary: `${title}: what the server sends`, channel, messages: refs('out') },
+    ],
+  ];
+}

@@ -1,0 +1,80 @@
+/** The frames that clients send, described. */
+import type { ExampleIds, InboundMessage } from '../shared/description.ts';
+import { ClientFrame } from './schemas.ts';
+
+type Type = ClientFrame['type'];
+
+function schemaOf(type: Type) {
+  const schema = ClientFrame.options.find((option) => option.shape.type.value === type);
+  if (!schema) throw new Error(`there is no frame ${type}`);
+  return schema;
+}
+
+const message = (text: string) => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+});
+const input = (text: string) => ({ id: '1', type: 'user_input', payload: { input: [message(text)] } });
+const review = (payload: object) => ({ id: '1', type: 'approval_response', payload });
+const withImage = {
+  ...message('what is this?'),
+  content: [
+    { type: 'input_text', text: 'echo hello' },
+    { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
+  ],
+};
+const earlier = ({ session, turn }: ExampleIds) => `resp_${session}.${turn}`;
+
+export const inbound: Readonly<Record<Type, InboundMessage>> = {
+  user_input: {
+    summary:
+      'Input for the conversation of the socket. It supersedes a running turn. `previousResponseId` goes on from an earlier response.',
+    schema: schemaOf('user_input'),
+    examples: (ids) => [
+      { title: 'Say something', frame: input('count to 20') },
+      { title: 'Ask for a command that needs approval', frame: input('run touch hello.txt') },
+      {
+        title: 'Go on from an earlier response',
+        frame: {
+          id: '1',
+          type: 'user_input',
+          payload: { input: [message('and backwards')], previousResponseId: earlier(ids) },
+        },
+      },
+      {
+        title: 'Send text and an image',
+        frame: { id: '1', type: 'user_input', payload: { input: [withImage], previousResponseId: null } },
+      },
+    ],
+    endedBy: 'agent_finished',
+  },
+  approval_response: {
+    summary: 'Answers the approval that waits. `explain` asks for an explanation and leaves it waiting.',
+    schema: schemaOf('approval_response'),
+    examples: () => [
+      { title: 'Approve once', frame: review({ review: 'yes' }) },
+      { title: 'Approve always', frame: review({ review: 'always' }) },
+      {
+        title: 'Deny, and say why',
+        frame: review({ review: 'no-continue', customDenyMessage: 'Not this file.' }),
+      },
+      { title: 'Deny, and end the turn', frame: review({ review: 'no-exit' }) },
+      { title: 'Ask for an explanation', frame: review({ review: 'explain' }) },
+    ],
+  },
+  get_context_info: {
+    summary: 'Asks how full the context is.',
+    schema: schemaOf('get_context_info'),
+    examples: () => [
+      { title: 'How full is the context?', frame: { id: '1', type: 'get_context_info', payload: {} } },
+    ],
+  },
+  manual_compact: {
+    summary: 'Compacts the context now.',
+    schema: schemaOf('manual_compact'),
+    examples: () => [
+      { title: 'Compact the context', frame: { id: '1', type: 'manual_compact', payload: {} } },
+    ],
+  },
+};

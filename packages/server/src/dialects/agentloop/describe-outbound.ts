@@ -1,0 +1,165 @@
+/** The frames that the server sends, described. */
+import { z } from 'zod';
+import type { OutboundMessage } from '../shared/description.ts';
+import type { Body } from './bodies.ts';
+
+const id = z.string();
+const content = z.array(z.strictObject({ type: z.enum(['input_text', 'output_text']), text: z.string() }));
+const output = z.string().describe('JSON: {output, metadata: {exit_code, duration_seconds}}');
+
+const ITEM = z.discriminatedUnion('type', [
+  z.strictObject({
+    id: id.describe('pieces of one answer have the same id, and are appended'),
+    type: z.literal('message'),
+    role: z.enum(['assistant', 'user', 'system']),
+    content,
+  }),
+  z.strictObject({ id, type: z.literal('reasoning'), content, duration_ms: z.number() }),
+  z.strictObject({
+    id,
+    type: z.literal('function_call'),
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string().describe('JSON'),
+  }),
+  z.strictObject({ id, type: z.literal('function_call_output'), call_id: z.string(), output }),
+  z.strictObject({
+    id,
+    type: z.literal('local_shell_call'),
+    call_id: z.string(),
+    action: z.record(z.string(), z.json()),
+    status: z.literal('completed'),
+  }),
+  z.strictObject({ id, type: z.literal('local_shell_call_output'), call_id: z.string(), output }),
+]);
+
+const strategy = z.enum(['ThresholdContextManager', 'NoContextManager']);
+const frame = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
+  z.strictObject({ id, type: z.literal(type), payload });
+
+const SCHEMAS = {
+  response_item: frame('response_item', ITEM),
+  loading_state: frame('loading_state', z.strictObject({ loading: z.boolean() })),
+  approval_request: frame(
+    'approval_request',
+    z.strictObject({
+      command: z.array(z.string()),
+      applyPatch: z.strictObject({ patch: z.string() }).optional(),
+      requestId: z.string(),
+    }),
+  ),
+  agent_finished: frame(
+    'agent_finished',
+    z.strictObject({
+      responseId: z.string().describe('names the session: `previousResponseId` of a later input'),
+      sessionId: z.string(),
+    }),
+  ),
+  context_info: frame(
+    'context_info',
+    z.strictObject({
+      tokenCount: z.number(),
+      usagePercent: z.number(),
+      transcriptLength: z.number(),
+      maxTokens: z.number(),
+      strategy,
+      sessionId: z.string().optional().describe('absent before the first input'),
+    }),
+  ),
+  context_compacted: frame(
+    'context_compacted',
+    z.strictObject({
+      oldTokenCount: z.number(),
+      newTokenCount: z.number(),
+      reductionPercent: z.number(),
+      strategy,
+      sessionId: z.string(),
+    }),
+  ),
+  error: frame(
+    'error',
+    z.strictObject({
+      message: z.string(),
+      details: z
+        .strictObject({
+          error: z.string(),
+          code: z.number().describe('the HTTP status of the same failure'),
+          retryAfter: z.number().optional().describe('seconds'),
+        })
+        .nullable(),
+    }),
+  ),
+};
+
+const text = (type: 'input_text' | 'output_text', words: string) => [{ type, text: words }];
+
+export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
+  response_item: {
+    summary: 'An item of the conversation: a message or a piece of one, reasoning, a call, its output.',
+    schema: SCHEMAS.response_item,
+    example: {
+      id: '2',
+      type: 'response_item',
+      payload: { id: 'block_1', type: 'message', role: 'assistant', content: text('output_text', '1 2 3') },
+    },
+  },
+  loading_state: {
+    summary: 'A turn starts or has ended.',
+    schema: SCHEMAS.loading_state,
+    example: { id: '1', type: 'loading_state', payload: { loading: true } },
+  },
+  approval_request: {
+    summary: 'A call waits for an approval. Sent again to a socket that joins, and after an explanation.',
+    schema: SCHEMAS.approval_request,
+    example: {
+      id: '3',
+      type: 'approval_request',
+      payload: { command: ['touch', 'hello.txt'], requestId: 'approval_1' },
+    },
+  },
+  agent_finished: {
+    summary: 'The turn has ended. Not sent for one that a newer input superseded.',
+    schema: SCHEMAS.agent_finished,
+    example: {
+      id: '4',
+      type: 'agent_finished',
+      payload: { responseId: 'resp_demo.turn_1', sessionId: 'demo' },
+    },
+  },
+  context_info: {
+    summary: 'How full the context is: after each turn, and on request.',
+    schema: SCHEMAS.context_info,
+    example: {
+      id: '5',
+      type: 'context_info',
+      payload: {
+        tokenCount: 475,
+        usagePercent: 47.5,
+        transcriptLength: 5,
+        maxTokens: 1000,
+        strategy: 'ThresholdContextManager',
+        sessionId: 'demo',
+      },
+    },
+  },
+  context_compacted: {
+    summary: 'The context was compacted.',
+    schema: SCHEMAS.context_compacted,
+    example: {
+      id: '6',
+      type: 'context_compacted',
+      payload: {
+        oldTokenCount: 1247,
+        newTokenCount: 446,
+        reductionPercent: 64.2,
+        strategy: 'ThresholdContextManager',
+        sessionId: 'demo',
+      },
+    },
+  },
+  error: {
+    summary: 'A message was refused, or the turn failed.',
+    schema: SCHEMAS.error,
+    example: { id: '7', type: 'error', payload: { message: 'No pending approval request', details: null } },
+  },
+};

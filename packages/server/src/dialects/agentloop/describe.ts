@@ -1,0 +1,16 @@
+import type { Description } from '../shared/description.ts';
+import { inbound } from './describe-inbound.ts';
+import { outbound } from './describe-outbound.ts';
+
+export const description: Description = {
+  title: 'Terminal agent',
+  summary: 'Terminal and web front ends of a coding agent. One socket is one conversation.',
+  endpoints: [],
+  socket: {
+    address: '/agentloop',
+    alsoAt: '`/` if the first frame is one of this dialect',
+    connect: ({ session }) => `/agentloop?session=${session}`,
+    nameField: 'type',
+  },
+  messages: { in: inbound, out: outbound },
+};

@@ -1,0 +1,70 @@
+/** The frames that clients send over the WebSocket, described. */
+import { z } from 'zod';
+import { type ExampleIds, type InboundMessage, typed } from '../shared/description.ts';
+import { ApproveTool, CancelStream, type KnownType, SendMessage, StartConversation } from './requests.ts';
+
+const send = ({ session }: ExampleIds, content: string) => ({
+  type: 'send_message',
+  conversationId: session,
+  payload: { content },
+});
+
+const start = (domainId: string) => ({ type: 'start_conversation', payload: { domainId } });
+
+const answer = ({ session, approval }: ExampleIds, payload: object) => ({
+  type: 'approve_tool',
+  conversationId: session,
+  requestId: approval,
+  payload,
+});
+
+export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
+  PING: {
+    summary: 'Asks for a `PONG`.',
+    schema: z.object({ type: z.literal('PING') }),
+    examples: () => [{ title: 'Ping', frame: { type: 'PING' } }],
+  },
+  start_conversation: {
+    summary: 'Starts a conversation in a domain.',
+    schema: typed('start_conversation', StartConversation),
+    examples: ({ session }) => [
+      { title: 'Start a conversation', frame: start('software_development') },
+      { title: 'Start one in a domain that does not exist', frame: start(session) },
+      {
+        title: 'Start one with an id, which is ignored',
+        frame: { ...start('general'), conversationId: session },
+      },
+    ],
+  },
+  send_message: {
+    summary:
+      'A message. An unknown `conversationId` that begins with `temp-` starts a conversation. `/tool <id> <JSON object>` calls a tool without the model.',
+    schema: typed('send_message', SendMessage),
+    examples: (ids) => [
+      { title: 'Say something', frame: send(ids, 'count to 20') },
+      { title: 'Ask for a command that needs approval', frame: send(ids, 'run touch hello.txt') },
+      {
+        title: 'Call a tool by name, without the model',
+        frame: send(ids, '/tool save_file {"path": "hello.txt", "content": "Hello"}'),
+      },
+    ],
+  },
+  cancel_stream: {
+    summary: 'Cancels the running turn of the conversation.',
+    schema: typed('cancel_stream', CancelStream),
+    examples: ({ session }) => [
+      { title: 'Cancel the answer', frame: { type: 'cancel_stream', conversationId: session } },
+    ],
+  },
+  approve_tool: {
+    summary: 'Answers a `tool_approval_required`. The `requestId` alone names it.',
+    schema: typed('approve_tool', ApproveTool),
+    examples: (ids) => [
+      { title: 'Approve a call', frame: answer(ids, { approved: true }) },
+      {
+        title: 'Reject a call, and say why',
+        frame: answer(ids, { approved: false, reason: 'Not this file.' }),
+      },
+    ],
+  },
+};

@@ -1,0 +1,166 @@
+/** The frames that the server sends over the WebSocket, described. */
+import { z } from 'zod';
+import type { OutboundMessage } from '../shared/description.ts';
+import type { Body } from './bodies.ts';
+
+const text = z.string();
+const speaker = { agentId: text, agentName: text };
+const measures = { tokenCount: z.number(), durationMs: z.number() };
+const data = z.record(z.string(), z.json());
+
+const frame = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) =>
+  z.strictObject({ type: z.literal(type), conversationId: text, payload: z.strictObject(shape) });
+
+const conversationId = 'demo';
+const coder = { agentId: 'coder', agentName: 'Coder' };
+const measured = { tokenCount: 12, durationMs: 840 };
+const said = (type: Body['type'], payload: object) => ({ type, conversationId, payload });
+
+export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
+  PONG: {
+    summary: 'The answer to `PING`.',
+    schema: z.strictObject({ type: z.literal('PONG') }),
+    example: { type: 'PONG' },
+  },
+  conversation_started: {
+    summary: 'The answer to `start_conversation`, and to a message that started a conversation.',
+    schema: z.strictObject({
+      type: z.literal('conversation_started'),
+      payload: z.strictObject({ conversationId: text, domainId: text, activeAgent: text }),
+    }),
+    example: {
+      type: 'conversation_started',
+      payload: { conversationId, domainId: 'software_development', activeAgent: 'coder' },
+    },
+  },
+  agent_selected: {
+    summary: 'The agent that answers now.',
+    schema: z.strictObject({
+      type: z.literal('agent_selected'),
+      conversationId: text,
+      agent_id: text,
+      agent_name: text,
+    }),
+    example: { type: 'agent_selected', conversationId, agent_id: 'coder', agent_name: 'Coder' },
+  },
+  workflow_step_start: {
+    summary: 'An agent starts to work.',
+    schema: frame('workflow_step_start', { ...speaker, timestamp: z.iso.datetime() }),
+    example: said('workflow_step_start', { ...coder, timestamp: '2026-01-01T00:00:00.000Z' }),
+  },
+  workflow_step_complete: {
+    summary: 'An agent has finished its part of the turn.',
+    schema: frame('workflow_step_complete', { ...speaker, ...measures }),
+    example: said('workflow_step_complete', { ...coder, ...measured }),
+  },
+  workflow_thought: {
+    summary: 'A complete reasoning block, the explanation of a call, or a retry.',
+    schema: frame('workflow_thought', { ...speaker, reason: text }),
+    example: said('workflow_thought', { ...coder, reason: 'They want me to count.' }),
+  },
+  workflow_handoff: {
+    summary: 'One agent hands over to another.',
+    schema: frame('workflow_handoff', {
+      fromAgent: text,
+      toAgent: text,
+      fromAgentId: text,
+      toAgentId: text,
+      reason: text,
+    }),
+    example: said('workflow_handoff', {
+      fromAgent: 'Coder',
+      toAgent: 'Tester',
+      fromAgentId: 'coder',
+      toAgentId: 'tester',
+      reason: 'It needs tests',
+    }),
+  },
+  message_chunk: {
+    summary: 'A piece of the answer. The chunks of one `messageId`, joined, are its content.',
+    schema: frame('message_chunk', { messageId: text, chunk: text, agentName: text }),
+    example: said('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
+  },
+  message_discarded: {
+    summary: 'What was sent under this `messageId` is void: the answer starts again under another one.',
+    schema: frame('message_discarded', { messageId: text, reason: text }),
+    example: said('message_discarded', { messageId: 'turn_1', reason: 'The model broke off.' }),
+  },
+  message_complete: {
+    summary: 'The whole answer. The turn has ended.',
+    schema: frame('message_complete', {
+      ...speaker,
+      messageId: text,
+      content: text,
+      metadata: z.strictObject(measures),
+    }),
+    example: said('message_complete', {
+      ...coder,
+      messageId: 'turn_1',
+      content: '1 2 3',
+      metadata: measured,
+    }),
+  },
+  tool_approval_required: {
+    summary: 'A call waits for an approval.',
+    schema: frame('tool_approval_required', {
+      requestId: text,
+      toolName: text,
+      toolArgs: data,
+      description: text,
+      agentName: text,
+    }),
+    example: said('tool_approval_required', {
+      requestId: 'approval_1',
+      toolName: 'shell',
+      toolArgs: { command: ['touch', 'hello.txt'] },
+      description: 'Run touch hello.txt',
+      agentName: 'Coder',
+    }),
+  },
+  tool_executed: {
+    summary: 'The outcome of a call.',
+    schema: frame('tool_executed', {
+      requestId: text,
+      toolName: text,
+      result: data,
+      success: z.boolean(),
+      errorMessage: text.nullable(),
+    }),
+    example: said('tool_executed', {
+      requestId: 'approval_1',
+      toolName: 'shell',
+      result: { output: '', exit_code: 0 },
+      success: true,
+      errorMessage: null,
+    }),
+  },
+  error: {
+    summary: 'A message was refused, or the turn failed or was cancelled.',
+    schema: z.strictObject({
+      type: z.literal('error'),
+      conversationId: text.optional(),
+      error: text,
+      payload: z.strictObject({
+        code: z.enum([
+          'bad_request',
+          'forbidden',
+          'not_found',
+          'stream_error',
+          'cancelled',
+          'rejected',
+          'tool_request_failed',
+          'tool_execute_failed',
+        ]),
+        message: text,
+        error: text.describe('the same as `message`'),
+        retryAfter: z.number().optional().describe('seconds'),
+      }),
+    }),
+    example: {
+      type: 'error',
+      conversationId,
+      error: 'Stream cancelled',
+      payload: { code: 'cancelled', message: 'Stream cancelled', error: 'Stream cancelled' },
+    },
+  },
+};

@@ -1,0 +1,137 @@
+/** The frames that the server sends, described. */
+import { z } from 'zod';
+import type { OutboundMessage } from '../shared/description.ts';
+import type { Body } from './bodies.ts';
+
+const text = z.string();
+const stamp = { id: text.describe('`msg_<milliseconds>_<nine characters>`'), timestamp: z.number() };
+
+const frame = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) =>
+  z.strictObject({ ...stamp, type: z.literal(type), ...shape });
+
+const said = (type: Body['type'], rest: object) => ({
+  id: 'msg_1700000000000_abcdefghi',
+  timestamp: 1_700_000_000_000,
+  type,
+  ...rest,
+});
+const sessionId = 'demo';
+const executionId = 'exec_1700000000000_abcdefghi';
+const capabilities = [
+  'chat',
+  'agent_processing',
+  'tool_orchestration',
+  'multi_client_support',
+  'real_time_status',
+];
+
+export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
+  registration_confirmed: {
+    summary: 'The client is registered.',
+    schema: frame('registration_confirmed', {
+      clientId: text,
+      capabilities: z.array(text).describe('what the server can do'),
+      serverCapabilities: z.array(text).describe('the same: programs read one or the other'),
+      authenticated: z.boolean(),
+      permissions: z.array(text),
+    }),
+    example: said('registration_confirmed', {
+      clientId: 'socket_1700000000000_abcdefghi',
+      capabilities,
+      serverCapabilities: capabilities,
+      authenticated: false,
+      permissions: ['session:own'],
+    }),
+  },
+  pong: {
+    summary: 'The answer to `ping`, with its id.',
+    schema: frame('pong', { originalTimestamp: z.number().optional() }),
+    example: said('pong', { originalTimestamp: 1_700_000_000_000 }),
+  },
+  agent_status: {
+    summary: 'What the agent does. `using_tool` also tells that a call waits for an approval.',
+    schema: frame('agent_status', {
+      status: z.enum(['thinking', 'searching', 'analyzing', 'using_tool', 'complete', 'error']),
+      currentTool: text.optional(),
+      message: text.optional(),
+      sessionId: text,
+    }),
+    example: said('agent_status', { status: 'thinking', sessionId }),
+  },
+  agent_response: {
+    summary: 'The answer: the turn has ended. Also the question of an approval, which does not end the turn.',
+    schema: frame('agent_response', {
+      content: text,
+      reasoning: text.optional(),
+      sessionId: text,
+      toolsUsed: z.array(
+        z.strictObject({
+          tool: text,
+          input: text,
+          output: text,
+          executionTime: z.number().describe('milliseconds'),
+        }),
+      ),
+    }),
+    example: said('agent_response', { content: '1 2 3', sessionId, toolsUsed: [] }),
+  },
+  conversation_cleared: {
+    summary: 'The context of the session is empty.',
+    schema: frame('conversation_cleared', { sessionId: text, success: z.literal(true) }),
+    example: said('conversation_cleared', { sessionId, success: true }),
+  },
+  tool_execution_request: {
+    summary: 'The client is asked to run a tool, and answers with `tool_execution_response`.',
+    schema: frame('tool_execution_request', {
+      executionId: text,
+      toolName: text,
+      parameters: z.record(z.string(), z.json()),
+      timeout: z.number().describe('milliseconds'),
+      securityContext: z.strictObject({
+        allowedOrigins: z.array(text),
+        permissions: z.array(text),
+        parameterValidation: z.record(z.string(), z.json()).describe('a JSON Schema'),
+      }),
+    }),
+    example: said('tool_execution_request', {
+      executionId,
+      toolName: 'extract_page_content',
+      parameters: {},
+      timeout: 30_000,
+      securityContext: { allowedOrigins: ['*'], permissions: [], parameterValidation: { type: 'object' } },
+    }),
+  },
+  tool_execution_status: {
+    summary: 'The progress of a tool at a client, for everyone who is shown the session.',
+    schema: frame('tool_execution_status', {
+      executionId: text,
+      status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),
+      progress: z.number().min(0).max(100),
+      statusMessage: text,
+      sessionId: text,
+    }),
+    example: said('tool_execution_status', {
+      executionId,
+      status: 'executing',
+      progress: 50,
+      statusMessage: 'Half of the page is read',
+      sessionId,
+    }),
+  },
+  error: {
+    summary: 'A message was refused, or the turn failed or was cancelled.',
+    schema: frame('error', {
+      message: text,
+      code: z.enum(['INVALID_JSON', 'INVALID_MESSAGE', 'UNKNOWN_MESSAGE_TYPE', 'HANDLER_ERROR']),
+      details: text.optional(),
+      retryAfter: z.number().optional().describe('milliseconds'),
+      sessionId: text.optional(),
+    }),
+    example: said('error', { message: 'Unknown message type: hello', code: 'UNKNOWN_MESSAGE_TYPE' }),
+  },
+  server_shutdown: {
+    summary: 'The server shuts down.',
+    schema: frame('server_shutdown', { message: text }),
+    example: said('server_shutdown', { message: 'The server is shutting down.' }),
+  },
+};
