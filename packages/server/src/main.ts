@@ -193,6 +193,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     now: Date.now,
     newId: () => crypto.randomUUID(),
     connections,
+    hubOf: (dialect) => hubOf(hubs, dialect),
     stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
     preferences: store.preferences,
     requestsPerMinute: config.requestsPerMinute,

@@ -5,11 +5,11 @@ import type { Log } from '../core/api/index.ts';
 import { DEFAULT_SECRET } from '../dialects/pusher/application.ts';
 import { knockOf, openPusher } from '../dialects/pusher/dialect.ts';
 import { permitRoutes } from '../dialects/pusher/permits.ts';
-import { NO_PUSH, type Push } from '../dialects/pusher/push.ts';
 import { signedRoutes } from '../dialects/pusher/routes.ts';
 import { pusherServer } from '../dialects/pusher/server.ts';
 import { openTrigger } from '../dialects/pusher/trigger.ts';
 import type { DialectContext } from '../dialects/shared/dialect.ts';
+import { NO_PUSH, type Push } from '../dialects/shared/push.ts';
 import type { Connection, Socket } from '../http/connection.ts';
 
 export type OpenChannels = {

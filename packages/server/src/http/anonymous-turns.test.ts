@@ -18,7 +18,7 @@ const claims = (socket: Socket): Partial<Connection> => {
   return {
     receive() {
       claimed = uma;
-      socket.send({ type: 'echo' });
+      socket.sendFrame({ type: 'echo' });
     },
     identified: () => claimed,
   };

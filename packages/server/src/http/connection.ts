@@ -1,92 +1,109 @@
-/** The seam between transports (bytes) and dialects (meaning): one socket, seen from either side. */
+/** The interface between HTTP (bytes) and dialects (frames): subscribers, sockets and event streams. */
 import type { ConnectionId, Fault, Principal } from '@parlance/protocol';
 
-/** Frames that carry a longer text piece by piece. Such frames that follow each other can be sent as one. */
+/** Frames that carry a longer text in pieces. Consecutive pieces of one text can be sent as one frame. */
 export interface Pieces<Frame extends object = object> {
-  /** what the frame is a piece of; null where it is none */
+  /** Identifies the text that the frame is a piece of; null if it is not a piece. */
   key(frame: Frame): string | null;
   text(frame: Frame): string;
-  /** a frame like this one, with that text */
+  /** Returns a copy of the frame with another text. */
   with(frame: Frame, text: string): Frame;
 }
 
-/** Sees a frame as it is on the wire. */
+/** Observes a frame as it is on the wire. */
 export type FrameTap = (direction: 'in' | 'out', text: string) => void;
 
-/** What a dialect holds of a socket. After the socket is closed, sending does nothing. */
-export interface Socket {
+/**
+ * Receives the frames of sessions: a WebSocket, a stream of server-sent events, a Pusher channel or a JSON-RPC pipe.
+ *
+ * @example
+ * const pipe: Subscriber = {
+ *   id,
+ *   open: true,
+ *   send: (text) => process.stdout.write(`${text}\n`),
+ *   close: () => process.stdout.end(),
+ * };
+ * await hub.subscribe(ref, pipe);
+ */
+export interface Subscriber {
   readonly id: ConnectionId;
-  /** who the socket's token names; null where it carried none and one is required */
-  readonly principal: Principal | null;
-  /** the `?session=` it was opened with */
-  readonly session: string | null;
+  /** False once it is closed; then `send` does nothing. */
   readonly open: boolean;
-  /** the dialect that is spoken on it, as soon as that is known: it is counted under that name */
-  speaks(dialect: string): void;
-  send(frame: object): void;
+  /** True if it is not counted among the connections of a session. */
+  readonly hidden?: boolean;
   /**
-   * Sends a frame that is already encoded; it may be shared by many sockets. Where the reader is behind, frames wait:
-   * with the frame that `text` encodes, and what it may be a piece of, many become one.
+   * Sends an encoded frame; many subscribers share one text. Never waits and never throws: an implementation that buffers
+   * for a slow reader can merge frames, using the decoded `frame` and `pieces`.
    */
-  sendText(text: string, frame?: object, pieces?: Pieces): void;
+  send(text: string, frame?: object, pieces?: Pieces): unknown;
   close(code: number, reason: string): void;
-  /** From now on `pass` sees every frame in both directions; null: nobody does, which costs nothing. */
-  tap(pass: FrameTap | null): void;
+  /** Sets the observer of the frames in both directions; null removes it. Absent if frames cannot be observed. */
+  tap?(observe: FrameTap | null): void;
 }
 
-/** What a transport holds of a dialect: the reading side of one socket. */
+/** A WebSocket as a dialect sees it. */
+export interface Socket extends Subscriber {
+  /** The principal of the socket's token; null if there is none and one is required. */
+  readonly principal: Principal | null;
+  /** The `?session=` of its URL. */
+  readonly session: string | null;
+  /** Sets the dialect under which the socket is counted. */
+  speaks(dialect: string): void;
+  /** Encodes and sends a frame to this socket alone. */
+  sendFrame(frame: object): void;
+}
+
+/** The inbound side of one socket, implemented by a dialect. */
 export interface Connection {
-  /** Comes first, once; frames wait until it is done. */
+  /** Called once, before any frame; frames wait until it is done. */
   opened?(): void | Promise<void>;
   /**
-   * A frame that is JSON, whatever its shape. Frames are handed over one by one, in order; `arrivedAt` (in ms since 1970)
-   * is when the frame came in, before it waited for those ahead of it.
+   * Called with each frame that is JSON, one at a time and in order. `arrivedAt` (in ms since 1970) is when the frame came
+   * in, before it waited for those ahead of it.
    */
   receive(frame: unknown, arrivedAt: number): void | Promise<void>;
-  /** A frame that could not be read: not JSON, not UTF-8, too large. `reason` says which. */
+  /** Called if a frame cannot be read: not JSON, not UTF-8 or too large, as `reason` says. */
   onInvalidFrame(reason: string): void | Promise<void>;
-  /** A frame was not read, because the socket has sent too many: say so and when to try again. Out of turn. */
+  /** Called at once, out of order, if a frame was not read because the socket has sent too many. */
   onRateLimited?(fault: Fault): void;
-  /** Who has said who they are since the socket was opened; absent where that cannot be said on a socket. */
+  /** The principal that has authenticated in a frame; absent if the dialect has no such frame. */
   identified?(): Principal | null;
-  /** True if a caller with a token has vouched for the peer, which itself stays nobody. */
+  /** True if a caller with a token has authorized the peer, which itself stays anonymous. */
   vouched?(): boolean;
   /**
-   * False while the peer has done nothing yet that a stranger cannot do at no cost: its frames have to be small. Absent
-   * where the token alone decides that.
+   * False until the peer has done something that costs an anonymous peer effort: until then its frames must be small.
+   * Absent if the token alone decides that.
    */
   established?(): boolean;
-  /** The socket is gone. Turns go on. `unsent` are the frames that never left because the reader was behind. */
+  /** Called after the socket has closed. Turns continue. `unsent` are the buffered frames that were not sent. */
   closed(unsent: readonly object[]): void;
-  /** The server is draining: say so in the dialect's words. The transport closes the socket afterwards. */
+  /** Called before the server closes the socket because it shuts down. */
   draining(): void;
 }
 
-/** A reader of server-sent events, as a dialect sees it. */
-export interface Reader {
-  /** nothing reaches it any more */
-  readonly gone: boolean;
-  /** Resolves when the reader has been sent everything; at once where it keeps up, or is gone. */
+/** A stream of server-sent events as a dialect sees it. */
+export interface EventStream extends Subscriber {
+  /** Resolves when everything has been written; at once if the reader keeps up or is gone. */
   ready(): Promise<void>;
-  /** As `Socket.sendText`. False where the reader is too far behind, or gone: the event was not taken. */
+  /** False if the text was not accepted because the reader is too far behind or gone. */
   send(text: string, frame?: object, pieces?: Pieces): boolean;
   /**
-   * Resolves with what was dropped when the reader was too far behind; with null when it is gone. After that events
-   * are taken again, when it is `ready`.
+   * Resolves with the dropped frames if the reader is too far behind, with null when it is gone. After that `send`
+   * accepts frames again; wait for `ready` first.
    */
   lost(): Promise<readonly (object | undefined)[] | null>;
 }
 
-/** Watches over the right to be here: calls `ended` when it is lost. Returns what ends the watch. */
+/** Calls `ended` when the token is revoked or expires. Returns a function that stops watching it. */
 export type OnTokenRevoked = (ended: (reason: string) => void) => () => void;
 
-/** Answers a request with server-sent events: `tell` sends them, and when it is done the answer ends. */
+/** Answers a request with server-sent events. The response ends when `produce` resolves. */
 export type OpenStream = (
   request: Request,
   stream: {
     readonly dialect: string;
     readonly encode: (frame: object) => string;
-    readonly tell: (reader: Reader) => Promise<void>;
+    readonly produce: (stream: EventStream) => Promise<void>;
     readonly onTokenRevoked?: OnTokenRevoked;
   },
 ) => Response;

@@ -104,11 +104,11 @@ export class DialectSocket implements Socket {
     this.ws.data.dialect = dialect;
   }
 
-  send(frame: object): void {
-    this.sendText(JSON.stringify(frame), frame);
+  sendFrame(frame: object): void {
+    this.send(JSON.stringify(frame), frame);
   }
 
-  sendText(text: string, frame?: object, pieces?: Pieces): void {
+  send(text: string, frame?: object, pieces?: Pieces): void {
     const { data } = this.ws;
     if (!data.open) return;
     data.tap?.('out', text);
@@ -119,7 +119,7 @@ export class DialectSocket implements Socket {
     this.ws.close(code, reason);
   }
 
-  tap(pass: FrameTap | null): void {
-    this.ws.data.tap = pass;
+  tap(observe: FrameTap | null): void {
+    this.ws.data.tap = observe;
   }
 }

@@ -47,7 +47,7 @@ describe('frames per minute', () => {
     const { connect } = serve({}, (socket) => ({
       async receive(frame) {
         await authenticator.promise;
-        socket.send({ type: 'echo', frame });
+        socket.sendFrame({ type: 'echo', frame });
       },
     }));
     const client = await connect();
@@ -62,7 +62,7 @@ describe('frames per minute', () => {
     const { connect, refusals } = serve({}, (socket) => ({
       async receive() {
         await authenticator.promise;
-        socket.send({ type: 'done' });
+        socket.sendFrame({ type: 'done' });
       },
     }));
     const client = await connect();
@@ -83,7 +83,7 @@ test('frames that are taken make up for refused ones: only who does not stop is 
     (socket) => ({
       async receive() {
         await authenticator.promise;
-        socket.send({ type: 'done' });
+        socket.sendFrame({ type: 'done' });
       },
     }),
   );
@@ -166,7 +166,7 @@ describe('a socket that has yet to say who it is', () => {
     return {
       receive(frame) {
         if (frame && typeof frame === 'object' && 'uma' in frame) claimed = uma;
-        socket.send({ type: 'echo' });
+        socket.sendFrame({ type: 'echo' });
       },
       identified: () => claimed,
     };
@@ -191,7 +191,7 @@ describe('a socket that has yet to say who it is', () => {
     const { connect, refusals, anonymous } = serve(options, (socket) => ({
       async receive() {
         await authenticator.promise;
-        socket.send({ type: 'done' });
+        socket.sendFrame({ type: 'done' });
       },
     }));
     const [first, second] = [await connect(), await connect()];

@@ -1,43 +1,43 @@
-/** Server-sent events: one answer that goes on, to a reader that may be slower than what it is told. */
-
+/** Server-sent events: a response that stays open, with a bounded buffer for a slow stream. */
+import type { ConnectionId } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
-import type { OnTokenRevoked, OpenStream, Pieces, Reader } from './connection.ts';
+import type { EventStream, OnTokenRevoked, OpenStream, Pieces } from './connection.ts';
 import { requestIdOf } from './request-id.ts';
 import { type Lag, SendBuffer, type Wire } from './send-buffer.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ': still here\n\n';
 
-/** What Bun hands to a stream of type `direct`: a write that returns a promise says that the reader is behind. */
+/** The controller of a Bun stream of type `direct`. A `write` that returns a promise means that the reader is behind. */
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
-  // What lives as long as the stream does not hold on to the request.
-  const open: OpenStream = (request, { dialect, encode, tell, onTokenRevoked }) => {
-    const reader = new StreamReader(
+  // Nothing that lives as long as the stream may keep a reference to the request.
+  const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked }) => {
+    const stream = new ResponseStream(
       limits.heldCharacters,
       encode,
       new StreamLag(meter, dialect),
       onTokenRevoked,
     );
     const id = requestIdOf(request);
-    if (request.signal.aborted) reader.end();
-    else request.signal.addEventListener('abort', () => reader.end(), { once: true });
+    if (request.signal.aborted) stream.end();
+    else request.signal.addEventListener('abort', () => stream.end(), { once: true });
     const source = {
       type: 'direct',
       async pull(direct: Direct) {
-        reader.begin(direct);
+        stream.begin(direct);
         try {
-          await tell(reader);
+          await produce(stream);
         } catch (thrown) {
-          log.error({ err: thrown, dialect, request: id }, 'a stream could not go on');
+          log.error({ err: thrown, dialect, request: id }, 'event stream failed');
         } finally {
-          reader.end();
+          stream.end();
           direct.close();
         }
       },
-      cancel: () => reader.end(),
+      cancel: () => stream.end(),
     };
     // The types know only standard streams.
     return new Response(new ReadableStream(source as never), {
@@ -66,16 +66,17 @@ class StreamLag implements Lag {
   }
 }
 
-class StreamReader implements Reader, Wire {
-  gone = false;
+class ResponseStream implements EventStream, Wire {
+  readonly id = crypto.randomUUID() as string as ConnectionId;
+  open = true;
   #direct: Direct | null = null;
-  #outbox: SendBuffer;
+  #buffer: SendBuffer;
   #lost = Promise.withResolvers<readonly (object | undefined)[] | null>();
   /** pending while the reader is behind */
   #written: Promise<unknown> | null = null;
   #quiet = true;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
-  #endGuard: (() => void) | undefined;
+  #stopTokenWatch: (() => void) | undefined;
 
   constructor(
     private readonly limit: number,
@@ -83,61 +84,65 @@ class StreamReader implements Reader, Wire {
     private readonly lag: Lag,
     private readonly onTokenRevoked: OnTokenRevoked | undefined,
   ) {
-    this.#outbox = new SendBuffer(this, lag, limit);
+    this.#buffer = new SendBuffer(this, lag, limit);
   }
 
   begin(direct: Direct): void {
     this.#direct = direct;
-    this.#endGuard = this.onTokenRevoked?.(() => this.end());
+    this.#stopTokenWatch = this.onTokenRevoked?.(() => this.end());
     this.#keepAlive = setInterval(() => {
-      if (this.#quiet && !this.#outbox.behind) this.send(KEEP_ALIVE);
+      if (this.#quiet && !this.#buffer.behind) this.send(KEEP_ALIVE);
       this.#quiet = true;
     }, KEEP_ALIVE_MS);
   }
 
   end(): void {
     clearInterval(this.#keepAlive);
-    this.#endGuard?.();
-    this.#endGuard = undefined;
-    this.gone = true;
+    this.#stopTokenWatch?.();
+    this.#stopTokenWatch = undefined;
+    this.open = false;
     this.#lost.resolve(null);
   }
 
   send(text: string, frame?: object, pieces?: Pieces): boolean {
     this.#quiet = false;
-    return !this.gone && this.#outbox.send(text, frame, pieces);
+    return this.open && this.#buffer.send(text, frame, pieces);
   }
 
   async ready(): Promise<void> {
-    while (this.#written && !this.gone) {
+    while (this.#written && this.open) {
       await Promise.race([this.#written, this.#lost.promise]);
     }
   }
 
   async lost(): Promise<readonly (object | undefined)[] | null> {
     const dropped = await this.#lost.promise;
-    if (dropped && !this.gone) {
+    if (dropped && this.open) {
       this.#lost = Promise.withResolvers();
-      this.#outbox = new SendBuffer(this, this.lag, this.limit);
+      this.#buffer = new SendBuffer(this, this.lag, this.limit);
     }
-    return this.gone ? null : dropped;
+    return this.open ? dropped : null;
   }
 
-  /** The outbox has more to hold than it may. */
+  close(): void {
+    this.end();
+  }
+
+  /** Called if the buffer is full. */
   disconnect(dropped: readonly (object | undefined)[]): void {
     this.#lost.resolve(dropped);
   }
 
-  /** Past the send buffer. */
+  /** Writes without buffering. */
   sendText(text: string): number {
     const direct = this.#direct;
-    if (!direct || this.gone) return 0;
+    if (!direct || !this.open) return 0;
     const written = direct.write(text);
     direct.flush();
     if (typeof written === 'number') return written;
     const settled = () => {
       this.#written = null;
-      this.#outbox.drained();
+      this.#buffer.drained();
     };
     this.#written = written.then(settled, settled);
     return -1;

@@ -55,8 +55,8 @@ test('after the socket is gone, sending to it does nothing', async () => {
   client.close();
   const socket = await gone.promise;
   expect(socket.open).toBe(false);
-  socket.send({ type: 'late' });
-  socket.sendText('late');
+  socket.sendFrame({ type: 'late' });
+  socket.send('late');
   expect(sockets.size).toBe(0);
 });
 

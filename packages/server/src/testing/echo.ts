@@ -51,11 +51,11 @@ export function serveEcho(
   const sockets = socketTransport({ ...SOCKET_LIMITS, ...limits }, { log: QUIET, meter, anonymous });
   let count = 0;
   const accept = (socket: Socket): Connection => ({
-    receive: (frame) => socket.send({ type: 'echo', frame }),
-    onInvalidFrame: (reason) => socket.send({ type: 'error', reason }),
-    onRateLimited: (fault) => socket.send({ type: 'limited', retryAfterMs: fault.retryAfterMs }),
+    receive: (frame) => socket.sendFrame({ type: 'echo', frame }),
+    onInvalidFrame: (reason) => socket.sendFrame({ type: 'error', reason }),
+    onRateLimited: (fault) => socket.sendFrame({ type: 'limited', retryAfterMs: fault.retryAfterMs }),
     closed: ignore,
-    draining: () => socket.send({ type: 'draining' }),
+    draining: () => socket.sendFrame({ type: 'draining' }),
     ...make(socket),
   });
   const server = listen({

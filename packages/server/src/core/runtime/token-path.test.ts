@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from 'bun:test';
-import { type ConnectionId, LOCAL } from '@parlance/protocol';
+import type { ConnectionId } from '@parlance/protocol';
 import { DIALECTS } from '../../dialects/index.ts';
 import { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
-import type { Socket } from '../../http/connection.ts';
+import type { Subscriber } from '../../http/connection.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
 import { SESSION, say, setStage } from '../../testing/stage.ts';
@@ -37,21 +37,16 @@ async function measure(tokens: number, dialects: typeof DIALECTS, offers = false
   for (const dialect of dialects) {
     const hub = new SubscriptionHub(engine, dialect.projection, quietLog);
     for (let index = 0; index < WATCHERS; index++) {
-      const socket: Socket = {
+      const subscriber: Subscriber = {
         id: `${dialect.name}-${index}` as ConnectionId,
-        principal: LOCAL,
-        session: SESSION.id,
         open: true,
-        speaks: ignore,
-        tap: ignore,
-        send: ignore,
-        sendText(text) {
+        send(text) {
           sent.frames++;
           sent.characters += text.length;
         },
         close: ignore,
       };
-      await hub.join(SESSION, socket);
+      await hub.subscribe(SESSION, subscriber);
     }
   }
   const stringify = spyOn(JSON, 'stringify');

@@ -17,7 +17,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
   let session: SessionRef | null = null;
 
   const fail = (message: string, details: Details = null) =>
-    socket.send({ id: ctx.newId(), type: 'error', payload: { message, details } });
+    socket.sendFrame({ id: ctx.newId(), type: 'error', payload: { message, details } });
 
   /** The socket's conversation, which begins with the first input where no other was named. */
   async function conversation(previous?: string | null): Promise<SessionRef> {
@@ -25,7 +25,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     const continued = previous ? await engine.find(principal, sessionOfResponse(previous)) : null;
     if (continued && session) hub.leave(socket);
     session = continued ?? session ?? (await engine.resolve(principal, ctx.newId()));
-    await hub.join(session, socket);
+    await hub.subscribe(session, socket);
     return session;
   }
 
@@ -49,7 +49,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
       case 'get_context_info': {
         const ref = session ?? (await engine.resolve(caller.principal, ctx.newId()));
         const payload = contextInfo(session?.id, await engine.contextUse(ref));
-        socket.send({ id: ctx.newId(), type: 'context_info', payload });
+        socket.sendFrame({ id: ctx.newId(), type: 'context_info', payload });
         return;
       }
       case 'manual_compact':
@@ -63,7 +63,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
       if (!principal) return socket.close(1008, 'A token is required.');
       if (socket.session === null) return;
       session = await engine.resolve(principal, socket.session);
-      await hub.join(session, socket);
+      await hub.subscribe(session, socket);
     },
     async receive(raw) {
       if (!isObject(raw) || typeof raw.id !== 'string' || typeof raw.type !== 'string') {

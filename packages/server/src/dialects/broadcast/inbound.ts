@@ -20,7 +20,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     const { message, session_id: name } = read(frame);
     if (message === '') throw new Fault('empty', 'Empty message received');
     const ref = await engine.resolve(principal, name || anonymous);
-    if (ref.owner !== principal.id) await hub.join(ref, socket);
+    if (ref.owner !== principal.id) await hub.subscribe(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
     const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
     if (queued) await hub.show(ref, socket);
@@ -33,22 +33,22 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
       if (!principal) return socket.close(1008, 'A token is required.');
       hub.subscribeOwner(principal.id, socket);
       const ref = socket.session === null ? null : await engine.find(principal, socket.session);
-      if (ref) await (ref.owner === principal.id ? hub.show(ref, socket) : hub.join(ref, socket));
+      if (ref) await (ref.owner === principal.id ? hub.show(ref, socket) : hub.subscribe(ref, socket));
     },
     async receive(frame, arrivedAt) {
       try {
         if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
         if (frame.type !== KNOWN_TYPES[0])
-          return socket.send(error(`Unknown message type: ${typeWord(frame.type)}`));
+          return socket.sendFrame(error(`Unknown message type: ${typeWord(frame.type)}`));
         await chat(frame, arrivedAt);
       } catch (thrown) {
-        socket.send(faultFrame(reported(thrown, ctx, socketIds(socket))));
+        socket.sendFrame(faultFrame(reported(thrown, ctx, socketIds(socket))));
       }
     },
-    onInvalidFrame: (reason) => socket.send(faultFrame(new Fault('invalid', reason))),
-    onRateLimited: (fault) => socket.send(faultFrame(fault)),
+    onInvalidFrame: (reason) => socket.sendFrame(faultFrame(new Fault('invalid', reason))),
+    onRateLimited: (fault) => socket.sendFrame(faultFrame(fault)),
     closed: () => hub.leave(socket),
-    draining: () => socket.send(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
+    draining: () => socket.sendFrame(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
   };
 }
 

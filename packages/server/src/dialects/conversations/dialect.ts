@@ -69,7 +69,7 @@ function spoken(
   /** the session that a message is on its way to */
   let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };
-  const say = (body: Body) => socket.send(body);
+  const say = (body: Body) => socket.sendFrame(body);
   const complain = (thrown: unknown, conversationId?: string) => {
     const fault = reported(thrown, ctx, { connection: socket.id, session: conversationId });
     say(errorBody(FAULTS[fault.code], retryWords(fault), conversationId, retryField('retryAfter', fault)));
@@ -98,7 +98,7 @@ function spoken(
     const domain = payload.domainId;
     const ref = await engine.resolve(principal, ctx.newId());
     await engine.send(ref, { type: 'session.create', domain }, caller);
-    await hub.join(ref, socket, NOTHING);
+    await hub.subscribe(ref, socket, { shown: NOTHING });
     const { defaultAgent } = engine.catalog.domain(domain);
     say({
       type: 'conversation_started',
@@ -125,13 +125,13 @@ function spoken(
    * command that was refused leaves the socket where it was.
    */
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
-    const before = hub.has(ref, socket);
+    const before = hub.isSubscribed(ref, socket);
     writing = ref;
     try {
       await attend(ref);
       await engine.send(ref, command, caller);
     } catch (thrown) {
-      if (!before) hub.part(ref, socket);
+      if (!before) hub.unsubscribe(ref, socket);
       throw thrown;
     } finally {
       writing = null;
@@ -139,7 +139,7 @@ function spoken(
   }
 
   async function attend(ref: SessionRef): Promise<void> {
-    await hub.join(ref, socket, NOTHING);
+    await hub.subscribe(ref, socket, { shown: NOTHING });
     if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
   }
 
@@ -179,7 +179,7 @@ function spoken(
       try {
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
         await inheritance.take({ socket, principal }, named);
-        if (named) await hub.join(named, socket);
+        if (named) await hub.subscribe(named, socket);
       } catch (thrown) {
         complain(thrown);
       }

@@ -58,7 +58,7 @@ export class Inheritance {
     await this.orphans.inherit({ socket, principal }, named);
     if (this.#isFirst(principal.id))
       for (const ref of await ownWaiting(this.ctx.engine, principal))
-        if (ref.id !== named?.id) await this.hub.join(ref, socket, isApproval);
+        if (ref.id !== named?.id) await this.hub.subscribe(ref, socket, { shown: isApproval });
   }
 
   /** Within a minute of the start. */

@@ -1,18 +1,18 @@
-/** Keeps the frames of one conversation while none of its sockets is there to read them. */
+/** Buffers the frames of one conversation between a closed socket and its successor. */
 import type { ConnectionId } from '@parlance/protocol';
 import { TextBuffer } from '../../core/api/index.ts';
-import type { Pieces } from '../../http/connection.ts';
-import type { Member } from '../shared/subscription-hub.ts';
+import type { Pieces, Subscriber } from '../../http/connection.ts';
 import type { Body } from './bodies.ts';
 
-type Kept = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
+type BufferedFrame = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
 
-/** Room for the largest answer, as chunks and as a whole. A fuller mailbox is given up: the history has the answer. */
+/** Room for the largest answer, as chunks and as a whole. A mailbox that is full is dropped: the history has the answer. */
 const MOST_CHARACTERS = 16_000_000;
 
-export class Mailbox implements Member {
+export class Mailbox implements Subscriber {
+  readonly hidden = true;
   open = true;
-  readonly #kept: Kept[] = [];
+  readonly #frames: BufferedFrame[] = [];
   #size = 0;
 
   constructor(
@@ -21,12 +21,8 @@ export class Mailbox implements Member {
     private readonly onFull: () => void,
   ) {}
 
-  send(body: object): void {
-    this.sendText(JSON.stringify(body), body);
-  }
-
-  /** Pieces of one message are kept as one frame. */
-  sendText(text: string, frame?: object): void {
+  /** Buffers the pieces of one message as one frame. */
+  send(text: string, frame?: object): void {
     if (!this.open || !frame) return;
     if (this.#size > MOST_CHARACTERS) {
       this.onFull();
@@ -34,25 +30,24 @@ export class Mailbox implements Member {
     }
     const body = frame as Body;
     const key = this.pieces.key(body);
-    const last = this.#kept.at(-1);
+    const last = this.#frames.at(-1);
     if (last && key !== null && last.key === key) {
       const piece = this.pieces.text(body);
       last.more.add(piece);
       this.#size += piece.length;
     } else {
-      this.#kept.push({ body, key, more: new TextBuffer() });
+      this.#frames.push({ body, key, more: new TextBuffer() });
       this.#size += text.length;
     }
   }
 
-  /** Nothing more is kept. */
   close(): void {
     this.open = false;
   }
 
-  /** What was kept, in order. */
+  /** The buffered frames, in order. */
   get bodies(): Body[] {
-    return this.#kept.map(({ body, more }) =>
+    return this.#frames.map(({ body, more }) =>
       more.length === 0 ? body : this.pieces.with(body, this.pieces.text(body) + more),
     );
   }

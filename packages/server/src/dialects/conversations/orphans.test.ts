@@ -20,15 +20,15 @@ const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 type FakeSocket = Socket & { open: boolean; readonly sent: string[] };
 function fakeSocket(): FakeSocket {
   const sent: string[] = [];
-  const sendText = (text: string) => void sent.push(JSON.parse(text).type);
+  const send = (text: string) => void sent.push(JSON.parse(text).type);
   return {
     id: crypto.randomUUID() as string as ConnectionId,
     principal: LOCAL,
     session: null,
     open: true,
     sent,
-    send: (frame) => sendText(JSON.stringify(frame)),
-    sendText,
+    send,
+    sendFrame: (frame) => send(JSON.stringify(frame)),
     speaks: ignore,
     tap: ignore,
     close: ignore,

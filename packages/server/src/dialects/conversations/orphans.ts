@@ -5,7 +5,7 @@
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { maySee, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
 import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
@@ -37,13 +37,13 @@ export class Orphans {
 
   /** The socket closed. `writing` is the session that it was sending a message to. */
   left({ socket, principal }: Peer, unsent: readonly Body[], writing: SessionRef | null): void {
-    for (const now of this.hub.joined(socket)) {
+    for (const now of this.hub.snapshots(socket)) {
       const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
       const expected = isUnderWay(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
       if (!expected && missed.length === 0) continue;
       const { mailbox } = this.#add(principal.id, now.ref);
-      for (const body of missed) mailbox.send(body);
-      this.hub.keep(now.ref, socket, mailbox);
+      for (const body of missed) mailbox.send(JSON.stringify(body), body);
+      this.hub.replace(now.ref, socket, mailbox);
     }
     this.hub.leave(socket);
   }
@@ -51,7 +51,7 @@ export class Orphans {
   /** What happens in the session from now on is kept for the user. */
   async keep(ref: SessionRef, user: PrincipalId): Promise<void> {
     const orphan = this.#add(user, ref);
-    orphan.placed = this.hub.hold(ref, orphan.mailbox);
+    orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
     await orphan.placed;
   }
 
@@ -61,7 +61,7 @@ export class Orphans {
    */
   async inherit({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
     await Promise.allSettled(this.#of(principal.id).map(({ placed }) => placed));
-    const taken = new Set(this.hub.joined(socket).map(({ ref }) => sessionKey(ref)));
+    const taken = new Set(this.hub.snapshots(socket).map(({ ref }) => sessionKey(ref)));
     for (const orphan of this.#of(principal.id)) {
       const key = sessionKey(orphan.ref);
       if (taken.has(key)) continue;
@@ -75,18 +75,18 @@ export class Orphans {
   }
 
   #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
-    const [now] = this.hub.joined(mailbox);
+    const [now] = this.hub.snapshots(mailbox);
     if (!now || (isNamed && isUnderWay(now))) return;
     const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
     const asked = new Set(kept.map(requestOf));
-    const underWay = this.hub.succeed(ref, mailbox, socket) as Body[];
+    const underWay = this.hub.replace(ref, mailbox, socket) as Body[];
     const unasked = underWay.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
     const rest = [...kept, ...unasked];
     for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
-      socket.sendText(JSON.stringify(body), body, pieces);
+      socket.send(JSON.stringify(body), body, pieces);
       if (socket.open) continue;
       const again = this.#of(user).findLast((orphan) => sessionKey(orphan.ref) === sessionKey(ref));
-      for (const left of rest) again?.mailbox.send(left);
+      for (const left of rest) again?.mailbox.send(JSON.stringify(left), left);
     }
   }
 

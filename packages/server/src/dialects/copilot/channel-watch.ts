@@ -1,8 +1,8 @@
 /** Sessions on channels: what is said in a session is published on `private-session-<id>`. */
 import type { ConnectionId } from '@parlance/protocol';
 import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/api/index.ts';
-import type { Socket } from '../../http/connection.ts';
-import type { Push } from '../pusher/push.ts';
+import type { Subscriber } from '../../http/connection.ts';
+import type { Push } from '../shared/push.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 
 const PREFIX = 'private-session-';
@@ -18,7 +18,7 @@ export type ChannelWatch = {
 };
 
 /** Whoever asks for it while the channel is still joining waits for that, too. */
-type Followed = { readonly socket: ChannelSocket; readonly joined: Promise<unknown> };
+type Followed = { readonly subscriber: ChannelSubscriber; readonly subscribed: Promise<unknown> };
 
 export function watchChannels<State>(
   { engine, push, log }: { engine: Engine; push: Push; log: Log },
@@ -31,31 +31,31 @@ export function watchChannels<State>(
     // A channel is named by the id alone, so it belongs to whoever used the id first.
     const holder = followed.has(key) ? null : await engine.firstHolder(ref.id);
     if (holder && holder.owner !== ref.owner) return;
-    await (followed.get(key) ?? begin(ref, key)).joined;
+    await (followed.get(key) ?? begin(ref, key)).subscribed;
   }
 
   function begin(ref: SessionRef, key: string): Followed {
-    const socket = new ChannelSocket(sessionChannel(ref.id), push);
-    const joined = hub.join(ref, socket).catch((thrown) => {
+    const subscriber = new ChannelSubscriber(sessionChannel(ref.id), push);
+    const subscribed = hub.subscribe(ref, subscriber).catch((thrown) => {
       disconnect(key);
       throw thrown;
     });
-    const begun = { socket, joined };
+    const begun = { subscriber, subscribed };
     followed.set(key, begun);
-    for (const [oldest, { socket }] of followed) {
+    for (const [oldest, { subscriber }] of followed) {
       if (followed.size <= MOST_FOLLOWED) break;
-      log.debug({ channel: socket.channel }, 'a channel is no longer followed');
+      log.debug({ channel: subscriber.channel }, 'a channel is no longer followed');
       disconnect(oldest);
     }
     return begun;
   }
 
   function disconnect(key: string): void {
-    const socket = followed.get(key)?.socket;
-    if (!socket) return;
+    const subscriber = followed.get(key)?.subscriber;
+    if (!subscriber) return;
     followed.delete(key);
-    socket.open = false;
-    hub.leave(socket);
+    subscriber.close();
+    hub.leave(subscriber);
   }
 
   async function occupied(channel: string): Promise<void> {
@@ -71,7 +71,7 @@ export function watchChannels<State>(
       );
     },
     vacated(channel) {
-      for (const [key, { socket }] of followed) if (socket.channel === channel) disconnect(key);
+      for (const [key, { subscriber }] of followed) if (subscriber.channel === channel) disconnect(key);
     },
   });
 
@@ -84,11 +84,9 @@ export function watchChannels<State>(
   };
 }
 
-/** A channel as an audience sees it: one socket that is everyone who is subscribed. */
-class ChannelSocket implements Socket {
+/** Publishes frames on a channel, for everyone who is subscribed to it. */
+class ChannelSubscriber implements Subscriber {
   readonly id: ConnectionId;
-  readonly principal = null;
-  readonly session = null;
   open = true;
 
   constructor(
@@ -98,21 +96,9 @@ class ChannelSocket implements Socket {
     this.id = `channel ${channel}` as ConnectionId;
   }
 
-  send(frame: object): void {
+  send(text: string, frame: object = JSON.parse(text)): void {
     const { type } = frame as { type?: unknown };
     if (this.open && typeof type === 'string') this.push.publish(this.channel, type, frame);
-  }
-
-  sendText(text: string, body?: object): void {
-    this.send(body ?? JSON.parse(text));
-  }
-
-  speaks(): void {
-    // It is nobody's socket, so it is not counted.
-  }
-
-  tap(): void {
-    // What passes on a channel is seen on the sockets that are subscribed.
   }
 
   close(): void {

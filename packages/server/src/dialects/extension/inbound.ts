@@ -35,7 +35,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
   let latest = SessionId.safeParse(socket.session).data;
 
   const message = (content: Content): Body => stamped(content, ctx.now(), ctx.newId());
-  const reply = (content: Content): void => socket.send(message(content));
+  const reply = (content: Content): void => socket.sendFrame(message(content));
 
   const opened = async () =>
     principal && socket.session !== null ? engine.find(principal, socket.session) : null;
@@ -43,7 +43,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
   /** Nothing is sent on connect: what is under way is shown after registration. */
   async function watchOpened(): Promise<void> {
     const ref = await opened();
-    if (ref) await hub.join(ref, socket, NOTHING);
+    if (ref) await hub.subscribe(ref, socket, { shown: NOTHING });
   }
 
   /** Once: popups show a question as often as it is sent. */
@@ -51,8 +51,8 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     const ref = shown ? null : await opened();
     if (!ref) return;
     shown = true;
-    if (hub.has(ref, socket)) await hub.show(ref, socket);
-    else await hub.join(ref, socket);
+    if (hub.isSubscribed(ref, socket)) await hub.show(ref, socket);
+    else await hub.subscribe(ref, socket);
   }
 
   /** Nothing of what another principal was shown or was leased is carried over. */
@@ -98,7 +98,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
   function ping(frame: object): void {
     const { id, timestamp } = read(Ping, frame);
     const pong = message({ type: 'pong', originalTimestamp: timestamp ?? undefined });
-    socket.send({ ...pong, id: id ?? pong.id });
+    socket.sendFrame({ ...pong, id: id ?? pong.id });
   }
 
   /** What a registered client sends commands as. */
@@ -116,7 +116,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
     // The message may be the answer to the question. If it is not, it queues, and the question is shown then.
-    await hub.join(ref, socket, isThinking);
+    await hub.subscribe(ref, socket, { shown: isThinking });
     if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await hub.show(ref, socket);
   }
 
@@ -126,7 +126,7 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     if (sessionId === undefined) throw new Fault('invalid', 'sessionId: is required');
     const ref = await engine.find(as.principal, sessionId);
     if (!ref) return reply({ type: 'conversation_cleared', sessionId, success: true });
-    await hub.join(ref, socket);
+    await hub.subscribe(ref, socket);
     await engine.send(ref, { type: 'session.clear' }, as);
   }
 

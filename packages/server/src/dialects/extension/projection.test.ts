@@ -233,10 +233,10 @@ test('a client that left while its token was checked is not asked for tools', as
     get open() {
       return open;
     },
-    send: (frame) => void (open && sent.push(frame)),
+    sendFrame: (frame) => void (open && sent.push(frame)),
     speaks: () => undefined,
     tap: () => undefined,
-    sendText: () => undefined,
+    send: () => undefined,
     close: () => undefined,
   };
   const ctx = {

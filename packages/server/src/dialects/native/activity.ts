@@ -1,32 +1,29 @@
-/**
- * What happens in all sessions of the caller, as server-sent events: events alone, no words as they are streamed; and
- * who comes to them and leaves.
- */
-import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
+/** The durable events of all sessions of the caller, and changes of their connections, as server-sent events. */
+import { isDurable, type Principal } from '@parlance/protocol';
 import { type Engine, sessionKey } from '../../core/api/index.ts';
-import type { Reader } from '../../http/connection.ts';
+import type { EventStream } from '../../http/connection.ts';
 import type { ConnectionRegistry, Place } from '../shared/connection-registry.ts';
+import { named } from './projection.ts';
 
-const encode = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-const told = (event: SessionEvent, owner: string): string => encode(event.type, { ...event, owner });
+export type ActivitySource = {
+  readonly engine: Engine;
+  readonly connections: ConnectionRegistry;
+  readonly principal: Principal;
+};
 
-/** `ready` when nothing can be missed any more; `missed` where the reader was too slow and must look for itself. */
-export async function passActivity(
-  reader: Reader,
-  engine: Engine,
-  connections: ConnectionRegistry,
-  principal: Principal,
-): Promise<void> {
+/** Sends `ready` when every later event is sent, and `missed` after events were dropped for a slow stream. */
+export async function streamActivity(stream: EventStream, source: ActivitySource): Promise<void> {
+  const { engine, principal } = source;
   const unwatch = engine.watchAll(principal, (event, session) => {
     if (isDurable(event) || event.type === 'session.erased')
-      reader.send(told(event, session.snapshot().ref.owner));
+      stream.send(named(event.type, { ...event, owner: session.snapshot().ref.owner }));
   });
-  const stop = passAttached(reader, connections, principal);
-  reader.send('event: ready\ndata: {}\n\n');
+  const stop = sendAttached(stream, source);
+  stream.send('event: ready\ndata: {}\n\n');
   try {
-    while (await reader.lost()) {
-      await reader.ready();
-      reader.send('event: missed\ndata: {}\n\n');
+    while (await stream.lost()) {
+      await stream.ready();
+      stream.send('event: missed\ndata: {}\n\n');
     }
   } finally {
     unwatch();
@@ -34,13 +31,13 @@ export async function passActivity(
   }
 }
 
-/** Who comes and goes is told this often at most. */
+/** Changes of connections are sent at most this often. */
 const GATHER_MS = 100;
-/** Where it is more at once, the reader is told to look for itself: counting is not free. */
+/** If more sessions change at once, one event without counts is sent: counting is not free. */
 const MOST_AT_ONCE = 50;
 
-/** `session` is null where somebody came to, or left, all sessions of an owner. Returns what ends it. */
-function passAttached(reader: Reader, connections: ConnectionRegistry, principal: Principal): () => void {
+/** Sends `session.attached`; its `session` is null if all sessions of an owner changed. Returns a function that stops it. */
+function sendAttached(stream: EventStream, { connections, principal }: ActivitySource): () => void {
   const places = new Map<string, Place>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
@@ -51,7 +48,7 @@ function passAttached(reader: Reader, connections: ConnectionRegistry, principal
     for (const place of many ? changed.slice(0, 1) : changed) {
       const [session, owner] = typeof place === 'string' ? [null, place] : [place.id, place.owner];
       const attached = typeof place === 'string' || many ? {} : connections.of(place);
-      reader.send(encode('session.attached', { session: many ? null : session, owner, attached }));
+      stream.send(named('session.attached', { session: many ? null : session, owner, attached }));
     }
   };
   const unwatch = connections.watch(principal, (place) => {

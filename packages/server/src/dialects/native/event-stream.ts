@@ -1,82 +1,96 @@
-/** A session as server-sent events: the past at the reader's pace, then what happens. */
-import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/protocol';
+/** A session as server-sent events: the past at the reader's pace, then live events. */
+import { isDurable, type SessionEvent } from '@parlance/protocol';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
-import type { Pieces, Reader } from '../../http/connection.ts';
+import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
+import type { Cursor, SubscriptionHub } from '../shared/subscription-hub.ts';
+import { encode, named } from './projection.ts';
 
 const PAGE = 50;
 
-let latest: { readonly event: SessionEvent; readonly text: string } | null = null;
-
-/**
- * The event's number is the event's id; ephemeral events have none, so a reader resumes after the last event it saw. All who
- * watch a session are told an event one after another: it is encoded for the first of them.
- */
-export function encode(event: SessionEvent): string {
-  if (latest?.event === event) return latest.text;
-  const id = isDurable(event) ? `id: ${event.seq}\n` : '';
-  const text = `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-  latest = { event, text };
-  return text;
-}
-
-const named = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-
-const isPiece = (event: SessionEvent): event is EphemeralEvent<'text.delta' | 'reasoning.delta'> =>
-  event.type === 'text.delta' || event.type === 'reasoning.delta';
-
-const PIECES: Pieces = {
-  key: (event) => (isPiece(event as SessionEvent) ? (event as EphemeralEvent<'text.delta'>).block : null),
-  text: (event) => (event as EphemeralEvent<'text.delta'>).text,
-  with: (event, text) => ({ ...event, text }),
+export type EventSource = {
+  readonly engine: Engine;
+  readonly hub: SubscriptionHub<unknown>;
+  readonly ref: SessionRef;
+  /** The number of the last event that the reader has. */
+  readonly after: number;
+  /** True if the position of the reader is unknown here: it is sent `reset`, then all events. */
+  readonly reset: boolean;
 };
 
 /**
- * Events after `after`, then `snapshot` (the block that is being streamed and the approval that waits, at that
- * moment), then everything live. `reset` comes first where the reader's own position is gone. A reader that is too far
- * behind is told the same again from where it is: the events it missed, a snapshot, and what happens.
+ * Sends the events after `after`, then `snapshot` (the block that is being streamed and the pending approval), then live
+ * events. A reader that falls too far behind is brought up to date the same way from the last event it was sent.
  */
-export async function follow(
-  reader: Reader,
-  engine: Engine,
-  ref: SessionRef,
-  after: number,
-  reset: boolean,
-): Promise<void> {
-  if (reset) reader.send(named('reset', { after: 0 }));
-  let seen = after;
-  while (!reader.gone) {
-    seen = await tellPast(reader, engine, ref, seen);
-    const watch = await engine.watch(
-      ref,
-      seen,
-      (event) => {
-        const taken = reader.send(encode(event), event, PIECES);
-        if (taken && isDurable(event)) seen = event.seq;
-      },
-      ({ snapshot }) => {
-        const { seq, turn, open, approval } = snapshot();
-        reader.send(named('snapshot', { seq, turn, open, approval }));
-      },
-    );
-    const dropped = await reader.lost().finally(() => watch.stop());
-    const missed = (dropped as (SessionEvent | undefined)[] | null)?.find(
-      (event) => event && isDurable(event),
-    );
-    if (missed && isDurable(missed)) seen = missed.seq - 1;
+export async function streamEvents(stream: EventStream, source: EventSource): Promise<void> {
+  const { hub, ref } = source;
+  if (source.reset) stream.send(named('reset', { after: 0 }));
+  const reader = new EventReader(stream, source);
+  try {
+    while (stream.open) {
+      await stream.ready();
+      await hub.subscribe(ref, reader, { cursor: reader });
+      const dropped = await stream.lost();
+      hub.unsubscribe(ref, reader);
+      reader.resume(dropped ?? []);
+    }
+  } finally {
+    hub.leave(reader);
   }
 }
 
-/** The events after `seen`, page by page as they are read. Returns the number of the last one. */
-async function tellPast(reader: Reader, engine: Engine, ref: SessionRef, seen: number): Promise<number> {
-  for (;;) {
-    // First, so that a page is not held for a reader that does not come for it.
-    await reader.ready();
-    const page = await engine.events(ref, seen, PAGE);
-    for (const event of page) {
-      await reader.ready();
-      reader.send(encode(event), event);
+/** Remembers the last durable event that the stream accepted. */
+class EventReader implements Subscriber, Cursor {
+  seq: number;
+  #lost = false;
+
+  constructor(
+    private readonly stream: EventStream,
+    private readonly source: EventSource,
+  ) {
+    this.seq = source.after;
+  }
+
+  get id() {
+    return this.stream.id;
+  }
+
+  get open() {
+    return this.stream.open;
+  }
+
+  /** After a frame was refused no later one is accepted until `resume`: the reader would miss an event. */
+  send(text: string, frame?: object, pieces?: Pieces): void {
+    if (this.#lost) return;
+    this.#lost = !this.stream.send(text, frame, pieces);
+    const event = frame as SessionEvent | undefined;
+    if (!this.#lost && event && isDurable(event)) this.seq = event.seq;
+  }
+
+  close(code: number, reason: string): void {
+    this.stream.close(code, reason);
+  }
+
+  /** Sends page by page. Waits before each page, so that none is held for a reader that does not take it. */
+  async catchUp(head: number): Promise<void> {
+    const { engine, ref } = this.source;
+    while (this.seq < head && this.open) {
+      await this.stream.ready();
+      const page = await engine.events(ref, this.seq, Math.min(PAGE, head - this.seq));
+      for (const event of page) {
+        await this.stream.ready();
+        this.stream.send(encode(event), event);
+      }
+      // A session that was erased meanwhile has no events to catch up with.
+      this.seq = page.at(-1)?.seq ?? head;
     }
-    seen = page.at(-1)?.seq ?? seen;
-    if (page.length < PAGE || reader.gone) return seen;
+  }
+
+  /** Goes back to the event before the first one that was dropped. */
+  resume(dropped: readonly (object | undefined)[]): void {
+    this.#lost = false;
+    const missed = (dropped as readonly (SessionEvent | undefined)[]).find(
+      (event) => event && isDurable(event),
+    );
+    if (missed && isDurable(missed)) this.seq = missed.seq - 1;
   }
 }

@@ -1,25 +1,26 @@
-/** What passes on the sockets that are attached to a session, as server-sent events: for people who debug clients. */
+/** The frames on the connections of a session as server-sent events, for debugging clients. */
 import type { Principal } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
-import type { Reader } from '../../http/connection.ts';
+import type { EventStream } from '../../http/connection.ts';
 import type { ConnectionRegistry, TappedFrame } from '../shared/connection-registry.ts';
+import { named } from './projection.ts';
 
-const encode = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+export type FrameSource = {
+  readonly connections: ConnectionRegistry;
+  readonly ref: SessionRef;
+  readonly principal: Principal;
+};
 
-/** `attached` first, then a `frame` each; `missed` where the reader was too slow for some. */
-export async function passFrames(
-  reader: Reader,
-  connections: ConnectionRegistry,
-  ref: SessionRef,
-  principal: Principal,
-): Promise<void> {
-  reader.send(encode('attached', connections.of(ref)));
-  const see = (frame: TappedFrame) => void reader.send(encode('frame', frame));
+/** Sends `attached` once, then a `frame` for each frame, and `missed` after frames were dropped for a slow stream. */
+export async function streamFrames(stream: EventStream, source: FrameSource): Promise<void> {
+  const { connections, ref, principal } = source;
+  stream.send(named('attached', connections.of(ref)));
+  const see = (frame: TappedFrame) => void stream.send(named('frame', frame));
   const stop = connections.observeFrames(ref, principal, see);
   try {
-    for (let dropped = await reader.lost(); dropped; dropped = await reader.lost()) {
-      await reader.ready();
-      reader.send(encode('missed', { frames: dropped.length }));
+    for (let dropped = await stream.lost(); dropped; dropped = await stream.lost()) {
+      await stream.ready();
+      stream.send(named('missed', { frames: dropped.length }));
     }
   } finally {
     stop();

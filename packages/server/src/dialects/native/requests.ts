@@ -1,10 +1,12 @@
-/** What came in, checked. */
-import { Fault } from '@parlance/protocol';
+/** Reads and checks what a request carries. */
+import { Fault, type Principal } from '@parlance/protocol';
 import type { z } from 'zod';
+import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import { principalOf } from '../../http/request-identity.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
 
-/** Call it for a caller who is known: large bodies are read. */
+/** The body as JSON. Call it after the caller has authenticated: it reads large bodies. */
 export async function body({ readBody }: DialectContext, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
   if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
@@ -16,4 +18,17 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   throw new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}
+
+/** The caller and the session that the path names. Throws `not_found` if the caller has no such session. */
+export async function sessionOf(
+  { engine, authenticator }: DialectContext,
+  request: Request,
+  id: string,
+): Promise<{ readonly principal: Principal; readonly ref: SessionRef }> {
+  const principal = await principalOf(authenticator, request);
+  requirePermission(principal, 'chat:read');
+  const ref = await engine.find(principal, id);
+  if (!ref) throw new Fault('not_found', 'There is no such session.');
+  return { principal, ref };
 }

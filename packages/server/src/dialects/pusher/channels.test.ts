@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { FakeClock, QUIET } from '../../testing/pusher.ts';
-import { Channels, type Subscriber } from './channels.ts';
+import { type ChannelSubscriber, Channels } from './channels.ts';
 import { LIMITS, type Limits } from './limits.ts';
 
 function setUp(limits: Partial<Limits> = {}, log = QUIET) {
@@ -17,37 +17,37 @@ function setUp(limits: Partial<Limits> = {}, log = QUIET) {
 /** Keeps what it hears. */
 function listener(id: string) {
   const texts: string[] = [];
-  const subscriber: Subscriber = { id, send: (text) => texts.push(text) };
+  const subscriber: ChannelSubscriber = { id, send: (text) => texts.push(text) };
   const events = () => texts.map((text) => JSON.parse(text).event);
   return { ...subscriber, texts, events, last: () => JSON.parse(texts.at(-1) ?? 'null') };
 }
 
 test('a channel is occupied by its first subscriber and vacated by its last', () => {
   const { channels, changes } = setUp();
-  channels.join('a', listener('1.1'), null);
-  channels.join('a', listener('1.2'), null);
-  channels.leave('a', '1.1');
-  channels.leave('a', '1.1');
-  channels.leave('b', '1.1');
+  channels.subscribe('a', listener('1.1'), null);
+  channels.subscribe('a', listener('1.2'), null);
+  channels.unsubscribe('a', '1.1');
+  channels.unsubscribe('a', '1.1');
+  channels.unsubscribe('b', '1.1');
   expect(changes).toEqual(['+a']);
-  channels.leave('a', '1.2');
-  channels.join('a', listener('1.3'), null);
+  channels.unsubscribe('a', '1.2');
+  channels.subscribe('a', listener('1.3'), null);
   expect(changes).toEqual(['+a', '-a', '+a']);
 });
 
 test('a watcher that comes later is told what is occupied, and one that stops hears no more', () => {
   const { channels, changes, stop } = setUp();
-  channels.join('a', listener('1.1'), null);
+  channels.subscribe('a', listener('1.1'), null);
   const late: string[] = [];
   channels.watch({ occupied: (channel) => late.push(channel), vacated: () => undefined });
   expect(late).toEqual(['a']);
   stop();
-  channels.join('b', listener('1.1'), null);
+  channels.subscribe('b', listener('1.1'), null);
   expect(changes).toEqual(['+a']);
   expect(late).toEqual(['a', 'b']);
 });
 
-test('a watcher that throws is logged, and the others are told all the same', () => {
+test('a watcher that throws is logged, and the others are called', () => {
   const logged: string[] = [];
   const { channels } = setUp({}, { ...QUIET, error: (_data, message) => logged.push(message) });
   const told: string[] = [];
@@ -56,23 +56,23 @@ test('a watcher that throws is logged, and the others are told all the same', ()
   };
   channels.watch({ occupied: broken, vacated: broken });
   channels.watch({ occupied: (channel) => told.push(channel), vacated: () => undefined });
-  expect(channels.join('a', listener('1.1'), null)).toBe('joined');
+  expect(channels.subscribe('a', listener('1.1'), null)).toBe('subscribed');
   expect(told).toEqual(['a']);
-  expect(logged).toEqual(['a watcher of channels failed']);
+  expect(logged).toEqual(['channel watcher failed']);
 });
 
 test('who watches may publish at once: the subscriber has been told that it is subscribed', () => {
   const { channels } = setUp();
   channels.watch({ occupied: (channel) => channels.publish(channel, 'hello', {}), vacated: () => undefined });
   const one = listener('1.1');
-  channels.join('a', one, null);
+  channels.subscribe('a', one, null);
   expect(one.events()).toEqual(['pusher_internal:subscription_succeeded', 'hello']);
 });
 
 test('an event is encoded once, goes to all but one, and carries its data as a string', () => {
   const { channels } = setUp();
   const [one, two, three] = [listener('1.1'), listener('1.2'), listener('1.3')];
-  for (const each of [one, two, three]) channels.join('a', each, null);
+  for (const each of [one, two, three]) channels.subscribe('a', each, null);
   let encodings = 0;
   channels.publish('a', 'said', { toJSON: () => ++encodings }, '1.2');
   expect(encodings).toBe(1);
@@ -94,17 +94,17 @@ test('publishing where nobody listens encodes nothing', () => {
 test('a user with several sockets is one member: added by the first, removed by the last', () => {
   const { channels } = setUp();
   const [ann, bob, bobToo] = [listener('1.1'), listener('1.2'), listener('1.3')];
-  channels.join('presence-a', ann, { user_id: 'ann', user_info: { name: 'Ann' } });
-  channels.join('presence-a', bob, { user_id: 'bob' });
-  channels.join('presence-a', bobToo, { user_id: 'bob' });
+  channels.subscribe('presence-a', ann, { user_id: 'ann', user_info: { name: 'Ann' } });
+  channels.subscribe('presence-a', bob, { user_id: 'bob' });
+  channels.subscribe('presence-a', bobToo, { user_id: 'bob' });
   expect(ann.events()).toEqual(['pusher_internal:subscription_succeeded', 'pusher_internal:member_added']);
   expect(JSON.parse(JSON.parse(bobToo.texts[0] ?? '').data)).toEqual({
     presence: { ids: ['ann', 'bob'], hash: { ann: { name: 'Ann' }, bob: null }, count: 2 },
   });
   expect([channels.members('presence-a'), channels.subscribers('presence-a')]).toEqual([['ann', 'bob'], 3]);
-  channels.leave('presence-a', '1.2');
+  channels.unsubscribe('presence-a', '1.2');
   expect(ann.texts.length).toBe(2);
-  channels.leave('presence-a', '1.3');
+  channels.unsubscribe('presence-a', '1.3');
   expect([ann.last().event, JSON.parse(ann.last().data)]).toEqual([
     'pusher_internal:member_removed',
     { user_id: 'bob' },
@@ -113,10 +113,10 @@ test('a user with several sockets is one member: added by the first, removed by 
 
 test('a full presence channel takes no further user, but further sockets of those it has', () => {
   const { channels } = setUp({ membersPerChannel: 1 });
-  expect(channels.join('presence-a', listener('1.1'), { user_id: 'ann' })).toBe('joined');
-  expect(channels.join('presence-a', listener('1.2'), { user_id: 'bob' })).toBe('full');
-  expect(channels.join('presence-a', listener('1.3'), { user_id: 'ann' })).toBe('joined');
-  expect(channels.join('presence-a', listener('1.3'), { user_id: 'ann' })).toBe('already');
+  expect(channels.subscribe('presence-a', listener('1.1'), { user_id: 'ann' })).toBe('subscribed');
+  expect(channels.subscribe('presence-a', listener('1.2'), { user_id: 'bob' })).toBe('full');
+  expect(channels.subscribe('presence-a', listener('1.3'), { user_id: 'ann' })).toBe('subscribed');
+  expect(channels.subscribe('presence-a', listener('1.3'), { user_id: 'ann' })).toBe('already');
 });
 
 test('a cache channel shows its last event to who comes later, until it is old', () => {
@@ -124,11 +124,11 @@ test('a cache channel shows its last event to who comes later, until it is old',
   channels.publish('cache-a', 'first', 1);
   channels.publish('cache-a', 'second', 2);
   const one = listener('1.1');
-  channels.join('cache-a', one, null);
+  channels.subscribe('cache-a', one, null);
   expect(one.events()).toEqual(['pusher_internal:subscription_succeeded', 'second']);
   clock.advance(LIMITS.rememberedMs);
   const two = listener('1.2');
-  channels.join('cache-a', two, null);
+  channels.subscribe('cache-a', two, null);
   expect(two.events()).toEqual(['pusher_internal:subscription_succeeded', 'pusher:cache_miss']);
 });
 
@@ -138,7 +138,7 @@ test('what is remembered is bounded: the oldest is forgotten', () => {
     channels.publish(name, 'said', {});
   const seen = ['cache-a', 'private-cache-b', 'presence-cache-c'].map((name, index) => {
     const one = listener(`1.${index}`);
-    channels.join(name, one, name.startsWith('presence-') ? { user_id: 'ann' } : null);
+    channels.subscribe(name, one, name.startsWith('presence-') ? { user_id: 'ann' } : null);
     return one.events()[1];
   });
   expect(seen).toEqual(['said', 'pusher:cache_miss', 'said']);
@@ -147,8 +147,8 @@ test('what is remembered is bounded: the oldest is forgotten', () => {
 test('a client event goes to everyone else, with who sent it on a presence channel', () => {
   const { channels } = setUp();
   const [ann, bob] = [listener('1.1'), listener('1.2')];
-  channels.join('presence-a', ann, { user_id: 'ann' });
-  channels.join('presence-a', bob, { user_id: 'bob' });
+  channels.subscribe('presence-a', ann, { user_id: 'ann' });
+  channels.subscribe('presence-a', bob, { user_id: 'bob' });
   channels.relay('presence-a', 'client-typing', { on: true }, '1.1');
   expect(bob.last()).toEqual({
     event: 'client-typing',

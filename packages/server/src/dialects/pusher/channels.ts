@@ -1,31 +1,29 @@
-/** Who is subscribed to what. Knows nothing of sockets: a subscriber is whoever hears encoded frames. */
+/** The channels and their subscribers. An event is encoded once for all subscribers of a channel. */
 import type { Log } from '../../core/api/index.ts';
+import type { Subscriber } from '../../http/connection.ts';
+import type { OccupancyWatcher, Push } from '../shared/push.ts';
 import type { Clock } from './clock.ts';
 import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
 import { isCache, kindOf } from './names.ts';
 import { encoded, relayed } from './protocol.ts';
-import type { OccupancyWatcher, Push } from './push.ts';
 
-export interface Subscriber {
-  /** the socket_id */
-  readonly id: string;
-  send(text: string): void;
-}
+/** Receives the events of channels; `id` is the socket_id. */
+export type ChannelSubscriber = Pick<Subscriber, 'send'> & { readonly id: string };
 
-/** Who a subscriber of a presence channel is. */
+/** The user of a subscriber on a presence channel. */
 export type Member = { readonly user_id: string; readonly user_info?: unknown };
 
-type Subscription = { readonly subscriber: Subscriber; readonly member: Member | null };
+type Subscription = { readonly subscriber: ChannelSubscriber; readonly member: Member | null };
 type Channel = {
   readonly subscriptions: Map<string, Subscription>;
-  /** one entry per user, however many sockets: what is shown of it, and how many they are */
+  /** One entry per user, with the number of its sockets. */
   readonly members: Map<string, { readonly member: Member; sockets: number }>;
 };
 
 export class Channels implements Push {
   readonly external = false;
-  /** only those that are occupied */
+  /** Only occupied channels. */
   readonly #channels = new Map<string, Channel>();
   readonly #watchers = new Set<OccupancyWatcher>();
   readonly #lastEvents: LastEvents;
@@ -39,10 +37,14 @@ export class Channels implements Push {
   }
 
   /**
-   * Subscribes, tells the subscriber that it is, and the others of a new member. `member` is who it is on a presence
-   * channel, where a subscriber must be someone; on others it is null.
+   * Subscribes, confirms it to the subscriber, and announces a new member to the others. `member` is the user on a
+   * presence channel and null on other channels.
    */
-  join(name: string, subscriber: Subscriber, member: Member | null): 'joined' | 'already' | 'full' {
+  subscribe(
+    name: string,
+    subscriber: ChannelSubscriber,
+    member: Member | null,
+  ): 'subscribed' | 'already' | 'full' {
     const existing = this.#channels.get(name);
     if (existing?.subscriptions.has(subscriber.id)) return 'already';
     const channel: Channel = existing ?? { subscriptions: new Map(), members: new Map() };
@@ -56,13 +58,13 @@ export class Channels implements Push {
     if (isCache(name))
       subscriber.send(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
     if (member && !known)
-      this.#tell(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
+      this.#send(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
     if (!existing) this.#notify('occupied', name);
-    return 'joined';
+    return 'subscribed';
   }
 
-  /** Unsubscribes, and tells the others of a member that is gone. Who is not subscribed is left alone. */
-  leave(name: string, id: string): void {
+  /** Unsubscribes, and announces a member that has left to the others. Does nothing without a subscription. */
+  unsubscribe(name: string, id: string): void {
     const channel = this.#channels.get(name);
     const subscription = channel?.subscriptions.get(id);
     if (!channel || !subscription) return;
@@ -71,29 +73,29 @@ export class Channels implements Push {
     const entry = user === undefined ? undefined : channel.members.get(user);
     if (user !== undefined && entry && --entry.sockets === 0) {
       channel.members.delete(user);
-      this.#tell(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
+      this.#send(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
     }
     if (channel.subscriptions.size > 0) return;
     this.#channels.delete(name);
     this.#notify('vacated', name);
   }
 
-  /** Encoded once, however many hear it. */
+  /** Sends an event to all subscribers but `except`. */
   publish(name: string, event: string, data: unknown, except?: string): void {
     const channel = this.#channels.get(name);
     const cached = isCache(name);
     if (!channel && !cached) return;
     const text = encoded(event, name, data);
     if (cached) this.#lastEvents.remember(name, text);
-    if (channel) this.#tell(channel, text, except);
+    if (channel) this.#send(channel, text, except);
   }
 
-  /** A client event: to everyone but its sender, who must be subscribed. */
+  /** Sends a client event to everyone but its sender, who must be subscribed. */
   relay(name: string, event: string, data: unknown, sender: string): void {
     const channel = this.#channels.get(name);
     const subscription = channel?.subscriptions.get(sender);
     if (channel && subscription)
-      this.#tell(channel, relayed(event, name, data, subscription.member?.user_id), sender);
+      this.#send(channel, relayed(event, name, data, subscription.member?.user_id), sender);
   }
 
   watch(watcher: OccupancyWatcher): () => void {
@@ -111,12 +113,12 @@ export class Channels implements Push {
     return this.#channels.get(name)?.subscriptions.size ?? 0;
   }
 
-  /** The users that are members of a presence channel, each once. */
+  /** The users of a presence channel, each once. */
   members(name: string): string[] {
     return [...(this.#channels.get(name)?.members.keys() ?? [])];
   }
 
-  #tell(channel: Channel, text: string, except?: string): void {
+  #send(channel: Channel, text: string, except?: string): void {
     for (const { subscriber } of channel.subscriptions.values()) {
       if (subscriber.id !== except) subscriber.send(text);
     }
@@ -131,7 +133,7 @@ export class Channels implements Push {
       try {
         watcher[change](name);
       } catch (thrown) {
-        this.log.error({ err: thrown, channel: name }, 'a watcher of channels failed');
+        this.log.error({ err: thrown, channel: name }, 'channel watcher failed');
       }
     }
   }

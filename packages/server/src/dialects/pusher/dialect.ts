@@ -46,7 +46,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
   let user: Member | null = null;
   const mayTrigger = rateOf(limits.clientEventsPerSecond, clock);
 
-  const complain = (code: number, message: string) => socket.send(errorFrame(code, message));
+  const complain = (code: number, message: string) => socket.sendFrame(errorFrame(code, message));
 
   function dismiss(code: number, message: string): void {
     complain(code, message);
@@ -60,22 +60,22 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
     here = null;
     pulse.stop();
     connected.remove(client.id);
-    for (const channel of subscribed) channels.leave(channel, client.id);
+    for (const channel of subscribed) channels.unsubscribe(channel, client.id);
     subscribed.clear();
   }
 
   function subscribe(id: string, asked: Subscribe) {
     const { channel } = asked;
     const refuse = (type: string, error: string, status: number) =>
-      socket.send(subscriptionError(channel.slice(0, limits.channelNameLength), type, error, status));
+      socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), type, error, status));
     if (subscribed.has(channel))
       return complain(CODES.malformed, `Existing subscription to channel ${channel}`);
     if (subscribed.size >= limits.channelsPerSocket)
       return refuse('LimitReached', `A connection may have ${limits.channelsPerSocket} channels`, 413);
     const admission = admit(asked, id, user, server);
     if ('error' in admission) return refuse(admission.type, admission.error, admission.status);
-    const joined = channels.join(channel, { id, send: (text) => socket.sendText(text) }, admission.member);
-    if (joined === 'full')
+    const subscriber = { id, send: (text: string) => socket.send(text) };
+    if (channels.subscribe(channel, subscriber, admission.member) === 'full')
       return refuse('LimitReached', `A presence channel may have ${limits.membersPerChannel} members`, 413);
     subscribed.add(channel);
   }
@@ -84,7 +84,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
   const signed = () => user !== null || [...subscribed].some((channel) => kindOf(channel) !== 'public');
 
   function unsubscribe(id: string, channel: string): void {
-    if (subscribed.delete(channel)) channels.leave(channel, id);
+    if (subscribed.delete(channel)) channels.unsubscribe(channel, id);
   }
 
   function signIn(id: string, { auth, user_data }: SignIn) {
@@ -97,7 +97,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return complain(CODES.malformed, 'Another user has signed in on this connection');
     user = { user_id: parsed.data.id, user_info: parsed.data.user_info };
     connected.signIn(id, user.user_id);
-    socket.sendText(encoded('pusher:signin_success', undefined, { user_data }));
+    socket.send(encoded('pusher:signin_success', undefined, { user_data }));
   }
 
   function clientEvent(id: string, message: Message) {
@@ -118,7 +118,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return complain(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
     switch (message.event) {
       case 'pusher:ping':
-        return socket.sendText(PONG);
+        return socket.send(PONG);
       case 'pusher:pong':
         return;
       case 'pusher:subscribe': {
@@ -143,9 +143,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       const client = connected.add(dismiss);
       if (!client) return dismiss(CODES.overCapacity, 'Over capacity');
       const silent = () => dismiss(CODES.noAnswer, 'Pong reply not received in time');
-      here = { client, pulse: pulse(clock, limits, () => socket.sendText(PING), silent) };
+      here = { client, pulse: pulse(clock, limits, () => socket.send(PING), silent) };
       const greeting = { socket_id: client.id, activity_timeout: limits.silenceMs / 1000 };
-      socket.sendText(encoded('pusher:connection_established', undefined, greeting));
+      socket.send(encoded('pusher:connection_established', undefined, greeting));
     },
     receive(frame) {
       if (!here) return;

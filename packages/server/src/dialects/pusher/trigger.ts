@@ -1,7 +1,7 @@
 /** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
 import type { Log } from '../../core/api/index.ts';
+import type { Push } from '../shared/push.ts';
 import { encodedData } from './protocol.ts';
-import type { Push } from './push.ts';
 import { signedQuery } from './signature.ts';
 
 export type TriggerOptions = {

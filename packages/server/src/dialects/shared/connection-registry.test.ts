@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL, type Principal, PrincipalId, type SessionId } from '@parlance/protocol';
-import type { FrameTap, Socket } from '../../http/connection.ts';
+import type { FrameTap, Subscriber } from '../../http/connection.ts';
 import { ConnectionRegistry } from './connection-registry.ts';
 
 const ignore = () => undefined;
@@ -15,14 +15,10 @@ const session = (owner: Principal, id: string) => ({ owner: owner.id, id: id as 
 /** A socket on which frames can be made to pass. */
 function socket(id: string) {
   let passing: FrameTap | null = null;
-  const made: Socket = {
+  const made: Subscriber = {
     id: id as ConnectionId,
-    principal: null,
-    session: null,
     open: true,
-    speaks: ignore,
     send: ignore,
-    sendText: ignore,
     close: ignore,
     tap(pass) {
       passing = pass;

@@ -1,9 +1,9 @@
-/** Who is attached to which session right now, in which dialect; and what passes on their sockets, for those who look. */
+/** Which connections are subscribed to which session, in which dialect; and the frames on them, for observers. */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/api/index.ts';
-import type { FrameTap, Socket } from '../../http/connection.ts';
+import type { FrameTap, Subscriber } from '../../http/connection.ts';
 
-/** One message as it was on the wire. */
+/** One frame as it was on the wire. */
 export type TappedFrame = {
   readonly at: number;
   readonly dialect: string;
@@ -23,12 +23,12 @@ export type Place = SessionRef | PrincipalId;
 type Watch = { readonly by: Principal; changed(place: Place): void };
 type Subscription = {
   readonly dialect: string;
-  readonly socket: Socket | null;
-  /** by their keys */
+  readonly subscriber: Subscriber;
+  /** By key. */
   readonly places: Map<string, Place>;
 };
 
-/** A token in a frame is not for looking at. */
+/** Tokens in frames are hidden from observers. */
 const TOKEN = /("(?:sessionToken|token|access_token)"\s*:\s*")[^"]*"/g;
 
 export class ConnectionRegistry {
@@ -38,35 +38,23 @@ export class ConnectionRegistry {
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** The socket sees the session, or all sessions of an owner. */
-  attach(place: Place, dialect: string, socket: Socket): void {
-    const subscription = this.#subscriptions.get(socket.id) ?? { dialect, socket, places: new Map() };
+  /** Records that the subscriber receives the session, or all sessions of the owner. */
+  attach(place: Place, dialect: string, subscriber: Subscriber): void {
+    const subscription = this.#subscriptions.get(subscriber.id) ?? { dialect, subscriber, places: new Map() };
     subscription.places.set(keyOf(place), place);
-    this.#subscriptions.set(socket.id, subscription);
+    this.#subscriptions.set(subscriber.id, subscription);
     this.#tap(subscription);
     this.#changed(place);
   }
 
-  /** The socket no longer sees it. */
-  detach(place: Place, socket: Pick<Socket, 'id'>): void {
-    const subscription = this.#subscriptions.get(socket.id);
+  detach(place: Place, { id }: Pick<Subscriber, 'id'>): void {
+    const subscription = this.#subscriptions.get(id);
     if (!subscription?.places.delete(keyOf(place))) return;
     this.#tap(subscription);
     this.#changed(place);
   }
 
-  /** A reader that has no socket of its own. Returns what ends it. */
-  attachReader(ref: SessionRef, dialect: string, id: string): () => void {
-    this.#subscriptions.set(id, { dialect, socket: null, places: new Map([[keyOf(ref), ref]]) });
-    this.#changed(ref);
-    return () => this.#left(id);
-  }
-
-  leave(socket: Pick<Socket, 'id'>): void {
-    this.#left(socket.id);
-  }
-
-  #left(id: string): void {
+  leave({ id }: Pick<Subscriber, 'id'>): void {
     const subscription = this.#subscriptions.get(id);
     this.#subscriptions.delete(id);
     for (const place of subscription?.places.values() ?? []) this.#changed(place);
@@ -77,14 +65,14 @@ export class ConnectionRegistry {
       if (by.role === 'admin' || by.id === ownerOf(place)) changed(place);
   }
 
-  /** `changed` is called when somebody has come to a session, or has left it, that the principal may see. */
+  /** Calls `changed` when a subscriber joins or leaves a session that the principal may see. */
   watch(by: Principal, changed: (place: Place) => void): () => void {
     const watch = { by, changed };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
   }
 
-  /** How many are attached, by dialect. */
+  /** The number of subscribers of the session, by dialect. */
   of(ref: SessionRef): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const subscription of this.#subscriptions.values())
@@ -94,34 +82,34 @@ export class ConnectionRegistry {
   }
 
   /**
-   * `see` is called with what passes on the sockets that are attached to the session, from now on. A socket that
-   * carries sessions of someone else, too, is shown to admins alone.
+   * Calls `see` with each frame on the connections that are subscribed to the session. Frames of a connection that also
+   * carries sessions of someone else are for admins only.
    */
   observeFrames(ref: SessionRef, by: Principal, see: (frame: TappedFrame) => void): () => void {
-    const observeFrames = { key: keyOf(ref), owner: ref.owner, by, see };
-    this.#observers.add(observeFrames);
+    const observer = { key: keyOf(ref), owner: ref.owner, by, see };
+    this.#observers.add(observer);
     for (const subscription of this.#subscriptions.values()) this.#tap(subscription);
     return () => {
-      this.#observers.delete(observeFrames);
+      this.#observers.delete(observer);
       for (const subscription of this.#subscriptions.values()) this.#tap(subscription);
     };
   }
 
   #tap(subscription: Subscription): void {
-    const { socket, dialect } = subscription;
-    if (!socket) return;
-    const { id: connection } = socket;
+    const { subscriber, dialect } = subscription;
+    if (!subscriber.tap) return;
+    const { id: connection } = subscriber;
     const mayObserve = (by: Principal) =>
       by.role === 'admin' || [...subscription.places.values()].every((place) => ownerOf(place) === by.id);
     const observers = [...this.#observers].filter(
       ({ key, owner, by }) => sees(subscription, key, owner) && mayObserve(by),
     );
-    const pass: FrameTap = (direction, wire) => {
+    const observe: FrameTap = (direction, wire) => {
       const text = direction === 'in' ? wire.replace(TOKEN, '$1…"') : wire;
       const frame = { at: this.now(), dialect, connection, direction, text };
       for (const { see } of observers) see(frame);
     };
-    socket.tap(observers.length > 0 ? pass : null);
+    subscriber.tap(observers.length > 0 ? observe : null);
   }
 }
 

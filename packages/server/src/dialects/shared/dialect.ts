@@ -8,9 +8,9 @@ import type { ReadBody } from '../../http/read-body.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { About } from '../native/about.ts';
 import type { Administration } from '../native/admin.ts';
-import type { Push } from '../pusher/push.ts';
 import type { ConnectionRegistry } from './connection-registry.ts';
 import type { Projection } from './projection.ts';
+import type { Push } from './push.ts';
 import type { SubscriptionHub } from './subscription-hub.ts';
 
 export type DialectName =
@@ -41,6 +41,7 @@ export type DialectContext = {
   readonly now: () => number;
   readonly newId: () => string;
   readonly connections: ConnectionRegistry;
+  readonly hubOf: (dialect: DialectName) => SubscriptionHub<unknown>;
   /** answers with server-sent events */
   readonly stream: OpenStream;
   /** pushes to the clients of a channel */

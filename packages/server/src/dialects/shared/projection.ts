@@ -3,27 +3,29 @@ import type { ConnectionId, SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 
-/** One message to the sockets that watch a session. */
+/** One frame for the subscribers of a session. */
 export type Frame<Body extends object = object> = {
   readonly body: Body;
-  /** the socket that is not sent this one: it knows already */
+  /** The subscriber that is not sent this frame, because it has it already. */
   readonly except?: ConnectionId;
 };
 
-/** What a projection's `step` gives back. */
+/** What `step` of a projection returns: the next state and the frames of the event. */
 export type Stepped<State, Body extends object = object> = readonly [State, readonly Frame<Body>[]];
 
 /**
- * Out: events to frames. Pure: the same events give the same frames, so time and ids are taken from the event. One
- * projection of a session serves all sockets that watch it in this dialect, and each frame is encoded once.
+ * Turns events into frames. Pure: the same events give the same frames, so time and ids are taken from the event. One
+ * projection of a session serves all of its subscribers in the dialect, and each frame is encoded once.
  */
 export interface Projection<State, Body extends object = object> {
   start(now: SessionSnapshot): State;
-  /** On the path of a token: hands the same state back where an event does not change it, and copies no text. */
+  /** Called for each token: returns the same state if the event does not change it, and copies no text. */
   step(state: State, event: SessionEvent): Stepped<State, Body>;
-  /** which frames carry a text piece by piece: a reader that is behind is sent them as one */
+  /** The frames that carry a text in pieces: they are merged for a slow reader. */
   readonly pieces?: Pieces<Body>;
-  /** What a socket that joins at this moment is shown: an approval that waits, a block that is being streamed. */
+  /** The text of a frame on the wire; JSON if absent. */
+  encode?(body: Body): string;
+  /** The frames for a subscriber that joins now, such as a pending approval or the block that is being streamed. */
   attach(state: State, now: SessionSnapshot): readonly Body[];
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Engine } from '../../core/api/index.ts';
-import type { Socket } from '../../http/connection.ts';
+import type { Subscriber } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
@@ -12,24 +12,19 @@ import { SubscriptionHub } from './subscription-hub.ts';
 const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-type FakeSocket = Socket & { open: boolean; readonly sent: string[] };
-const fakeSocket = (id: string): FakeSocket => {
+type FakeSubscriber = Subscriber & { open: boolean; readonly sent: string[] };
+const fakeSubscriber = (id: string): FakeSubscriber => {
   const sent: string[] = [];
   return {
     id: id as ConnectionId,
-    principal: LOCAL,
-    session: null,
     open: true,
     sent,
-    send: (frame) => void sent.push(JSON.stringify(frame)),
-    speaks: () => undefined,
-    tap: () => undefined,
-    sendText: (text) => void sent.push(text),
+    send: (text) => void sent.push(text),
     close: ignore,
   };
 };
 
-/** The engine, and how many watch through it. */
+/** The engine, and the number of its watchers. */
 function counted(engine: Engine): { engine: Engine; watching: () => number } {
   let watching = 0;
   const watch: Engine['watch'] = (ref, after, sink, begin) =>
@@ -44,29 +39,29 @@ function counted(engine: Engine): { engine: Engine; watching: () => number } {
   return { engine: { watch } as Engine, watching: () => watching };
 }
 
-const leave = (hub: SubscriptionHub<unknown>, socket: FakeSocket) => {
-  socket.open = false;
-  hub.leave(socket);
+const leave = (hub: SubscriptionHub<unknown>, subscriber: FakeSubscriber) => {
+  subscriber.open = false;
+  hub.leave(subscriber);
 };
 
 const MOMENTS = Array.from({ length: 16 }, (_, index) => index);
 
-test('sockets that come and go at any moment leave nothing behind and take nothing from the others', async () => {
+test('subscribers that come and go at any moment leave nothing behind and take nothing from the others', async () => {
   for (const joins of MOMENTS) {
     for (const leaves of MOMENTS) {
       const { engine } = await setStage([says('Hello ', 'there.')]);
       const { engine: watched, watching } = counted(engine);
       const hub = new SubscriptionHub(watched, native.projection, quietLog);
-      const [brief, stays] = [fakeSocket('brief'), fakeSocket('stays')];
-      const briefly = hub.join(SESSION, brief);
+      const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
+      const briefly = hub.subscribe(SESSION, brief);
       const gone = ticks(leaves).then(() => leave(hub, brief));
-      const joined = ticks(joins).then(() => hub.join(SESSION, stays));
+      const joined = ticks(joins).then(() => hub.subscribe(SESSION, stays));
       await Promise.all([briefly, gone, joined]);
       const before = brief.sent.length;
       await say(engine, 'Hi');
       await engine.rested(SESSION);
       await quiet();
-      expect({ joins, leaves, sent: stays.sent.length }).toEqual({ joins, leaves, sent: 8 });
+      expect({ joins, leaves, sent: stays.sent.length }).toEqual({ joins, leaves, sent: 9 });
       expect(brief.sent).toHaveLength(before);
       expect(watching()).toBe(1);
       leave(hub, stays);
@@ -75,23 +70,23 @@ test('sockets that come and go at any moment leave nothing behind and take nothi
   }
 });
 
-test('a socket that joins twice, at once or later, is told everything once', async () => {
+test('a subscriber that subscribes twice, at once or later, is sent everything once', async () => {
   const { engine } = await setStage([says('Hello.')]);
   const hub = new SubscriptionHub(engine, native.projection, quietLog);
-  const socket = fakeSocket('twice');
-  await Promise.all([hub.join(SESSION, socket), hub.join(SESSION, socket)]);
-  await hub.join(SESSION, socket);
+  const subscriber = fakeSubscriber('twice');
+  await Promise.all([hub.subscribe(SESSION, subscriber), hub.subscribe(SESSION, subscriber)]);
+  await hub.subscribe(SESSION, subscriber);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  expect(new Set(socket.sent).size).toBe(socket.sent.length);
-  expect(socket.sent).toHaveLength(7);
+  expect(new Set(subscriber.sent).size).toBe(subscriber.sent.length);
+  expect(subscriber.sent).toHaveLength(8);
 });
 
-test('a socket that hears an owner and leaves is told no more', async () => {
+test('a subscriber of an owner that leaves is sent nothing more', async () => {
   const { engine } = await setStage([says('Hello.'), says('Again.')]);
   const hub = new SubscriptionHub(engine, native.projection, quietLog);
-  const [brief, stays] = [fakeSocket('brief'), fakeSocket('stays')];
-  for (const socket of [brief, stays]) hub.subscribeOwner(LOCAL.id, socket);
+  const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
+  for (const subscriber of [brief, stays]) hub.subscribeOwner(LOCAL.id, subscriber);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
   expect(brief.sent).toEqual(stays.sent);
@@ -103,7 +98,7 @@ test('a socket that hears an owner and leaves is told no more', async () => {
   expect(stays.sent.length).toBeGreaterThan(before);
 });
 
-/** A projection that shows how often it was begun: `beginnings` is how many states there have been. */
+/** A projection that counts how often it was started. */
 function countingProjection(): { projection: Projection<number>; beginnings: () => number } {
   let beginnings = 0;
   return {
@@ -112,11 +107,11 @@ function countingProjection(): { projection: Projection<number>; beginnings: () 
   };
 }
 
-test('who hears an owner keeps no state of a session that rests, and keeps it while the next input waits', async () => {
+test('the state of an idle session is dropped, and kept while the next input is queued', async () => {
   const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const { projection, beginnings } = countingProjection();
-  new SubscriptionHub(engine, projection, quietLog).subscribeOwner(LOCAL.id, fakeSocket('hears'));
+  new SubscriptionHub(engine, projection, quietLog).subscribeOwner(LOCAL.id, fakeSubscriber('owner'));
   await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
   await engine.rested(SESSION);
   expect(beginnings()).toBe(1);
@@ -127,17 +122,17 @@ test('who hears an owner keeps no state of a session that rests, and keeps it wh
   expect(beginnings()).toBe(4);
 });
 
-test('who cannot be told because the session cannot be read is told by a rejection, and may try again', async () => {
+test('a subscription to a session that cannot be read is rejected, and can be tried again', async () => {
   const { engine } = await setStage([]);
   let broken = true;
   const watch: Engine['watch'] = (...given) =>
     broken ? Promise.reject(new Error('not an event')) : engine.watch(...given);
   const hub = new SubscriptionHub({ watch } as Engine, native.projection, quietLog);
-  const socket = fakeSocket('patient');
-  await expect(hub.join(SESSION, socket)).rejects.toThrow('not an event');
+  const subscriber = fakeSubscriber('patient');
+  await expect(hub.subscribe(SESSION, subscriber)).rejects.toThrow('not an event');
   broken = false;
-  await hub.join(SESSION, socket);
+  await hub.subscribe(SESSION, subscriber);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  expect(socket.sent.length).toBeGreaterThan(0);
+  expect(subscriber.sent.length).toBeGreaterThan(0);
 });

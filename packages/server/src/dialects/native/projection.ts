@@ -1,0 +1,42 @@
+/** Out: the events of a session as they are, encoded as server-sent events. */
+import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Pieces } from '../../http/connection.ts';
+import type { Projection, Stepped } from '../shared/projection.ts';
+
+/** Where the session stands when a reader starts to receive live events. */
+type Snapshot = { readonly snapshot: Pick<SessionSnapshot, 'seq' | 'turn' | 'open' | 'approval'> };
+type Body = SessionEvent | Snapshot;
+
+const isDelta = (body: Body): body is EphemeralEvent<'text.delta' | 'reasoning.delta'> =>
+  'type' in body && (body.type === 'text.delta' || body.type === 'reasoning.delta');
+
+const pieces: Pieces<Body> = {
+  key: (body) => (isDelta(body) ? body.block : null),
+  text: (body) => (isDelta(body) ? body.text : ''),
+  with: (body, text) => (isDelta(body) ? { ...body, text } : body),
+};
+
+export const projection: Projection<null, Body> = { start, step, attach, pieces, encode };
+
+function start(): null {
+  return null;
+}
+
+function step(state: null, event: SessionEvent): Stepped<null, SessionEvent> {
+  return [state, [{ body: event }]];
+}
+
+function attach(_state: null, { seq, turn, open, approval }: SessionSnapshot): Body[] {
+  return [{ snapshot: { seq, turn, open, approval } }];
+}
+
+/** The `id` is the number of the event. Ephemeral events have none, so a reader resumes after the last durable event. */
+export function encode(body: Body): string {
+  if ('snapshot' in body) return named('snapshot', body.snapshot);
+  return isDurable(body) ? `id: ${body.seq}\n${named(body.type, body)}` : named(body.type, body);
+}
+
+/** A server-sent event without an id. */
+export const named = (name: string, data: object): string =>
+  `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,0 +1,36 @@
+/** In: the HTTP endpoints. */
+import { Hono } from 'hono';
+import { principalOf } from '../../http/request-identity.ts';
+import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { aboutView } from './about.ts';
+import { adminRoutes } from './admin.ts';
+import { approvalRoutes } from './approvals.ts';
+import { FAULTS } from './faults.ts';
+import { sessionRoutes } from './sessions.ts';
+import { streamRoutes } from './streams.ts';
+
+export function routes(app: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
+  const api = new Hono();
+  // A pattern that ends in `/*` also matches the path before it.
+  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity']) api.use(path, requestLimit(ctx));
+
+  sessionRoutes(api, ctx);
+  streamRoutes(api, ctx);
+  approvalRoutes(api, ctx);
+  adminRoutes(api, ctx);
+
+  api.get('/v1/server', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    return c.json(aboutView(ctx.about, engine, principal));
+  });
+
+  api.onError((thrown, c) => {
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
+    sayRetryAfter(c, fault);
+    return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
+  });
+  app.route('/', api);
+}

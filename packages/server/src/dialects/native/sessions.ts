@@ -1,0 +1,51 @@
+/** Sessions and the commands to them. */
+import { Command, Fault } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import { principalOf } from '../../http/request-identity.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { exportAnswer } from './export.ts';
+import { body, checked, sessionOf } from './requests.ts';
+import { CommandHeaders, SessionsQuery } from './schemas.ts';
+import { nowView, sessionView } from './views.ts';
+
+export function sessionRoutes(api: Hono, ctx: DialectContext): void {
+  const { engine, authenticator } = ctx;
+
+  api.get('/v1/sessions', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    const { q: title, status, ...query } = checked(SessionsQuery, c.req.query());
+    const page = await engine.list(principal, { ...query, title, status: status && [status] });
+    return c.json({ sessions: page.sessions.map(sessionView(ctx.connections)), next: page.next });
+  });
+
+  api.get('/v1/sessions/:id', async (c) => {
+    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
+    const record = await engine.record(ref);
+    if (!record) throw new Fault('not_found', 'There is no such session.');
+    return c.json({ ...sessionView(ctx.connections)(record), now: nowView(await engine.snapshot(ref)) });
+  });
+
+  api.delete('/v1/sessions/:id', async (c) => {
+    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
+    await engine.erase(ref, { principal, dialect: 'native' });
+    return c.body(null, 204);
+  });
+
+  api.get('/v1/sessions/:id/export', async (c) => {
+    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
+    const record = await engine.record(ref);
+    if (!record) throw new Fault('not_found', 'There is no such session.');
+    return exportAnswer(engine, record);
+  });
+
+  api.post('/v1/sessions/:id/commands', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    const { 'idempotency-key': key } = checked(CommandHeaders, c.req.header());
+    const command = checked(Command, await body(ctx, c.req.raw));
+    const ref = await engine.resolve(principal, c.req.param('id'));
+    const creates = command.type === 'session.create' || command.type === 'input.submit';
+    if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
+    const { seq, events } = await engine.send(ref, command, { principal, dialect: 'native', key });
+    return c.json({ session: ref.id, seq, facts: events });
+  });
+}

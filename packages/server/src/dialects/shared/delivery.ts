@@ -1,0 +1,64 @@
+/** Sends the frames of one projection to subscribers. */
+import type { ConnectionId, SessionEvent } from '@parlance/protocol';
+import type { Log, ObservedSession } from '../../core/api/index.ts';
+import type { Pieces, Subscriber } from '../../http/connection.ts';
+import type { Frame, Projection } from './projection.ts';
+
+export type Subscribers = Map<ConnectionId, Subscriber>;
+
+export class Delivery<State> {
+  readonly #pieces: Pieces | undefined;
+
+  constructor(
+    private readonly projection: Projection<State>,
+    private readonly log: Log,
+  ) {
+    this.#pieces = projection.pieces;
+  }
+
+  /** The current state of the session; with `before`, the state before that event. */
+  stateOf(session: ObservedSession, before?: SessionEvent): State {
+    let state = this.projection.start(session.snapshot());
+    for (const event of session.eventsSinceIdle()) {
+      if (event !== before) [state] = this.projection.step(state, event);
+    }
+    return state;
+  }
+
+  /** The frames for a subscriber that joins now. */
+  attach(state: State, session: ObservedSession): readonly object[] {
+    return this.projection.attach(state, session.snapshot());
+  }
+
+  /** Sends a frame to one subscriber. */
+  send(body: object, subscriber: Subscriber): void {
+    subscriber.send(this.#encode(body), body);
+  }
+
+  /** Called for each token: one step and one encoding, however many subscribers there are. */
+  deliver(state: State, event: SessionEvent, subscribers: Subscribers): State {
+    let next: State;
+    let frames: readonly Frame[];
+    try {
+      [next, frames] = this.projection.step(state, event);
+    } catch (thrown) {
+      this.log.error({ err: thrown, event: event.type, session: event.session }, 'projection failed');
+      return state;
+    }
+    for (const frame of frames) {
+      const text = this.#encode(frame.body);
+      // A subscriber that closes while it is sent the frame may be replaced. Its successor has the frame already and comes
+      // last in the map, so the loop stops after the subscribers that were there before.
+      let left = subscribers.size;
+      for (const subscriber of subscribers.values()) {
+        if (left-- === 0) break;
+        if (subscriber.id !== frame.except) subscriber.send(text, frame.body, this.#pieces);
+      }
+    }
+    return next;
+  }
+
+  #encode(body: object): string {
+    return this.projection.encode?.(body) ?? JSON.stringify(body);
+  }
+}
