@@ -1,5 +1,6 @@
 /** Who is calling, and what they may do. */
 import { z } from 'zod';
+import { Fault } from './faults.ts';
 import { PrincipalId } from './ids.ts';
 
 export const Permission = z.enum([
@@ -41,3 +42,9 @@ export const LOCAL: Principal = {
   role: 'developer',
   permissions: ROLE_PERMISSIONS.developer,
 };
+
+/** Throws `forbidden` if the principal lacks the permission. */
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (!principal.permissions.includes(permission))
+    throw new Fault('forbidden', `Missing permission: ${permission}`);
+}

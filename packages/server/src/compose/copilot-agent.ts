@@ -1,5 +1,5 @@
 /** The agent behind the Browser Copilot, in a domain that no list shows. */
-import type { Agent, Domain } from '../core/domain/agent-catalog.ts';
+import type { Agent, Domain } from '../core/api/index.ts';
 import { COPILOT_TOOLS } from '../tools/copilot/tools.ts';
 
 export const COPILOT_AGENT: Agent = {

@@ -1,6 +1,6 @@
 /** The domains and agents that ship with Parlance. */
 
-import { type Agent, AgentCatalog, type Domain } from '../core/domain/agent-catalog.ts';
+import { type Agent, AgentCatalog, type Domain } from '../core/api/index.ts';
 import { COPILOT_AGENT, COPILOT_DOMAIN } from './copilot-agent.ts';
 
 const AGENTS: readonly Agent[] = [

@@ -3,7 +3,7 @@
  * behind has its frames held here, pieces of one text as one frame, up to a limit; beyond it the reader is let go, and
  * reads what is missing from the log when it comes back.
  */
-import { TextBuffer } from '../core/runtime/text-buffer.ts';
+import { TextBuffer } from '../core/api/index.ts';
 import type { Pieces } from './connection.ts';
 
 export type Wire = {

@@ -1,5 +1,5 @@
 /** Failures of an attempt that are not the vendor's words. */
-import { type AnswerLimit, answerTooLong } from '../core/runtime/answer-limits.ts';
+import { type AnswerLimit, answerTooLong } from '../core/ports/answer-limits.ts';
 import type { WireFault } from './wire.ts';
 
 export const CANCELLED: WireFault = {

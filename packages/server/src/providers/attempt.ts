@@ -1,8 +1,8 @@
 /** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
+import type { AnswerLimits } from '../core/ports/answer-limits.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { OnDelta, Prompt } from '../core/ports/provider.ts';
-import type { AnswerLimits } from '../core/runtime/answer-limits.ts';
 import { BUG, CANCELLED, COMPRESSED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
 import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';

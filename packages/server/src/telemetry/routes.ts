@@ -1,8 +1,7 @@
 /** Operator endpoints: `/metrics` for Prometheus, `/ready` for load balancers. `/health` belongs to a dialect. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { asFault, type FaultCode } from '@parlance/protocol';
+import { asFault, type FaultCode, requirePermission } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { requirePermission } from '../core/domain/rights.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { principalOf, tokenOf } from '../http/request-identity.ts';
 import type { Metrics } from './metrics.ts';

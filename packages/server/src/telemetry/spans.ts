@@ -16,9 +16,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AgentRef, CallId, DurableEvent, TurnId, Usage } from '@parlance/protocol';
-import type { SessionState } from '../core/domain/session-state.ts';
 import type { SessionRef } from '../core/ports/event-store.ts';
-import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../core/ports/tracer.ts';
+import type { ModelCalled, ModelOutcome, ModelTrace, TracedState, Tracer } from '../core/ports/tracer.ts';
 
 /** Turns may wait for weeks. Beyond this number the oldest spans are closed. */
 const MOST_OPEN = 10_000;
@@ -33,7 +32,7 @@ export class Spans implements Tracer {
 
   constructor(private readonly traces: NamedTraces) {}
 
-  onCommitted(ref: SessionRef, event: DurableEvent, before: SessionState): void {
+  onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void {
     switch (event.type) {
       case 'turn.started':
         this.#begin(ref, event.turn, event.agent, event.at, {});
@@ -123,7 +122,7 @@ export class Spans implements Tracer {
     close(open, at);
   }
 
-  #beginCall(ref: SessionRef, { turn, call, at }: DurableEvent<'tool.started'>, before: SessionState): void {
+  #beginCall(ref: SessionRef, { turn, call, at }: DurableEvent<'tool.started'>, before: TracedState): void {
     const open = this.#turns.get(turn);
     const tool = before.turn?.calls.find((one) => one.call === call)?.tool;
     if (!open || tool === undefined) return;

@@ -1,8 +1,8 @@
 /** Tools that a connected browser runs. Each row has the input, the effect and the timeout. */
 import { isObject, type Json, type JsonObject, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import type { ClientTools } from '../core/ports/client-tools.ts';
 import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
-import type { ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { cutText, RESULT_LIMIT } from './cut.ts';
 
 type Row = {
@@ -93,10 +93,10 @@ const BROWSER_TOOLS = {
   },
 } satisfies Record<string, Row>;
 
-export const browserTools = (clients: ClientToolBroker): Tool[] =>
+export const browserTools = (clients: ClientTools): Tool[] =>
   Object.entries<Row>(BROWSER_TOOLS).map(([name, row]) => browserTool(name, row, clients));
 
-function browserTool(name: string, row: Row, clients: ClientToolBroker): Tool {
+function browserTool(name: string, row: Row, clients: ClientTools): Tool {
   const schema = z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
   return defineTool({
     name,
@@ -111,7 +111,8 @@ function browserTool(name: string, row: Row, clients: ClientToolBroker): Tool {
     },
     run: async (parameters, { atClient }) => {
       const { permissions, timeoutMs } = row;
-      return shown(await atClient({ tool: name, parameters, schema, permissions, timeoutMs }));
+      const unavailable = `No browser extension client available for tool: ${name}`;
+      return shown(await atClient({ tool: name, parameters, schema, permissions, timeoutMs, unavailable }));
     },
   });
 }

@@ -3,8 +3,9 @@ import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectionId, type Json, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
+import { ClientToolBroker } from '../core/api/index.ts';
+import type { ClientRequest } from '../core/ports/client-tools.ts';
 import type { Tool } from '../core/ports/tool.ts';
-import { type ClientRequest, ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { builtInTools } from './index.ts';
 import { contextIn, faultOf, use, workshop } from './testing.ts';
 
@@ -144,7 +145,13 @@ describe('browser tools', () => {
   test('exist while a client offers them', () => {
     const connection = ConnectionId.parse('socket');
     expect(named('open_url').available?.(OWNER)).toBe(false);
-    clients.register({ connection, owner: OWNER, capabilities: ['open_url'], request: () => undefined });
+    clients.register({
+      connection,
+      owner: OWNER,
+      offers: (tool) => (tool === 'open_url' ? 'yes' : 'no'),
+      executionId: ({ id }) => id,
+      request: () => undefined,
+    });
     expect(named('open_url').available?.(OWNER)).toBe(true);
     expect(named('storage_access').available?.(OWNER)).toBe(false);
     expect(named('open_url').available?.(PrincipalId.parse('other'))).toBe(false);

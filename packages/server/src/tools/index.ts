@@ -1,7 +1,7 @@
 /** The built-in tools. */
 
+import type { ClientTools } from '../core/ports/client-tools.ts';
 import type { Tool } from '../core/ports/tool.ts';
-import type { ClientToolBroker } from '../core/runtime/client-tool-broker.ts';
 import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';
@@ -21,7 +21,7 @@ import { webSearch } from './web-search.ts';
 export { findSandbox, type Sandbox } from './shell/sandbox.ts';
 
 export type BuiltInOptions = {
-  readonly clients: ClientToolBroker;
+  readonly clients: ClientTools;
   /** null: commands run without a sandbox, and need approval unless they are known to be safe */
   readonly sandbox: Sandbox | null;
   /** ids of the agents that a conversation can be handed to */

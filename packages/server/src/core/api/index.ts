@@ -1,8 +1,10 @@
-/** The core as dialects, the console and scripts see it: the only import path from outside. */
-export type { Agent, AgentCatalog, Domain } from '../domain/agent-catalog.ts';
+/** The core as the rest of the server sees it: the only import path from outside, besides `core/ports`. */
+export { requirePermission } from '@parlance/protocol';
+export { type Agent, AgentCatalog, type Domain } from '../domain/agent-catalog.ts';
 export { spokenAnswer } from '../domain/approvals.ts';
-export { maySee, requirePermission } from '../domain/rights.ts';
+export { maySee } from '../domain/rights.ts';
 export { directCallId } from '../domain/turn-events.ts';
+export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
 export {
   type LookupKey,
   type SessionFilter,
@@ -15,15 +17,8 @@ export type { Log } from '../ports/logger.ts';
 export type { Figures } from '../ports/meter.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
-export type {
-  ClientAnswer,
-  ClientProgress,
-  ClientRequest,
-  ClientToolBroker,
-  ToolClient,
-} from '../runtime/client-tool-broker.ts';
+export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type { ObservedSession, PendingApproval, SessionSnapshot, Sink } from '../runtime/snapshot.ts';
-export { stampedId } from '../runtime/stamped-id.ts';
 export { TextBuffer } from '../runtime/text-buffer.ts';
 export type { Receipt } from './commands.ts';
 export type { Caller } from './decision-context.ts';

@@ -1,6 +1,12 @@
 /** Everything that only reads. */
-import type { ContextUse, DurableEvent, JsonObject, Principal, PrincipalId } from '@parlance/protocol';
-import { requirePermission } from '../domain/rights.ts';
+import {
+  type ContextUse,
+  type DurableEvent,
+  type JsonObject,
+  type Principal,
+  type PrincipalId,
+  requirePermission,
+} from '@parlance/protocol';
 import { restedGrants } from '../domain/standing-grants.ts';
 import type {
   LookupKey,

@@ -1,7 +1,6 @@
 /** Events as they happen. */
-import type { Principal, PrincipalId } from '@parlance/protocol';
+import { type Principal, type PrincipalId, requirePermission } from '@parlance/protocol';
 import { nextAction } from '../domain/next-action.ts';
-import { requirePermission } from '../domain/rights.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { ObservedSession, Sink } from '../runtime/snapshot.ts';
 import type { EngineInternals } from './engine-internals.ts';

@@ -38,7 +38,7 @@ test('a session is opened from an older checkpoint, and its next checkpoint is a
   // More than its events tell: so it shows that they were not folded again.
   await store.append(0, events, recordOf(SESSION, state, older(41)));
   const { engine, happens } = await setStage([says('Again.')], { store });
-  expect((await engine.snapshot(SESSION)).said).toBe(41);
+  expect((await engine.snapshot(SESSION)).messageCount).toBe(41);
   await engine.send(SESSION, { type: 'session.label', labels: { a: 'b' } }, CALLER);
   expect(restoredState((await store.load(SESSION))?.checkpoint ?? null)?.messageCount).toBe(41);
   const ended = happens('turn.ended');

@@ -93,6 +93,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         approval,
         ask,
         hash,
+        requestedAt: event.at,
       }));
     }
     case 'approval.answered': {

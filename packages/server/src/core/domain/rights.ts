@@ -1,12 +1,6 @@
 /** What a principal may do. */
-import { type Command, Fault, type Permission, type Principal } from '@parlance/protocol';
+import { type Command, Fault, type Permission, type Principal, requirePermission } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
-
-/** Throws `forbidden` where the principal lacks the permission. */
-export function requirePermission(principal: Principal, permission: Permission): void {
-  if (!principal.permissions.includes(permission))
-    throw new Fault('forbidden', `Missing permission: ${permission}`);
-}
 
 export const maySee = (ref: SessionRef, principal: Principal): boolean =>
   ref.owner === principal.id || principal.role === 'admin';

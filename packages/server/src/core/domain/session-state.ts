@@ -25,7 +25,13 @@ export type OpenCall = {
   readonly input: JsonObject;
 } & (
   | { readonly phase: 'requested' }
-  | { readonly phase: 'waiting'; readonly approval: ApprovalId; readonly ask: Ask; readonly hash: string }
+  | {
+      readonly phase: 'waiting';
+      readonly approval: ApprovalId;
+      readonly ask: Ask;
+      readonly hash: string;
+      readonly requestedAt: number;
+    }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running' }
   /** out at a client that comes and goes */

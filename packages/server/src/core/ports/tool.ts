@@ -10,7 +10,7 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { ClientRequest } from '../runtime/client-tool-broker.ts';
+import type { ClientRequest } from './client-tools.ts';
 
 /**
  * Why a call runs. `approved`: a user approved it, once or by a standing grant, or a rule of the operator allows it.
@@ -30,7 +30,7 @@ export type ToolContext = {
   readonly permission: Permission;
   /** the events since the session was last at rest, the present one included */
   readonly eventsSinceIdle: readonly DurableEvent[];
-  /** runs the call at a connected client; see `core/clients.ts` */
+  /** runs the call at a connected client */
   readonly atClient: (request: ClientRequest) => Promise<Json>;
 };
 
@@ -85,7 +85,7 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly deferred?: boolean;
   /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
-  /** false where it cannot work just now (a browser tool with no browser): it is not offered to the model */
+  /** false if it cannot work now, such as without a connected client: it is not offered to the model */
   available?(owner: PrincipalId): boolean;
 }
 

@@ -1,6 +1,5 @@
 /** What is told of turns, model calls and tool calls to whoever wants to see where the time goes. Never of their content. */
-import type { DurableEvent, FaultCode, TurnId, Usage } from '@parlance/protocol';
-import type { SessionState } from '../domain/session-state.ts';
+import type { AgentRef, CallId, DurableEvent, FaultCode, TurnId, Usage } from '@parlance/protocol';
 import type { SessionRef } from './event-store.ts';
 import type { Prompt } from './provider.ts';
 
@@ -26,9 +25,17 @@ export type ModelTrace = {
   over(outcome: ModelOutcome): void;
 };
 
+/** The part of a session's state that a trace needs. */
+export type TracedState = {
+  readonly turn: {
+    readonly agent: AgentRef;
+    readonly calls: readonly { readonly call: CallId; readonly tool: string }[];
+  } | null;
+};
+
 export interface Tracer {
   /** An event is durable. `before` is the state before it and those that were written with it. */
-  onCommitted(ref: SessionRef, event: DurableEvent, before: SessionState): void;
+  onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void;
   modelCalled(call: ModelCalled): ModelTrace;
 }
 

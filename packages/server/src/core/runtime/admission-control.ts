@@ -3,9 +3,9 @@
  * recorded; everything else (answers, cancels, renames) is always taken, so that what is under way can end.
  */
 import { type Command, Fault, type PrincipalId } from '@parlance/protocol';
+import type { AnswerLimits } from '../ports/answer-limits.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { AnswerLimits } from './answer-limits.ts';
 import type { LiveSession } from './live-session.ts';
 import type { RunQueue } from './run-queue.ts';
 

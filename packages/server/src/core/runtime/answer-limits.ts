@@ -1,28 +1,6 @@
-/** How much one answer of a model may have. Beyond a limit the answer fails, and its stream is closed. */
-import type { FaultData } from '@parlance/protocol';
+/** Enforces the limits of one answer. */
+import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../ports/answer-limits.ts';
 import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
-
-export type AnswerLimits = {
-  /** characters of text and reasoning */
-  readonly answerCharacters: number;
-  /** characters of the arguments of all calls, and of what a vendor wants back unseen */
-  readonly argumentCharacters: number;
-  readonly answerCalls: number;
-};
-
-export type AnswerLimit = keyof AnswerLimits;
-
-const UNITS: Record<AnswerLimit, string> = {
-  answerCharacters: 'characters of text and reasoning',
-  argumentCharacters: 'characters of arguments',
-  answerCalls: 'calls',
-};
-
-/** The sentence names the limit by its setting. */
-export const answerTooLong = (limit: AnswerLimit, most: number): FaultData => ({
-  code: 'answer_too_long',
-  message: `The model's answer was stopped: it has more than ${most.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,
-});
 
 /** A block is recorded by itself: many short ones cost more than their characters. */
 const BLOCK_CHARACTERS = 256;

@@ -1,11 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL, PrincipalId } from '@parlance/protocol';
-import {
-  type ClientProgress,
-  type ClientRequest,
-  ClientToolBroker,
-  type Dispatch,
-} from './client-tool-broker.ts';
+import type { ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
+import { ClientToolBroker, type Dispatch } from './client-tool-broker.ts';
 
 const REQUEST: ClientRequest = {
   tool: 'open_url',
@@ -13,29 +9,31 @@ const REQUEST: ClientRequest = {
   schema: {},
   permissions: [],
   timeoutMs: 60_000,
+  unavailable: 'No client offers open_url',
 };
 
-let desk: ClientToolBroker;
+let broker: ClientToolBroker;
 let reports: ClientProgress[];
 /** what was asked of whom, in order */
 let asked: { connection: string; execution: string }[];
 beforeEach(() => {
-  desk = new ClientToolBroker();
+  broker = new ClientToolBroker();
   reports = [];
   asked = [];
 });
 
 const id = (name: string) => name as ConnectionId;
-const register = (name: string, ...capabilities: string[]) =>
-  desk.register({
-    connection: id(name),
-    owner: LOCAL.id,
-    capabilities,
-    request: (execution) => asked.push({ connection: name, execution }),
-  });
+const client = (name: string, offered: readonly string[]): ToolClient => ({
+  connection: id(name),
+  owner: LOCAL.id,
+  offers: (tool) => (offered.includes(tool) ? 'yes' : offered.includes('fallback') ? 'fallback' : 'no'),
+  executionId: (run) => `exec_${run.id}`,
+  request: (execution) => asked.push({ connection: name, execution }),
+});
+const register = (name: string, ...offered: string[]) => broker.register(client(name, offered));
 const dispatch = (more: Partial<Dispatch> = {}) =>
-  desk.dispatch({
-    execution: 'exec_1',
+  broker.dispatch({
+    run: { id: '1', at: 0 },
     owner: LOCAL.id,
     prefer: undefined,
     request: REQUEST,
@@ -51,23 +49,23 @@ describe('a call at a client', () => {
     register('a', 'open_url');
     register('b');
     const result = dispatch();
-    expect(desk.answer(id('b'), 'exec_1', { ok: true, result: 'forged' })).toBe(false);
-    expect(desk.answer(id('a'), 'exec_2', { ok: true, result: 'lost' })).toBe(false);
-    expect(desk.progress(id('b'), 'exec_1', { status: 'completed' })).toBe(false);
-    expect(desk.progress(id('a'), 'exec_1', { status: 'executing', progress: 50 })).toBe(true);
-    expect(desk.answer(id('a'), 'exec_1', OK)).toBe(true);
+    expect(broker.answer(id('b'), 'exec_1', { ok: true, result: 'forged' })).toBe(false);
+    expect(broker.answer(id('a'), 'exec_2', { ok: true, result: 'lost' })).toBe(false);
+    expect(broker.progress(id('b'), 'exec_1', { status: 'completed' })).toBe(false);
+    expect(broker.progress(id('a'), 'exec_1', { status: 'executing', progress: 50 })).toBe(true);
+    expect(broker.answer(id('a'), 'exec_1', OK)).toBe(true);
     expect(await result).toBe('done');
-    expect(desk.answer(id('a'), 'exec_1', { ok: true, result: 'late' })).toBe(false);
+    expect(broker.answer(id('a'), 'exec_1', { ok: true, result: 'late' })).toBe(false);
     expect(statuses()).toEqual(['queued', 'executing', 'executing', 'completed']);
   });
 
   test('fails where no client offers the tool, or only one of another owner', async () => {
-    const message = 'No browser extension client available for tool: open_url';
+    const message = REQUEST.unavailable;
     await expect(dispatch()).rejects.toThrow(message);
     register('a', 'open_url');
     await expect(dispatch({ owner: PrincipalId.parse('uma') })).rejects.toThrow(message);
-    expect(desk.offers(LOCAL.id, 'open_url')).toBe(true);
-    expect(desk.offers(PrincipalId.parse('uma'), 'open_url')).toBe(false);
+    expect(broker.offers(LOCAL.id, 'open_url')).toBe(true);
+    expect(broker.offers(PrincipalId.parse('uma'), 'open_url')).toBe(false);
   });
 
   test('fails when there is no answer in time', async () => {
@@ -75,16 +73,16 @@ describe('a call at a client', () => {
     const result = dispatch({ request: { ...REQUEST, timeoutMs: 1 } });
     await expect(result).rejects.toThrow('Tool execution timeout: open_url');
     expect(statuses()).toEqual(['queued', 'executing', 'timeout']);
-    expect(desk.answer(id('a'), 'exec_1', OK)).toBe(false);
+    expect(broker.answer(id('a'), 'exec_1', OK)).toBe(false);
   });
 
   test('fails when the client goes', async () => {
     register('a', 'open_url');
     const result = dispatch();
-    desk.unregister(id('a'));
+    broker.unregister(id('a'));
     await expect(result).rejects.toThrow('Client disconnected during tool execution: open_url');
     expect(statuses()).toEqual(['queued', 'executing', 'failed']);
-    expect(desk.offers(LOCAL.id, 'open_url')).toBe(false);
+    expect(broker.offers(LOCAL.id, 'open_url')).toBe(false);
   });
 
   test('ends when the turn is cancelled', async () => {
@@ -106,15 +104,15 @@ describe('a call at a client', () => {
     const request = () => {
       throw new Error('the socket is broken');
     };
-    desk.register({ connection: id('a'), owner: LOCAL.id, capabilities: ['open_url'], request });
+    broker.register({ ...client('a', ['open_url']), request });
     await expect(dispatch()).rejects.toThrow('the socket is broken');
-    expect(desk.answer(id('a'), 'exec_1', OK)).toBe(false);
+    expect(broker.answer(id('a'), 'exec_1', OK)).toBe(false);
   });
 
   test('fails with the words of the client', async () => {
     register('a', 'open_url');
     const result = dispatch();
-    desk.answer(id('a'), 'exec_1', { ok: false, kind: 'network', message: 'offline', recoverable: true });
+    broker.answer(id('a'), 'exec_1', { ok: false, kind: 'network', message: 'offline', recoverable: true });
     await expect(result).rejects.toThrow('Tool execution failed [network]: offline');
     expect(reports.at(-1)).toEqual({ status: 'failed', message: 'offline' });
   });
@@ -127,13 +125,11 @@ describe('a call at a client', () => {
       recoverable: true,
       retryAfterMs: 0,
     } as const;
-    desk.register({
-      connection: id('a'),
-      owner: LOCAL.id,
-      capabilities: ['open_url'],
+    broker.register({
+      ...client('a', ['open_url']),
       request(execution) {
         asked.push({ connection: 'a', execution });
-        queueMicrotask(() => desk.answer(id('a'), execution, again));
+        queueMicrotask(() => broker.answer(id('a'), execution, again));
       },
     });
     const result = dispatch();
@@ -143,32 +139,34 @@ describe('a call at a client', () => {
 });
 
 describe('the choice of a client', () => {
-  const chosen = (prefer?: string, execution = 'exec_1') => {
-    dispatch({ prefer: prefer === undefined ? undefined : id(prefer), execution }).catch(() => undefined);
+  const chosen = (prefer?: string, run = '1') => {
+    dispatch({ prefer: prefer === undefined ? undefined : id(prefer), run: { id: run, at: 0 } }).catch(
+      () => undefined,
+    );
     return asked.at(-1)?.connection;
   };
 
   test('is the preferred one where it offers the tool', () => {
     register('a', 'open_url');
-    register('b', 'all_tools');
+    register('b', 'open_url', 'read_page');
     register('c', 'scroll_to_element');
     expect(chosen('b')).toBe('b');
-    expect(chosen('c', 'exec_2')).toBe('a');
+    expect(chosen('c', '2')).toBe('a');
   });
 
-  test('is one that names the tool before one that offers the browser as a whole', () => {
-    register('a', 'browser_api_access');
+  test('is one that names the tool before one that is a fallback', () => {
+    register('a', 'fallback');
     expect(chosen('a')).toBe('a');
     register('b', 'open_url');
-    expect(chosen('a', 'exec_2')).toBe('b');
+    expect(chosen('a', '2')).toBe('b');
   });
 
   test('is the least busy one, also after it registered again', () => {
     register('a', 'open_url');
     register('b', 'open_url');
-    expect(chosen(undefined, 'exec_1')).toBe('a');
+    expect(chosen(undefined, '1')).toBe('a');
     register('a', 'open_url');
-    expect(chosen(undefined, 'exec_2')).toBe('b');
-    expect(chosen(undefined, 'exec_3')).toBe('a');
+    expect(chosen(undefined, '2')).toBe('b');
+    expect(chosen(undefined, '3')).toBe('a');
   });
 });

@@ -1,42 +1,17 @@
 /**
- * Clients that can run tools themselves (a browser extension): who is connected, which tools each offers, and which
- * call is out at which client. A call is leased to one client; only that client's answer counts, and only the first.
+ * Connected clients that run tools themselves: which tools each offers, and which client runs which call. A call is leased
+ * to one client; only that client's first answer counts.
  */
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
-
-export type ClientRequest = {
-  readonly tool: string;
-  readonly parameters: { [key: string]: Json };
-  /** JSON Schema of the parameters */
-  readonly schema: { [key: string]: Json };
-  readonly permissions: readonly string[];
-  readonly timeoutMs: number;
-};
-
-export type ClientAnswer =
-  | { readonly ok: true; readonly result: Json }
-  | {
-      readonly ok: false;
-      readonly kind: string;
-      readonly message: string;
-      readonly recoverable: boolean;
-      readonly retryAfterMs?: number;
-    };
-
-export type ClientProgress = {
-  readonly status: 'queued' | 'executing' | 'completed' | 'failed' | 'timeout';
-  readonly progress?: number;
-  readonly message?: string;
-};
-
-/** One connected client, as the dialect registers it. */
-export interface ToolClient {
-  readonly connection: ConnectionId;
-  readonly owner: PrincipalId;
-  readonly capabilities: readonly string[];
-  /** Puts the request on the wire. The answer comes back through `ClientToolBroker.answer`. */
-  request(execution: string, request: ClientRequest): void;
-}
+import type {
+  ClientAnswer,
+  ClientProgress,
+  ClientRequest,
+  ClientTools,
+  ToolClient,
+  ToolRun,
+} from '../ports/client-tools.ts';
+import { sleep } from './sleep.ts';
 
 type Lease = {
   readonly client: ToolClient;
@@ -46,26 +21,30 @@ type Lease = {
 };
 
 export type Dispatch = {
-  readonly execution: string;
+  readonly run: ToolRun;
   readonly owner: PrincipalId;
-  /** the socket whose message began the turn */
+  /** the connection whose message started the turn */
   readonly prefer: ConnectionId | undefined;
   readonly request: ClientRequest;
   readonly signal: AbortSignal;
-  /** `execution` is the one that the client was given: a call that is tried again has another */
+  /** `execution` is the id that the client was given: each attempt has its own */
   readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
-export class ClientToolBroker {
+/** A call is tried this often if the client asks for it. */
+const MOST_ATTEMPTS = 3;
+const MOST_RETRY_MS = 30_000;
+
+export class ClientToolBroker implements ClientTools {
   readonly #clients = new Map<ConnectionId, ToolClient>();
   readonly #leases = new Map<string, Lease>();
 
-  /** A client that registers again replaces what it said before. */
+  /** A client that registers again replaces its earlier registration. */
   register(client: ToolClient): void {
     this.#clients.set(client.connection, client);
   }
 
-  /** The client is gone: what was out at it fails. */
+  /** The client has disconnected: its running calls fail. */
   unregister(connection: ConnectionId): void {
     this.#clients.delete(connection);
     for (const lease of this.#leases.values()) {
@@ -83,29 +62,29 @@ export class ClientToolBroker {
   /** Runs one call at one client: the one that `prefer` names if it offers the tool, else the least busy. */
   async dispatch(job: Dispatch): Promise<Json> {
     const { request } = job;
+    let first: string | undefined;
     for (let attempt = 1; ; attempt++) {
-      const client = this.#choose(job.owner, request.tool, job.prefer);
-      if (!client) {
-        throw new Fault('tool_failed', `No browser extension client available for tool: ${request.tool}`);
-      }
-      const execution = attempt === 1 ? job.execution : `${job.execution}_${attempt}`;
+      const client = this.#choose(job);
+      if (!client) throw new Fault('tool_failed', request.unavailable);
+      first ??= client.executionId(job.run);
+      const execution = attempt === 1 ? first : `${first}_${attempt}`;
       const report = (progress: ClientProgress) => job.report(progress, execution);
-      const answer = await this.#lease(job, client, execution, report);
+      const answer = await this.#lease({ ...job, report }, client, execution);
       if (answer.ok) {
         report({ status: 'completed', progress: 100 });
         return answer.result;
       }
-      const again = answer.recoverable && answer.retryAfterMs !== undefined && attempt < 3;
-      if (!again) {
-        report({ status: 'failed', message: answer.message });
-        throw new Fault('tool_failed', `Tool execution failed [${answer.kind}]: ${answer.message}`);
+      const { recoverable, retryAfterMs, kind, message } = answer;
+      if (!recoverable || retryAfterMs === undefined || attempt >= MOST_ATTEMPTS) {
+        report({ status: 'failed', message });
+        throw new Fault('tool_failed', `Tool execution failed [${kind}]: ${message}`);
       }
-      report({ status: 'queued', message: answer.message });
-      await pause(Math.min(answer.retryAfterMs ?? 0, 30_000), job.signal);
+      report({ status: 'queued', message });
+      await sleep(Math.min(retryAfterMs, MOST_RETRY_MS), job.signal);
     }
   }
 
-  /** False where the execution is unknown, finished, or leased to another client: nothing changed. */
+  /** False if the execution is unknown, finished or leased to another client. */
   answer(connection: ConnectionId, execution: string, answer: ClientAnswer): boolean {
     const lease = this.#leases.get(execution);
     if (lease?.client.connection !== connection) return false;
@@ -122,12 +101,12 @@ export class ClientToolBroker {
 
   #candidates(owner: PrincipalId, tool: string): ToolClient[] {
     const own = [...this.#clients.values()].filter((client) => client.owner === owner);
-    const named = own.filter((c) => c.capabilities.includes(tool) || c.capabilities.includes('all_tools'));
-    return named.length > 0 ? named : own.filter((c) => c.capabilities.includes('browser_api_access'));
+    const offering = own.filter((client) => client.offers(tool) === 'yes');
+    return offering.length > 0 ? offering : own.filter((client) => client.offers(tool) === 'fallback');
   }
 
-  #choose(owner: PrincipalId, tool: string, prefer: ConnectionId | undefined): ToolClient | undefined {
-    const candidates = this.#candidates(owner, tool);
+  #choose({ owner, request, prefer }: Dispatch): ToolClient | undefined {
+    const candidates = this.#candidates(owner, request.tool);
     const busy = ({ connection }: ToolClient) =>
       [...this.#leases.values()].filter((lease) => lease.client.connection === connection).length;
     return (
@@ -137,12 +116,10 @@ export class ClientToolBroker {
   }
 
   #lease(
-    job: Dispatch,
+    { request, signal, report }: Pick<Dispatch, 'request' | 'signal'> & Pick<Lease, 'report'>,
     client: ToolClient,
     execution: string,
-    report: (progress: ClientProgress) => void,
   ): Promise<ClientAnswer> {
-    const { request, signal } = job;
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
     const settle = (answer: ClientAnswer | Fault) =>
@@ -170,16 +147,4 @@ export class ClientToolBroker {
       this.#leases.delete(execution);
     });
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const abort = () => reject(new Fault('cancelled', 'aborted'));
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  });
 }

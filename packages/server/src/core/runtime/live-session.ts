@@ -54,7 +54,7 @@ export class LiveSession {
   /** the events since the session was last at rest: enough to bring any projection up to date */
   eventsSinceIdle: DurableEvent[] = [];
   /** how much had been said when the session was last at rest */
-  saidAtRest = 0;
+  messageCountAtIdle = 0;
   readonly channel: Channel<ObservedSession>;
   readonly observed: ObservedSession = {
     snapshot: () => snapshotOf(this),
@@ -92,7 +92,7 @@ export class LiveSession {
     if (restored) {
       session.#checkpoint = checkpointOf(restored);
       session.state = restored;
-      session.saidAtRest = restored.messageCount;
+      session.messageCountAtIdle = restored.messageCount;
     }
     for await (const event of session.events(session.state.seq)) session.#apply(event);
     session.#resumeTurn();
@@ -146,7 +146,7 @@ export class LiveSession {
       this.state = initialState(this.agent);
       this.open = null;
       this.eventsSinceIdle = [];
-      this.saidAtRest = 0;
+      this.messageCountAtIdle = 0;
       this.interrupted = null;
       this.#checkpoint = null;
       this.#context = EMPTY;
@@ -287,7 +287,7 @@ export class LiveSession {
     if (closesBlock(event, this.open)) this.open = null;
     if (atRest(this.state)) {
       this.eventsSinceIdle = [];
-      this.saidAtRest = this.state.messageCount;
+      this.messageCountAtIdle = this.state.messageCount;
     } else this.eventsSinceIdle.push(event);
   }
 

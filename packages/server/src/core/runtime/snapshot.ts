@@ -1,9 +1,9 @@
-/** A session as it is at this moment, for those who watch it. */
+/** The present state of a session, for its subscribers. */
 import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
 import { deferredCall, type SessionState, waitingCall } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
-import type { LiveSession } from './live-session.ts';
+import type { OpenBlock } from './open-block.ts';
 
 export type PendingApproval = {
   readonly approval: ApprovalId;
@@ -18,7 +18,7 @@ export type PendingApproval = {
 export type SessionSnapshot = {
   readonly ref: SessionRef;
   readonly seq: number;
-  /** null: no such session yet */
+  /** null if the session does not exist yet */
   readonly created: SessionState['created'];
   readonly agent: SessionState['agent'];
   readonly turn: TurnId | null;
@@ -26,27 +26,27 @@ export type SessionSnapshot = {
   readonly began: number | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
-  /** somebody chose the title */
+  /** a user chose the title */
   readonly renamed: boolean;
-  /** how the first input begins; empty if there is none yet */
+  /** the beginning of the first input; empty if there is none yet */
   readonly firstInput: string;
-  /** where the session has its own */
+  /** null for the server's */
   readonly model: string | null;
   readonly approvalMode: SessionState['approvalMode'];
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  readonly said: number;
-  /** how many of them were said before the events of `recent` */
-  readonly saidAtRest: number;
+  readonly messageCount: number;
+  /** the count before the events of `eventsSinceIdle` */
+  readonly messageCountAtIdle: number;
   readonly queued: number;
-  /** what "always" has allowed */
+  /** standing grants */
   readonly grants: readonly string[];
   readonly approval: PendingApproval | null;
   /** when that approval was requested */
   readonly approvalRequestedAt: number | null;
-  /** the call that a client which comes and goes carries out */
+  /** the call that a client carries out, however late */
   readonly deferred: { readonly call: CallId; readonly tool: string; readonly input: JsonObject } | null;
-  /** the block that is being streamed, as far as it has come */
+  /** the block that is being streamed, so far */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
     readonly turn: TurnId;
@@ -55,16 +55,23 @@ export type SessionSnapshot = {
   } | null;
 };
 
-/** A session that can be looked at without waiting, so that no event falls between the look and the next step. */
+/** Synchronous view of a session: read it and subscribe without missing an event. */
 export type ObservedSession = {
   snapshot(): SessionSnapshot;
-  /** the events since the session was last at rest, the present one included */
+  /** the events since the session was last idle, the present one included */
   eventsSinceIdle(): readonly DurableEvent[];
 };
 
 export type Sink = EventSink<ObservedSession>;
 
-export function snapshotOf({ state, ref, open, eventsSinceIdle, saidAtRest }: LiveSession): SessionSnapshot {
+type SnapshotSource = {
+  readonly ref: SessionRef;
+  readonly state: SessionState;
+  readonly open: OpenBlock | null;
+  readonly messageCountAtIdle: number;
+};
+
+export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSource): SessionSnapshot {
   return {
     ref,
     seq: state.seq,
@@ -80,12 +87,12 @@ export function snapshotOf({ state, ref, open, eventsSinceIdle, saidAtRest }: Li
     approvalMode: state.approvalMode,
     archived: state.archived,
     labels: state.labels,
-    said: state.messageCount,
-    saidAtRest,
+    messageCount: state.messageCount,
+    messageCountAtIdle,
     queued: state.queue.length,
     grants: state.grants,
     approval: pendingApproval(state),
-    approvalRequestedAt: requestedAt(state, eventsSinceIdle),
+    approvalRequestedAt: waitingCall(state)?.requestedAt ?? null,
     deferred: deferredOf(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
@@ -101,13 +108,4 @@ function pendingApproval(state: SessionState): PendingApproval | null {
   if (!waiting || !state.turn) return null;
   const { approval, call, tool, input, ask, hash } = waiting;
   return { approval, turn: state.turn.id, call, tool, input, ask, hash };
-}
-
-function requestedAt(state: SessionState, eventsSinceIdle: readonly DurableEvent[]): number | null {
-  const waiting = waitingCall(state);
-  if (!waiting) return null;
-  const requested = eventsSinceIdle.findLast(
-    (event) => event.type === 'approval.requested' && event.approval === waiting.approval,
-  );
-  return requested?.at ?? null;
 }

@@ -4,7 +4,6 @@ import type { OpenCall } from '../domain/session-state.ts';
 import type { Tool, ToolContext, ToolResult } from '../ports/tool.ts';
 import { type ActiveTurn, record } from './active-turn.ts';
 import { cappedData, cappedParts } from './output.ts';
-import { stampedId } from './stamped-id.ts';
 
 export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
@@ -103,7 +102,7 @@ function toolContext(
   { permission }: Runnable,
 ): ToolContext {
   const { owner, id } = session.ref;
-  const execution = stampedId('exec', deps.now(), deps.newId());
+  const run = { at: deps.now(), id: deps.newId() };
   return {
     session: id,
     owner,
@@ -114,13 +113,13 @@ function toolContext(
     eventsSinceIdle: session.eventsSinceIdle,
     atClient: (request) =>
       deps.clients.dispatch({
-        execution,
+        run,
         owner,
         prefer: turn.via,
         request,
         signal,
-        report: (progress, at) =>
-          session.publish({ type: 'call.progress', call, execution: at, ...progress }),
+        report: (progress, execution) =>
+          session.publish({ type: 'call.progress', call, execution, ...progress }),
       }),
   };
 }

@@ -90,7 +90,7 @@ type State = {
 };
 
 function start(now: SessionSnapshot): State {
-  return { messages: startMessages(now.saidAtRest), failed: false };
+  return { messages: startMessages(now.messageCountAtIdle), failed: false };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {

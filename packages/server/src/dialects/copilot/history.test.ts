@@ -63,7 +63,7 @@ describe('the latest messages are the end of all messages, however much is read'
 
   test('there are as many as the session has said', () => {
     expect(events.length).toBeGreaterThan(500);
-    expect(all.length).toBe(now.said);
+    expect(all.length).toBe(now.messageCount);
     expect(all.length).toBe(TURNS * 3 + 29);
   });
 

@@ -15,7 +15,7 @@ export type Wanted = {
 /** The latest `limit` messages, oldest first. Reads backwards, so a long history costs no more than a short one. */
 export async function latestMessages(
   engine: Engine,
-  { ref, seq, said }: SessionSnapshot,
+  { ref, seq, messageCount }: SessionSnapshot,
   { limit, since = 0 }: Wanted,
 ): Promise<CopilotMessage[]> {
   let events: DurableEvent[] = [];
@@ -30,7 +30,7 @@ export async function latestMessages(
     messages = messagesOf(events.slice(whole));
     if ((events[whole]?.at ?? 0) < since) break;
   }
-  const first = said - messages.length;
+  const first = messageCount - messages.length;
   return messages
     .map((message) => ({ ...message, sequenceNumber: first + message.sequenceNumber }))
     .filter((message) => Date.parse(message.timestamp) >= since)

@@ -110,7 +110,7 @@ export function sessionRoutes(app: Hono, ctx: DialectContext): void {
     if (!ref) return c.json({ sessionId, messages: [], total: 0, sessionExists: false });
     const now = await engine.snapshot(ref);
     const messages = await latestMessages(engine, now, wanted);
-    return c.json({ sessionId, messages, total: now.said, sessionExists: true });
+    return c.json({ sessionId, messages, total: now.messageCount, sessionExists: true });
   });
 
   api.get('/:sessionId/task/active', async (c) => {

@@ -1,5 +1,6 @@
 /** In: the frames of one socket to commands. */
 import { Fault, type Principal, SessionId } from '@parlance/protocol';
+import type { ToolClient } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../shared/chat-input.ts';
 import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
@@ -81,7 +82,8 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
     engine.clients.register({
       connection: socket.id,
       owner: claimed.id,
-      capabilities,
+      offers: offered(capabilities),
+      executionId: ({ at, id }) => stampedId('exec', at, id),
       request: (execution, request) => reply(requestContent(execution, request, ctx.toolOrigins)),
     });
     reply(confirmation(clientId, claimed));
@@ -197,3 +199,11 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
 }
 
 const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';
+
+/** Named tools and `all_tools` are offered; `browser_api_access` stands in for tools that nobody names. */
+const offered =
+  (capabilities: readonly string[]): ToolClient['offers'] =>
+  (tool) => {
+    if (capabilities.includes(tool) || capabilities.includes('all_tools')) return 'yes';
+    return capabilities.includes('browser_api_access') ? 'fallback' : 'no';
+  };

@@ -1,5 +1,4 @@
 /** Ids on the wire, made from the id of the event: the same event always gives the same ids. */
-export { stampedId } from '../../core/api/index.ts';
 
 /**
  * The nth id derived from a UUID, itself a UUID: `n` (below 2^48) is XORed into the last group, so that different
@@ -14,3 +13,9 @@ export function nthId(id: string, n: number): string {
 
 const xored = (digits: string, value: number): string =>
   ((Number.parseInt(digits, 16) ^ value) >>> 0).toString(16).padStart(digits.length, '0');
+
+/** `<prefix>_<ms>_<9 base36>`, the form that clients of the extension contract use. */
+export function stampedId(prefix: string, at: number, id: string): string {
+  const digits = BigInt(`0x${id.replaceAll('-', '').slice(-16)}`).toString(36);
+  return `${prefix}_${at}_${digits.padStart(9, '0').slice(-9)}`;
+}

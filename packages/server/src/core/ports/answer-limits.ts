@@ -1,0 +1,24 @@
+/** How long one answer of a model may be. Beyond a limit the answer fails, and its stream is closed. */
+import type { FaultData } from '@parlance/protocol';
+
+export type AnswerLimits = {
+  /** characters of text and reasoning */
+  readonly answerCharacters: number;
+  /** characters of the arguments of all calls, and of what a vendor wants back unseen */
+  readonly argumentCharacters: number;
+  readonly answerCalls: number;
+};
+
+export type AnswerLimit = keyof AnswerLimits;
+
+const UNITS: Record<AnswerLimit, string> = {
+  answerCharacters: 'characters of text and reasoning',
+  argumentCharacters: 'characters of arguments',
+  answerCalls: 'calls',
+};
+
+/** The sentence names the limit by its setting. */
+export const answerTooLong = (limit: AnswerLimit, most: number): FaultData => ({
+  code: 'answer_too_long',
+  message: `The model's answer was stopped: it has more than ${most.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,
+});
