@@ -39,7 +39,7 @@ describe.skipIf(NO_BROWSER)('every page', () => {
     };
     page.on('requestfinished', weigh);
     await page.goto(`${place.server.http}/#/`);
-    await seen(page.getByRole('heading', { name: 'What shall we do?' }));
+    await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
     // What finishes later is not of the first view, and its size could not be told once the page is closed.
     page.off('requestfinished', weigh);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);

@@ -33,7 +33,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card);
     expect(await card.locator('.approval-command code').textContent()).toBe("touch 'a file.txt'");
     expect(await card.locator('p').first().textContent()).toContain('Runs touch');
-    expect(await card.textContent()).toContain('Always would allow commands of the kind touch');
+    expect(await card.textContent()).toContain('“Always” would allow commands like touch');
     await titled(page, '(1) Approvals · Parlance');
     expect(existsSync(fileOf('a file.txt'))).toBe(false);
 
@@ -49,7 +49,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.getByText('Allowed once by you.'));
     await titled(page, 'Approvals · Parlance');
     await gone(card);
-    await seen(page.getByText('Nothing waits for you'));
+    await seen(page.getByText('No approvals waiting'));
     await watching.next('agent_message');
     expect(existsSync(fileOf('a file.txt'))).toBe(true);
   });
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.locator('.approval-explained').filter({ hasText: 'touch' }));
 
     await page.keyboard.press('n');
-    await seen(card.getByLabel('Why not? The agent is told.'));
+    await seen(card.getByLabel('Reason (sent to the agent)'));
     // While somebody types, the letters are letters.
     await page.keyboard.type('nay, ye');
     await page.keyboard.press('Enter');
@@ -133,13 +133,13 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.getByText('Allowed once by you.'));
   });
 
-  test('a patch that replaces an existing file is marked as such', async () => {
+  test('a patch that overwrites an existing file is marked as such', async () => {
     await Bun.write(fileOf('taken.txt'), 'old\n');
     await say(place.server, 'replaces', 'create file taken.txt with new');
     await goTo('/approvals');
     const card = cardOf(page, 'taken.txt');
     await seen(
-      card.getByRole('region', { name: 'Replaced taken.txt' }).getByText('replaces an existing file'),
+      card.getByRole('region', { name: 'Replaced taken.txt' }).getByText('overwrites an existing file'),
     );
     await card.getByRole('button', { name: 'Allow once' }).click();
     await seen(card.getByText('Allowed once by you.'));

@@ -57,7 +57,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await gone(stopButton());
     expect(await page.locator('.markdown strong').textContent()).toBe('is');
     await seen(page.locator('pre.code [class*="keyword"]').getByText('const'));
-    await seen(page.getByRole('button', { name: 'Copy the code' }));
+    await seen(page.getByRole('button', { name: 'Copy code' }));
   });
 
   test('reasoning is folded, and unfolds', async () => {
@@ -91,7 +91,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await turn('What is two and two?', 'Five.');
     await page.locator('.said').hover();
     await page.getByRole('button', { name: 'Edit and send again' }).click();
-    await page.getByRole('textbox', { name: 'The message, to be sent again' }).fill('What is 2 + 2?');
+    await page.getByRole('textbox', { name: 'Edited message' }).fill('What is 2 + 2?');
     await page.getByRole('button', { name: 'Send again' }).click();
     model.say('Four.');
     model.end();
@@ -103,7 +103,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
 
   test('an answer can be asked for again', async () => {
     await begin();
-    await turn('Say something', 'Something dull.');
+    await turn('Send a message', 'Something dull.');
     await page.getByRole('button', { name: 'Answer again' }).click();
     model.say('Something bright.');
     model.end();

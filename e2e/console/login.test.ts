@@ -47,13 +47,13 @@ describe.skipIf(NO_BROWSER)('login', () => {
   test('when the token counts no longer, the login is shown and says why', async () => {
     const page = await place.open('/approvals');
     await logIn(page, 'uma', 'uma-password');
-    await seen(page.getByRole('heading', { name: 'Approvals' }));
+    await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
     const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
     const headers = { authorization: `Bearer ${token}` };
     await fetch(`${place.server.http}/v1/auth/logout`, { method: 'POST', headers });
-    await seen(page.getByText('Your login has ended. Please log in again.'));
+    await seen(page.getByText('Your session has expired. Log in again.'));
     await logIn(page, 'uma', 'uma-password');
-    await seen(page.getByRole('heading', { name: 'Approvals' }));
+    await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
     expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
     await page.context().close();
   });

@@ -45,6 +45,7 @@ export async function longSession(id: string, turns: number): Promise<string> {
     format: 'parlance.session',
     version: 2,
     session: { owner: 'local', id },
+    eventVersion: 1,
     events: lines.length,
   };
   const file = join(folder, 'session.jsonl');

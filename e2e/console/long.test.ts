@@ -39,7 +39,7 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
     await scrolled(page, '.transcript', 'Home');
     await seen(page.locator('.said').getByText('question 1', { exact: true }));
     expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
-    await page.getByRole('button', { name: 'Go to the end' }).click();
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
     await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
     expect(place.problems()).toEqual([]);
     await page.context().close();

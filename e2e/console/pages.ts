@@ -12,7 +12,11 @@ export type Shown = {
 };
 
 export const PAGES: readonly Shown[] = [
-  { name: 'new', path: '/', ready: (page) => seen(page.getByRole('heading', { name: 'What shall we do?' })) },
+  {
+    name: 'new',
+    path: '/',
+    ready: (page) => seen(page.getByRole('heading', { name: 'What can I do for you?' })),
+  },
   {
     name: 'chat',
     path: '/sessions/notes',

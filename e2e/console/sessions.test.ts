@@ -16,7 +16,7 @@ const rowOf = (page: Page, title: string): Locator =>
 
 async function choose(page: Page, title: string, item: string): Promise<void> {
   await rowOf(page, title).hover();
-  await page.getByRole('button', { name: `More about ${title}` }).click();
+  await page.getByRole('button', { name: `Actions for ${title}` }).click();
   await page.getByRole('menuitem', { name: item }).click();
 }
 
@@ -42,14 +42,14 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await say(place.server, 'waits', 'run touch waiting.txt');
     await say(place.server, 'other', 'hello there');
     await goTo('/');
-    await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for someone', { exact: true }));
+    await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for input', { exact: true }));
     await seen(rowOf(page, 'hello there'));
     await page.getByRole('searchbox').fill('WAITING');
     await gone(rowOf(page, 'hello there'));
     await gone(rowOf(page, 'hello from elsewhere'));
     expect(await page.locator('.session-row').count()).toBe(1);
     await page.getByRole('searchbox').fill('no such words');
-    await seen(page.getByText('No session has “no such words” in its title.'));
+    await seen(page.getByText('No sessions match “no such words”.'));
     await page.getByRole('searchbox').fill('');
     await seen(rowOf(page, 'hello there'));
   });
@@ -97,7 +97,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await say(place.server, 'deleted', 'to be deleted');
     await goTo('/sessions/deleted');
     await choose(page, 'to be deleted', 'Delete');
-    await seen(page.getByRole('heading', { name: 'Delete the session?' }));
+    await seen(page.getByRole('heading', { name: 'Delete session?' }));
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await gone(rowOf(page, 'to be deleted'));
     await page.waitForURL(/#\/$/);

@@ -47,11 +47,11 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await page.getByLabel('Dialect').selectOption('broadcast');
     await gone(frame(page, 'from agentloop: user_input'));
     await seen(frame(page, 'to broadcast: agent_message'));
-    await page.getByRole('button', { name: 'Show everything' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('Event type').selectOption('input.accepted');
     await gone(event(page, 'session.created'));
     await seen(event(page, 'input.accepted').first());
-    await page.getByRole('button', { name: 'Show everything' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
 
     // The exact frame, unfolded.
     const sent = frame(page, 'from agentloop: user_input');
@@ -84,7 +84,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
       await pane.getByRole('button', { name: 'Connect', exact: true }).click();
       await seen(pane.getByText(/^connected as/));
     }
-    await left.getByLabel('Example').selectOption({ label: 'user_input: Say something' });
+    await left.getByLabel('Example').selectOption({ label: 'user_input: Send a message' });
     await left.getByRole('button', { name: 'Send' }).click();
     await seen(left.getByRole('article', { name: /sent: user_input$/ }));
     await seen(left.getByRole('article', { name: /received: agent_finished$/ }));
@@ -103,7 +103,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await seen(pane.getByText(/^connected as/));
     await pane.getByRole('textbox', { name: 'Frame to send' }).fill('{"type": ');
     await seen(pane.getByText(/^Not JSON/));
-    await pane.getByRole('button', { name: 'Send as it is' }).click();
+    await pane.getByRole('button', { name: 'Send as is' }).click();
     await seen(pane.getByRole('article', { name: /received: error$/ }));
   });
 });

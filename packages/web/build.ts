@@ -1,7 +1,7 @@
 /**
- * Builds the console into `dist`: hashed names, so that a browser may keep them for ever; each compressed once, here,
- * so that the server never does; and `manifest.json`, which lists what may be served. What was there before is
- * replaced in one step, so that a running server always has a whole console.
+ * Builds the console into `dist`: content-hashed names that browsers cache forever, precompressed files, and a
+ * `manifest.json` that lists what may be served. Replaces the previous build atomically, so that a running server always
+ * has a complete console.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -33,7 +33,7 @@ async function write(path: string, text: string): Promise<void> {
   files[path] = { type, etag, bytes: bytes.length, gzip: packed.length };
 }
 
-/** A file of its own under a name that changes with what is in it; returns the address. */
+/** Writes a file under a content-hashed name; returns its URL. */
 async function asset(name: string, text: string): Promise<string> {
   const [stem = '', ...endings] = name.split('.');
   const path = `assets/${stem}-${Bun.hash(text).toString(36)}.${endings.join('.')}`;
@@ -73,7 +73,7 @@ async function build(): Promise<void> {
   await Bun.write(join(NEXT, 'manifest.json'), JSON.stringify({ files }, null, 2));
 }
 
-/** Another build may be doing the same at this moment: the last one counts. */
+/** Another build may run at the same time: the last one wins. */
 function put(): void {
   for (let attempts = 0; ; attempts++) {
     rmSync(LAST, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What the page shows: the login, why it cannot show anything, or the layout with the page of the address. */
+/** Root component: the login, a connection error, or the layout with the current page. */
 import { lazy, Suspense, useEffect } from 'react';
 import { Boundary } from './components/boundary.tsx';
 import { Button } from './components/button.tsx';
@@ -14,7 +14,7 @@ import { followApprovals } from './state/approvals.ts';
 import { lookAround, useAccess } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
 
-// The chat is the first view; the other pages are loaded when somebody goes there.
+// The chat is the first view; other pages are loaded on demand.
 const ApprovalsPage = lazy(() =>
   import('./pages/approvals/page.tsx').then((m) => ({ default: m.ApprovalsPage })),
 );
@@ -37,7 +37,7 @@ export function App() {
     case 'unreachable':
       return (
         <main className="alone">
-          <Empty title="The server does not answer" action={<Button onClick={lookAround}>Try again</Button>}>
+          <Empty title="Cannot reach the server" action={<Button onClick={lookAround}>Try again</Button>}>
             {access.fault.message} Is <code>npm start</code> still running?
           </Empty>
         </main>
@@ -104,7 +104,7 @@ function Page({ route }: { route: Route }) {
     case 'unknown':
       return (
         <main className="page">
-          <Empty title="There is nothing here" action={<a href={hrefOf({ page: 'new' })}>Begin a session</a>}>
+          <Empty title="Page not found" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
             No page has the address <code>{route.path}</code>.
           </Empty>
         </main>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { hrefOf, parsePlace, type Route } from './router.ts';
 
-test('every place has an address that leads back to it', () => {
+test('every place round-trips through its address', () => {
   const routes: Route[] = [
     { page: 'new' },
     { page: 'session', id: 'a' },
@@ -17,19 +17,19 @@ test('every place has an address that leads back to it', () => {
   for (const route of routes) expect(parsePlace(hrefOf(route)).route).toEqual(route);
 });
 
-test('an empty address is a session that is yet to begin', () => {
+test('an empty address is a new session', () => {
   for (const hash of ['', '#', '#/', '#/sessions', '#/sessions/'])
     expect(parsePlace(hash).route).toEqual({ page: 'new' });
 });
 
-test('what comes after the question mark is not part of the place', () => {
+test('the query is separate from the place', () => {
   expect(parsePlace(hrefOf({ page: 'playground' }, { left: 'agentloop', session: 'a b' }))).toEqual({
     route: { page: 'playground' },
     query: { left: 'agentloop', session: 'a b' },
   });
 });
 
-test('an address that leads nowhere says so', () => {
+test('an unknown address is reported as unknown', () => {
   for (const hash of ['#/nowhere', '#/approvals/7', '#/sessions/%E0%A4%A'])
     expect(parsePlace(hash).route.page).toBe('unknown');
 });

@@ -1,12 +1,12 @@
-/** Where the page is: the part of the address after `#`. Every place can be linked to. */
+/** Hash router: the current place is the part of the address after `#`. */
 import { useSyncExternalStore } from 'react';
 
 export type Route =
-  /** a session that is yet to begin */
+  /** a session that does not exist yet */
   | { readonly page: 'new' }
   | { readonly page: 'session'; readonly id: string }
   | { readonly page: 'approvals' }
-  /** null: of no session yet, to choose one */
+  /** null: no session selected yet */
   | { readonly page: 'timeline'; readonly id: string | null }
   | { readonly page: 'playground' }
   | { readonly page: 'admin' }
@@ -34,7 +34,7 @@ function routeOf(path: string): Route {
   return page === undefined || id !== '' ? { page: 'unknown', path } : { page };
 }
 
-/** Null where it is not what `encodeURIComponent` makes. */
+/** Null if it is not valid percent-encoding. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);

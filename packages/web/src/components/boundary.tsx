@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 
-/** What goes wrong in a page stays in it: the rest of the console goes on. */
+/** Error boundary of a page: the rest of the console keeps working. */
 export class Boundary extends Component<{ children: ReactNode }, { thrown: unknown }> {
   override state = { thrown: null as unknown };
 
@@ -15,10 +15,7 @@ export class Boundary extends Component<{ children: ReactNode }, { thrown: unkno
     if (thrown === null) return this.props.children;
     return (
       <main className="page">
-        <Empty
-          title="This page could not be shown"
-          action={<Button onClick={() => location.reload()}>Load it again</Button>}
-        >
+        <Empty title="This page crashed" action={<Button onClick={() => location.reload()}>Reload</Button>}>
           {thrown instanceof Error ? thrown.message : String(thrown)}
         </Empty>
       </main>

@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
-  /** `primary` for the one thing that a page is for; `danger` for what cannot be undone */
+  /** `primary`: the main action of a page; `danger`: cannot be undone */
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly icon?: IconName;
 };
@@ -18,7 +18,7 @@ export function Button({ look = 'plain', icon, className = '', children, ...rest
 
 type IconButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   readonly icon: IconName;
-  /** what it does, for everyone: it is read aloud and shown on hover */
+  /** accessible name and tooltip */
   readonly label: string;
 };
 

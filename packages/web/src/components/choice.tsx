@@ -1,4 +1,4 @@
-/** A small control under its label. The label is beside it, not around it, so that its name is the label alone. */
+/** A control with its label. The label is a sibling, so that the accessible name is the label alone. */
 import { type ReactNode, useId } from 'react';
 
 type ChoiceProps = {

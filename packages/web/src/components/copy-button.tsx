@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { toast } from './toast.tsx';
 
-/** Copies when it is pressed; `text` may be a function where it is long to make. */
+/** Copies on click; `text` can be a function if it is expensive to build. */
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -16,7 +16,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
       await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
       setCopied(true);
     } catch {
-      toast('The browser does not allow copying here: it needs https or localhost.');
+      toast('Copying needs https or localhost in this browser.');
     }
   }
   return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={copy} />;

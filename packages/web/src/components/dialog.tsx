@@ -1,14 +1,14 @@
-/** A question that must be answered first. The browser keeps the focus in it and closes it with Escape. */
+/** Modal dialog. The browser traps the focus and closes it with Escape. */
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 
 type DialogProps = {
   readonly title: string;
   readonly children: ReactNode;
-  /** the word on the button that does it */
+  /** label of the confirm button */
   readonly confirm: string;
   readonly danger?: boolean;
-  /** the form's fields, by name */
+  /** form fields by name */
   readonly onConfirm: (fields: FormData) => void;
   readonly onClose: () => void;
 };

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 type EmptyProps = { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode };
 
-/** Where there is nothing to show: why, and what to do about it. */
+/** Empty state: the reason and the next action. */
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div className="empty">

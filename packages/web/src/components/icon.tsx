@@ -1,4 +1,4 @@
-/** Line drawings of 24 by 24, in the colour of the text around them. They say nothing by themselves: label them. */
+/** 24×24 line icons in the current text colour. Decorative: label the control. */
 
 const PATHS = {
   plus: 'M12 5v14M5 12h14',

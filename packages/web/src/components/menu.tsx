@@ -1,4 +1,4 @@
-/** A button that opens a list of things to do. Arrow keys move in it, Escape closes it. */
+/** Menu button. Arrow keys move, Escape closes. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';

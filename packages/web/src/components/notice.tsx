@@ -4,11 +4,11 @@ import { Icon } from './icon.tsx';
 type NoticeProps = {
   readonly look?: 'plain' | 'warning' | 'danger';
   readonly children: ReactNode;
-  /** what can be done about it */
+  /** an action for the notice */
   readonly action?: ReactNode;
 };
 
-/** One thing that the reader must know here. Read aloud when it appears. */
+/** A message in the page, announced by screen readers. */
 export function Notice({ look = 'plain', children, action }: NoticeProps) {
   return (
     <div className={`notice notice-${look}`} role={look === 'danger' ? 'alert' : 'status'}>

@@ -3,14 +3,14 @@ import { useApprovals } from '../state/approvals.ts';
 
 type PageProps = {
   readonly title: string;
-  /** beside the title, at the end of the bar */
+  /** at the end of the title bar */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** fills the height and scrolls inside, as a chat does */
+  /** fills the height and scrolls inside, like a chat */
   readonly filled?: boolean;
 };
 
-/** A page of the console: its bar with the title, and what is under it. Names the tab, too. */
+/** A page with its title bar. Sets the tab title, too. */
 export function Page({ title, actions, children, filled = false }: PageProps) {
   const waiting = useApprovals().approvals.length;
   useEffect(() => {

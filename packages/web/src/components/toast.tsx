@@ -1,4 +1,4 @@
-/** Short messages that come and go, read aloud politely. */
+/** Temporary messages in a polite live region. */
 import { ParlanceError } from '@parlance/sdk';
 import { store, useStore } from '../state/store.ts';
 import { IconButton } from './button.tsx';
@@ -17,7 +17,7 @@ export function toast(text: string): void {
   setTimeout(() => drop(id), SHOWN_MS);
 }
 
-/** Does what a button is for; where the server says no, its reason is shown. Anything else is a bug and thrown. */
+/** Runs an action and shows a `ParlanceError` as a toast. Rethrows anything else. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -5,7 +5,7 @@ const bounded = (most = 3, largest = 100) =>
   new Bounded<string>({ most, largest, sizeOf: ({ length }) => length });
 
 describe('a bounded buffer', () => {
-  test('keeps the latest, and counts what had to go', () => {
+  test('keeps the latest items and counts dropped ones', () => {
     const buffer = bounded();
     buffer.add(['a', 'b']);
     buffer.add(['c', 'd', 'e']);
@@ -13,7 +13,7 @@ describe('a bounded buffer', () => {
     expect(buffer.dropped).toBe(2);
   });
 
-  test('is bounded in size, too; the latest is kept even where it is too large by itself', () => {
+  test('limits the total size; keeps the latest item even if it is too large', () => {
     const buffer = bounded(10, 5);
     buffer.add(['aaa', 'bbb']);
     expect(buffer.items).toEqual(['bbb']);
@@ -25,7 +25,7 @@ describe('a bounded buffer', () => {
     expect(buffer.items).toHaveLength(5);
   });
 
-  test('while held shows what it showed, keeps what comes up to the bound, and counts it', () => {
+  test('while held, keeps the shown items and buffers new ones up to the limit', () => {
     const buffer = bounded();
     buffer.add(['a']);
     const shown = buffer.items;
@@ -42,7 +42,7 @@ describe('a bounded buffer', () => {
     expect(buffer.items).toEqual(['d', 'e', 'f']);
   });
 
-  test('cleared, begins anew and stays held', () => {
+  test('clear resets the counts and keeps the hold', () => {
     const buffer = bounded();
     buffer.add(['a', 'b', 'c', 'd']);
     buffer.hold();
@@ -53,7 +53,7 @@ describe('a bounded buffer', () => {
     expect([buffer.items.length, buffer.waiting]).toEqual([0, 1]);
   });
 
-  test('the items are the same array until they change, so that a page need not draw', () => {
+  test('returns the same array until the items change', () => {
     const buffer = bounded();
     buffer.add(['a']);
     const before = buffer.items;

@@ -1,6 +1,6 @@
 /**
- * The latest of what passes, up to a number and a size: the oldest go first, and are counted. While it is held, what
- * comes waits apart, under the same bounds, so that what is looked at does not move.
+ * Ring buffer limited by count and size; counts the items it drops. While it is held, new items are buffered separately
+ * under the same limits, so that the shown items do not move.
  */
 export type Bounds<Item> = {
   readonly most: number;
@@ -15,7 +15,7 @@ class Queue<Item> {
 
   constructor(private readonly bounds: Bounds<Item>) {}
 
-  /** Returns how many had to go. One that is too large by itself is kept: it is the latest. */
+  /** Returns the number of dropped items. The latest item is kept even if it is too large. */
   add(added: readonly Item[]): number {
     const { most, largest, sizeOf } = this.bounds;
     this.items = [...this.items, ...added];
@@ -49,17 +49,17 @@ export class Bounded<Item> {
     this.#waiting = new Queue(bounds);
   }
 
-  /** the same array until something is shown or cleared */
+  /** the same array until items are shown or cleared */
   get items(): readonly Item[] {
     return this.#shown.items;
   }
 
-  /** how many came while it was held and are still kept */
+  /** items buffered while held */
   get waiting(): number {
     return this.#waiting.items.length;
   }
 
-  /** how many were let go since the beginning, or since it was cleared */
+  /** items dropped since the start or the last clear */
   get dropped(): number {
     return this.#dropped;
   }

@@ -1,4 +1,4 @@
-/** One event or one frame: a line that unfolds to the exact thing. */
+/** One event or frame: a line that expands to the exact JSON or text. */
 import type { DurableEvent } from '@parlance/protocol';
 import { memo } from 'react';
 import { eventSummary } from './event-summary.ts';
@@ -9,16 +9,16 @@ import { Unfolded } from './unfolded.tsx';
 export type CellProps = {
   readonly id: string;
   readonly open: boolean;
-  /** the one that Tab comes to */
+  /** receives the focus on Tab */
   readonly current: boolean;
-  /** JSON is shown with line breaks; what is copied is as it was */
+  /** show JSON with line breaks; copying still gives the exact text */
   readonly indented: boolean;
   readonly onToggle: (id: string) => void;
 };
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** To the millisecond, in the time of the reader. */
+/** Local time with milliseconds. */
 export function clockTime(at: number): string {
   const date = new Date(at);
   const ms = String(date.getMilliseconds()).padStart(3, '0');
@@ -58,7 +58,7 @@ export const EventCell = memo(function EventCell({
         <span className="entry-number">{event.seq}</span>
         <Time at={event.at} />
         <span className="entry-type">{event.type}</span>
-        <span className="entry-words">{eventSummary(event)}</span>
+        <span className="entry-text">{eventSummary(event)}</span>
       </button>
       {open && <Unfolded text={JSON.stringify(event)} indented={indented} copyLabel="Copy event" />}
     </article>
@@ -82,7 +82,7 @@ export const FrameCell = memo(function FrameCell({
   wscat,
   ours,
 }: CellProps & FrameProps) {
-  const { type, words } = summaryOfFrame(frame);
+  const { type, text } = summaryOfFrame(frame);
   const from = frame.direction === 'in';
   const way = ours ? (from ? 'sent' : 'received') : `${from ? 'from' : 'to'} ${frame.dialect}`;
   return (
@@ -98,14 +98,14 @@ export const FrameCell = memo(function FrameCell({
         tabIndex={current ? 0 : -1}
         onClick={() => onToggle(id)}
       >
-        <span className="entry-way" title={from ? 'a client sent it to the server' : 'the server sent it'}>
+        <span className="entry-way" title={from ? 'client to server' : 'server to client'}>
           <span aria-hidden="true">{from ? '→' : '←'}</span>
           <span className="unseen">{way}</span>
           <span aria-hidden="true">{ours ? way : frame.dialect}</span>
         </span>
         <Time at={frame.at} />
         <span className="entry-type">{type}</span>
-        <span className="entry-words">{words}</span>
+        <span className="entry-text">{text}</span>
       </button>
       {open && (
         <Unfolded
@@ -128,7 +128,7 @@ export function NoteCell({ note }: { readonly note: Note }) {
   );
 }
 
-/** What went wrong and what waits is seen when scrolling past. */
+/** Failures and pending items stand out while scrolling. */
 function toneOf(type: DurableEvent['type']): 'bad' | 'waiting' | 'turn' | 'plain' {
   if (type === 'turn.failed' || type === 'step.restarted') return 'bad';
   if (type === 'approval.requested' || type === 'call.deferred') return 'waiting';

@@ -6,12 +6,12 @@ import { duration, eventSummary, oneLine, SUMMARISED } from './event-summary.ts'
 const TRANSCRIPTS = new URL('../../../server/src/testing/transcripts', import.meta.url).pathname;
 const HEAD = { session: 's', id: 'f1', at: 1, seq: 1 };
 
-test('every type of event has a summary of its own, and nothing else has', () => {
+test('every durable event type has a summary', () => {
   const events = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
   expect<string[]>([...SUMMARISED].sort()).toEqual(events.sort());
 });
 
-test('every event of every recorded scenario is said in one line of bounded length', async () => {
+test('summaries of recorded scenarios are one line of bounded length', async () => {
   const types = new Set<string>();
   for await (const path of new Glob('**/*.jsonl').scan(TRANSCRIPTS))
     for (const line of (await Bun.file(`${TRANSCRIPTS}/${path}`).text()).trim().split('\n')) {
@@ -28,7 +28,7 @@ test('every event of every recorded scenario is said in one line of bounded leng
   expect(types.size).toBeGreaterThan(15);
 });
 
-test('a summary names what matters', () => {
+test('a summary names the important fields', () => {
   const said = (body: object) => eventSummary(parseDurableEvent({ ...HEAD, ...body }));
   expect(said({ type: 'text.ended', turn: 't', block: 'b', text: 'Hello\n  there' })).toBe('“Hello there”');
   expect(
@@ -42,23 +42,21 @@ test('a summary names what matters', () => {
       untrusted: true,
     }),
   ).toBe('failed after 1.5 s: “no such file” (untrusted content)');
-  expect(said({ type: 'session.configured', model: null, by: 'uma' })).toBe(
-    'model: as the server has it; by uma',
-  );
+  expect(said({ type: 'session.configured', model: null, by: 'uma' })).toBe('model: server default; by uma');
 });
 
-test('an event of a newer server is shown by its own fields', () => {
+test('an unknown event of a newer server shows its own fields', () => {
   const newer = { ...HEAD, type: 'mood.changed', mood: 'glad' } as unknown as DurableEvent;
   expect(eventSummary(newer)).toBe('{"mood":"glad"}');
   expect(eventSummary({ ...HEAD, type: 'constructor' } as unknown as DurableEvent)).toBe('{}');
 });
 
-test('a long text is cut and says so', () => {
+test('truncates long text with an ellipsis', () => {
   expect(oneLine('a'.repeat(1_000_000), 10)).toBe(`${'a'.repeat(10)}…`);
   expect(oneLine(' '.repeat(1_000), 10)).toBe('…');
   expect(oneLine('short', 10)).toBe('short');
 });
 
-test('durations are told in the unit that fits', () => {
+test('formats durations in a fitting unit', () => {
   expect([0.4, 999, 1_000, 61_000].map(duration)).toEqual(['0 ms', '999 ms', '1.0 s', '1 min 1 s']);
 });

@@ -1,11 +1,11 @@
-/** What an event says, in one line. The exact event is one click away: a summary leaves out, and never invents. */
+/** One-line summaries of events. They may omit fields but never add anything; the exact event is one click away. */
 import type { DurableEvent, DurableEventType, Part } from '@parlance/protocol';
 
 const LONGEST = 160;
 
-/** One line of at most so many characters. */
+/** One line, truncated. */
 export function oneLine(text: string, longest: number = LONGEST): string {
-  // What is cut off anyway is not worth walking over: results of tools have megabytes.
+  // Truncate first: tool results can have megabytes.
   const line = text
     .slice(0, longest * 4)
     .replace(/\s+/g, ' ')
@@ -40,25 +40,26 @@ const tokens = ({ inputTokens, outputTokens }: { inputTokens: number; outputToke
   `${inputTokens} tokens in, ${outputTokens} out`;
 
 const changed = (name: string, value: string | null | undefined): string[] =>
-  value === undefined ? [] : [`${name}: ${value ?? 'as the server has it'}`];
+  value === undefined ? [] : [`${name}: ${value ?? 'server default'}`];
 
 const STOPS = {
-  done: 'the model has said what it wanted',
-  calls: 'the model asks for calls',
-  length: 'cut off by the limit of length',
+  done: 'the model finished',
+  calls: 'the model requested tool calls',
+  length: 'output limit reached',
   refused: 'the model refused',
 } as const;
 
 const CANCELS = {
   cancelled: 'stopped',
-  superseded: 'a newer message took its place',
-  denied: 'a call was denied and with it the turn',
+  superseded: 'superseded by a newer message',
+  denied: 'a call was denied, which ended the turn',
 } as const;
 
 const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Type>) => string } = {
-  'session.created': ({ dialect, domain, agent }) => `begun in ${dialect}, with ${agent.name} of ${domain}`,
-  'session.cleared': ({ by }) => `the context was emptied by ${by}`,
-  'session.rewound': ({ from, by }) => `taken back to before event ${from} by ${by}`,
+  'session.created': ({ dialect, domain, agent }) =>
+    `created by ${dialect}, agent ${agent.name} of ${domain}`,
+  'session.cleared': ({ by }) => `context cleared by ${by}`,
+  'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, by }) =>
     `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name)].join(', ') || 'nothing'}; by ${by}`,
   'session.renamed': ({ title, by }) => `${quoted(title)}, by ${by}`,
@@ -70,9 +71,9 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
         .join(', ') || 'no labels',
     ),
   'input.accepted': ({ parts, dialect, call }) =>
-    `${call ? `asks for ${call.tool}` : partsText(parts)}, from ${dialect}`,
+    `${call ? `calls ${call.tool}` : partsText(parts)}, from ${dialect}`,
   'turn.started': ({ agent }) => `${agent.name} begins`,
-  'turn.resumed': () => 'taken up again after an interruption of the server',
+  'turn.resumed': () => 'resumed after a server restart',
   'turn.ended': ({ usage, durationMs, context }) =>
     `after ${duration(durationMs)}: ${tokens(usage)}; context ${context.tokens} of ${context.limit}`,
   'turn.failed': ({ fault, durationMs }) =>
@@ -86,21 +87,20 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
     `attempt ${attempt} in ${duration(delayMs)}, after ${fault.code}: ${oneLine(fault.message)}`,
   'step.ended': ({ usage, stop }) => `${STOPS[stop]}; ${tokens(usage)}`,
   'call.requested': ({ tool, input, malformed }) =>
-    `${tool} ${malformed === undefined ? oneLine(JSON.stringify(input)) : 'with input that is not JSON'}`,
+    `${tool} ${malformed === undefined ? oneLine(JSON.stringify(input)) : 'with malformed JSON input'}`,
   'approval.requested': ({ ask }) => `${ask.kind}: ${oneLine(ask.description || ask.command.join(' '))}`,
   'approval.explained': ({ text }) => quoted(text),
   'approval.answered': ({ answer, by, dialect, reason }) =>
     `${answer}, by ${by} in ${dialect}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
   'tool.started': ({ call }) => `call ${call} begins`,
-  'call.deferred': ({ call }) =>
-    `call ${call} is carried out by a client; the session rests until it answers`,
+  'call.deferred': ({ call }) => `call ${call} is deferred to a client; the session waits for its result`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
     `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,
-  'grant.revoked': ({ grant, by }) => `${grant} is no longer allowed unasked, by ${by}`,
+  'grant.revoked': ({ grant, by }) => `${grant} revoked by ${by}`,
   'context.compacted': ({ oldTokens, newTokens }) => `${oldTokens} tokens became ${newTokens}`,
 };
 
-/** An event that a newer server knows and this page does not is shown by its own fields. */
+/** Falls back to the event's own fields for types of a newer server. */
 export function eventSummary(event: DurableEvent): string {
   if (!Object.hasOwn(SUMMARIES, event.type)) {
     const { type: _type, seq: _seq, session: _session, id: _id, at: _at, ...rest } = event as DurableEvent;

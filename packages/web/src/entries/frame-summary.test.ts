@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { frameSummary } from './frame-summary.ts';
 
-test('a frame is named by its type and what it says, in every contract', () => {
+test('summarises frames of every contract by type and text', () => {
   const named = (value: unknown) => {
-    const { type, words } = frameSummary(JSON.stringify(value));
-    return `${type}: ${words}`;
+    const { type, text } = frameSummary(JSON.stringify(value));
+    return `${type}: ${text}`;
   };
   expect(named({ id: '1', type: 'chat_message', content: 'Hello' })).toBe('chat_message: Hello');
   expect(
@@ -24,5 +24,5 @@ test('a frame is named by its type and what it says, in every contract', () => {
   );
   expect(named({ type: 'PONG' })).toBe('PONG: ');
   expect(named([1])).toBe('untyped: [1]');
-  expect(frameSummary('{"half')).toEqual({ type: 'not JSON', words: '{"half' });
+  expect(frameSummary('{"half')).toEqual({ type: 'not JSON', text: '{"half' });
 });

@@ -1,14 +1,14 @@
-/** What a frame is, at a glance: its type, and what a person would want to read of it. */
+/** Summary of a frame: its type and its main text. */
 import { oneLine } from './event-summary.ts';
 import { memoize } from './memoize.ts';
 
-export type FrameSummary = { readonly type: string; readonly words: string };
+export type FrameSummary = { readonly type: string; readonly text: string };
 
-/** What is not JSON, or says no type, is still a frame that passed. */
+/** Frames that are not JSON or have no type are shown, too. */
 const UNTYPED = 'untyped';
 const NOT_JSON = 'not JSON';
 
-/** In the order in which contracts use them for what is said. */
+/** Fields that contain the main text, in order of preference. */
 const TELLING = [
   'content',
   'input',
@@ -38,43 +38,43 @@ export function frameSummary(text: string): FrameSummary {
   try {
     value = JSON.parse(text);
   } catch {
-    return { type: NOT_JSON, words: oneLine(text) };
+    return { type: NOT_JSON, text: oneLine(text) };
   }
-  if (!isObject(value)) return { type: UNTYPED, words: oneLine(text) };
+  if (!isObject(value)) return { type: UNTYPED, text: oneLine(text) };
   const named = value.type ?? value.event ?? requestOf(value);
   const inner = innerOf(value);
   const kind = typeof named === 'string' ? named : UNTYPED;
   const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
-  return { type: `${kind}${innerKind}`, words: wordsOf(inner) ?? wordsOf(value) ?? rest(inner ?? value) };
+  return { type: `${kind}${innerKind}`, text: textOf(inner) ?? textOf(value) ?? rest(inner ?? value) };
 }
 
-/** Where contracts put what a message is about. */
+/** Fields in which contracts nest their payload. */
 const innerOf = ({ payload, data, body }: Record<string, unknown>): Record<string, unknown> | undefined =>
   [payload, data, isObject(body) ? body.data : undefined, body].find(isObject);
 
-/** Requests and answers of a contract over HTTP, as the playground writes them. */
+/** Requests and responses over HTTP, as the playground writes them. */
 function requestOf({ method, path, status }: Record<string, unknown>): string | undefined {
   if (typeof method === 'string' && typeof path === 'string') return `${method} ${path.split('?')[0]}`;
   return typeof status === 'number' ? `answer ${status}` : undefined;
 }
 
-function wordsOf(value: Record<string, unknown> | undefined): string | undefined {
+function textOf(value: Record<string, unknown> | undefined): string | undefined {
   for (const key of TELLING) {
-    const words = worded(value?.[key]);
-    if (words !== undefined) return oneLine(words);
+    const text = plainText(value?.[key]);
+    if (text !== undefined) return oneLine(text);
   }
   return undefined;
 }
 
-/** Text as it is; of a list the text of its items, which may themselves have lists of content. */
-function worded(value: unknown): string | undefined {
+/** Text as it is; for a list, the joined text of its items. */
+function plainText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (!Array.isArray(value)) return undefined;
-  const words = value.flatMap((item) => {
+  const text = value.flatMap((item) => {
     if (typeof item === 'string') return [item];
-    return isObject(item) ? (worded(item.text) ?? worded(item.content) ?? []) : [];
+    return isObject(item) ? (plainText(item.text) ?? plainText(item.content) ?? []) : [];
   });
-  return words.length === 0 ? undefined : words.join(' ');
+  return text.length === 0 ? undefined : text.join(' ');
 }
 
 function rest({ type: _type, event: _event, id: _id, ...others }: Record<string, unknown>): string {

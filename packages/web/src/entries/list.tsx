@@ -1,4 +1,4 @@
-/** The rows, of which only those on the screen exist. It stays at the end while the reader is there. */
+/** Virtualised list of rows. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../components/button.tsx';
@@ -14,12 +14,12 @@ type ListProps = {
   readonly columns: 1 | 2;
   readonly indented: boolean;
   readonly wscat: (frame: NumberedFrame) => string | null;
-  /** the page itself is the client whose frames these are */
+  /** the page itself is the client of these frames */
   readonly ours?: boolean;
 };
 
 const LINE = 30;
-/** Nearer than that to the end is at the end. */
+/** Distance in pixels that counts as being at the end. */
 const NEAR = 40;
 
 export function EntryList({ rows, label, columns, indented, wscat, ours = false }: ListProps) {
@@ -28,7 +28,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
   const [current, setCurrent] = useState<string | null>(null);
   const [atEnd, setAtEnd] = useState(true);
   const wanted = useRef<string | null>(null);
-  /** unfolded just now: what is in it is to be seen */
+  /** just expanded: scroll it into view */
   const unfolding = useRef<string | null>(null);
 
   const list = useVirtualizer({
@@ -49,8 +49,8 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     });
   }, []);
 
-  // What is added while one reads the end is what one wants to see.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is added moves the list
+  // Follow new rows while at the end.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only new rows move the list
   useLayoutEffect(() => {
     if (atEnd && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: 'end' });
   }, [rows]);
@@ -62,7 +62,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
       articleOf(scroller.current, id)?.scrollIntoView({ block: 'nearest' });
   }, [unfolded]);
 
-  // An entry that a key leads to exists only when the list has come there.
+  // The target of a key is rendered only after the list has scrolled there.
   useEffect(() => {
     const id = wanted.current;
     const element = id === null ? null : scroller.current?.querySelector<HTMLElement>(selectorOf(id));
@@ -116,7 +116,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     if (key === 'w' && command === null) return;
     const exact = column === 'frame' ? (row.frame?.text ?? '') : JSON.stringify(row.event);
     if (await copyText(command ?? exact))
-      toast(command === null ? `The ${column} is copied.` : 'The command is copied.');
+      toast(command === null ? `Copied the ${column}.` : 'Copied the command.');
   }
 
   function onScroll(): void {
@@ -138,7 +138,7 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
         className="entries"
         aria-label={label}
         ref={scroller}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         onScroll={onScroll}
         onKeyDown={onKeyDown}

@@ -1,4 +1,4 @@
-/** Events and frames never change, so what is made of one is made once. */
+/** Caches a derived value per object. Events and frames are immutable. */
 export function memoize<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { moved } from './moves.ts';
 
-test('arrow keys lead to the next entry of the column, or across to the nearest of the other', () => {
+test('arrow keys move within a column, or across to the nearest entry', () => {
   const cell = {} as never;
   const rows = [
     { key: '0', event: cell },

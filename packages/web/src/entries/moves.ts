@@ -1,4 +1,4 @@
-/** Moving through rows by keyboard: the entries are the cells, column by column. */
+/** Keyboard navigation through the cells of two columns. */
 import type { Row } from './rows.ts';
 
 export type Column = 'event' | 'frame';
@@ -6,7 +6,7 @@ export type Entry = { readonly row: number; readonly column: Column };
 
 export const entryId = ({ key }: Row, column: Column): string => `${column}:${key}`;
 
-/** The nearest entry in that column, from a row on, in a direction; null where there is none. */
+/** The nearest entry of a column from a row in a direction; null if there is none. */
 export function nearest(rows: readonly Row[], column: Column, from: number, step: 1 | -1): Entry | null {
   for (let row = from; row >= 0 && row < rows.length; row += step)
     if (rows[row]?.[column]) return { row, column };
@@ -15,7 +15,7 @@ export function nearest(rows: readonly Row[], column: Column, from: number, step
 
 const other = (column: Column): Column => (column === 'event' ? 'frame' : 'event');
 
-/** Where a key leads from an entry; null where it leads nowhere. */
+/** The entry that a key moves to; null if it does not move. */
 export function moved(rows: readonly Row[], { row, column }: Entry, key: string): Entry | null {
   switch (key) {
     case 'ArrowDown':

@@ -30,7 +30,7 @@ const drawn = (rows: readonly Row[]): string[] =>
   rows.map(({ event, frame }) => `${event?.at ?? '-'}|${frame ? `${frame.direction}${frame.at}` : '-'}`);
 
 describe('rows', () => {
-  test('set an event and a frame that follow each other side by side, and nothing else', () => {
+  test('puts an event and a frame side by side only if they are adjacent', () => {
     const rows = alignedRows(
       [event(1, 10), event(2, 10), event(3, 140)],
       [frame(5, 'in'), frame(12, 'out'), frame(13, 'out')],
@@ -38,14 +38,14 @@ describe('rows', () => {
     expect(drawn(rows)).toEqual(['10|in5', '10|out12', '-|out13', '140|-']);
   });
 
-  test('inside one millisecond what came in is first, then the event, then what went out', () => {
+  test('orders one millisecond as inbound frame, event, outbound frame', () => {
     expect(drawn(alignedRows([event(1, 10), event(2, 10)], [frame(10, 'in'), frame(10, 'out')]))).toEqual([
       '10|in10',
       '10|out10',
     ]);
   });
 
-  test('read forward in time down each column, with nothing lost, however they are mixed', () => {
+  test('keeps each column in time order and loses nothing', () => {
     const times = Array.from({ length: 400 }, (_, at) => (at * 7919) % 97).sort((a, b) => a - b);
     const events = times.filter((_, at) => at % 3 === 0).map((at, index) => event(index + 1, at));
     const frames = times.filter((_, at) => at % 3 !== 0).map((at) => frame(at, at % 2 === 0 ? 'in' : 'out'));
@@ -63,7 +63,7 @@ describe('rows', () => {
     expect(after?.key).toBe(before?.key as string);
   });
 
-  test('are exported as lines of JSON, in order of time, each as it was told', () => {
+  test('exports JSON lines in time order, each exactly as received', () => {
     const [one, came, went] = [event(1, 10), frame(10, 'in'), frame(11, 'out')];
     const lines = exportLines(alignedRows([one], [came, went]))
       .trimEnd()

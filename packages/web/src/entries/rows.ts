@@ -1,18 +1,18 @@
 /**
- * Events and frames in one order of time, as rows of two cells. An event and a frame that follow each other directly,
- * and soon, share a row; everything else has a row of its own, so that reading down either column is reading forward in time.
+ * Merges events and frames by time into rows of two cells. An event and a frame that are adjacent and close in time share
+ * a row; everything else has its own row, so that both columns read forward in time.
  */
 import type { DurableEvent } from '@parlance/protocol';
 import type { TappedFrame } from '@parlance/sdk';
 
-/** A frame and its place in what has passed since the page was opened. */
+/** A frame with its index since the page was opened. */
 export type NumberedFrame = Omit<TappedFrame, 'connection'> & {
   readonly number: number;
-  /** '' where the page itself is the client */
+  /** '' if the page itself is the client */
   readonly connection: string;
 };
 
-/** Something that was on no wire, said between frames. */
+/** A note between frames that was not on the wire. */
 export type Note = { readonly at: number; readonly text: string };
 
 export type Row = {
@@ -25,11 +25,11 @@ export type Row = {
 const eventKey = (event: DurableEvent): string => `event-${event.seq}`;
 const frameKey = (frame: NumberedFrame): string => `frame-${frame.number}`;
 
-/** What came in is the cause, what goes out the effect: inside one millisecond that is the order. */
+/** Within one millisecond an inbound frame is the cause and an outbound frame the effect. */
 const comesFirst = (frame: NumberedFrame, event: DurableEvent): boolean =>
   frame.at < event.at || (frame.at === event.at && frame.direction === 'in');
 
-/** What is further apart has nothing to do with each other. */
+/** Maximum distance of two cells of one row. */
 const TOGETHER_MS = 100;
 
 export function alignedRows(events: readonly DurableEvent[], frames: readonly NumberedFrame[]): Row[] {
@@ -59,7 +59,7 @@ export const eventRows = (events: readonly DurableEvent[]): Row[] =>
 export const frameRows = (frames: readonly NumberedFrame[]): Row[] =>
   frames.map((frame) => ({ key: frameKey(frame), frame }));
 
-/** Lines of JSON in the order of the rows: `{"event": …}` and `{"frame": …}`, each exactly as it was told. */
+/** JSON lines in the order of the rows: `{"event": …}` and `{"frame": …}`, each exactly as received. */
 export function exportLines(rows: readonly Row[]): string {
   const lines = rows.flatMap(({ event, frame }) => {
     const both: { at: number; line: string }[] = [];

@@ -3,16 +3,16 @@ import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
 
 type UnfoldedProps = {
-  /** exactly what was written or sent */
+  /** the exact text */
   readonly text: string;
   readonly indented: boolean;
   readonly copyLabel: string;
-  /** null: there is no command that says it; absent: it is no frame */
+  /** null: no command can send it; absent: not a frame */
   readonly wscat?: string | null;
   readonly note?: string;
 };
 
-/** More than that makes a browser slow; it can still be copied whole. */
+/** Longer text slows the browser down; copying still gives all of it. */
 const MOST_SHOWN = 50_000;
 
 function shownText(text: string, indented: boolean): string {
@@ -20,11 +20,11 @@ function shownText(text: string, indented: boolean): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return text; // a frame that is no JSON is shown as it came
+    return text; // not JSON: shown as received
   }
 }
 
-/** The exact thing, and what can be done with it. */
+/** The exact text and its actions. */
 export function Unfolded({ text, indented, copyLabel, wscat, note }: UnfoldedProps) {
   const [copied, setCopied] = useState('');
   const shown = shownText(text, indented);
@@ -52,13 +52,15 @@ export function Unfolded({ text, indented, copyLabel, wscat, note }: UnfoldedPro
       <section
         className="entry-json"
         aria-label="Exact JSON"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
       >
         <pre>{shown.slice(0, MOST_SHOWN)}</pre>
       </section>
       {shown.length > MOST_SHOWN && (
-        <p className="hint">{(shown.length - MOST_SHOWN).toLocaleString()} more characters: copy has all.</p>
+        <p className="hint">
+          {(shown.length - MOST_SHOWN).toLocaleString()} more characters. “Copy” copies all of it.
+        </p>
       )}
     </div>
   );

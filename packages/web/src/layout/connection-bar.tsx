@@ -3,10 +3,10 @@ import { Button } from '../components/button.tsx';
 import { Notice } from '../components/notice.tsx';
 import { useConnection } from '../state/activity.ts';
 
-/** A connection that breaks for a moment is mended before anyone would have read about it. */
+/** Short interruptions are not shown. */
 const GRACE_MS = 1_200;
 
-/** Says when the page does not hear from the server, why, and when it tries again. */
+/** Shows that the connection is lost, why, and when the next attempt is. */
 export function ConnectionBar() {
   const connection = useConnection();
   const broken =
@@ -27,11 +27,11 @@ export function ConnectionBar() {
 
   if (!shown) return null;
   if (connection.status !== 'waiting')
-    return <Notice look="warning">Connecting again … What you see may be out of date.</Notice>;
+    return <Notice look="warning">Reconnecting … The page may be out of date.</Notice>;
   const seconds = Math.max(1, Math.ceil((connection.retryAt - now) / 1_000));
   return (
     <Notice look="warning" action={<Button onClick={connection.retryNow}>Try now</Button>}>
-      Not connected: {connection.fault.message} Trying again in {seconds} s. What you see may be out of date.
+      Not connected: {connection.fault.message} Retrying in {seconds} s. The page may be out of date.
     </Notice>
   );
 }

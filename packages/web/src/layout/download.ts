@@ -1,9 +1,9 @@
-/** Hands a file to the browser, which asks where to put it or puts it where it puts files. */
+/** Offers a file as a download. */
 export function download(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
-  // Names of sessions may hold anything; names of files may not.
+  // Session names can contain characters that file names cannot.
   link.download = name.replace(/[\\/:*?"<>|]+/g, '-');
   link.click();
   URL.revokeObjectURL(url);

@@ -1,4 +1,4 @@
-/** The frame around every page: the sidebar, which is a drawer on narrow screens, and the page beside it. */
+/** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import type { Route } from '../router.ts';
@@ -8,7 +8,7 @@ import { Sidebar } from './sidebar.tsx';
 export function Layout({ route, children }: { route: Route; children: ReactNode }) {
   const [open, setOpen] = useState(false);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: wherever one goes, the drawer closes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the drawer
   useEffect(() => setOpen(false), [route]);
   useEffect(() => {
     if (!open) return;
@@ -20,12 +20,12 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
   return (
     <div className={open ? 'layout layout-open' : 'layout'}>
       <button type="button" className="skip" onClick={focusMain}>
-        Skip to the page
+        Skip to content
       </button>
       <IconButton
         className="drawer-button"
         icon={open ? 'close' : 'menu'}
-        label={open ? 'Close the menu' : 'Open the menu'}
+        label={open ? 'Close menu' : 'Open menu'}
         aria-expanded={open}
         aria-controls="sidebar"
         onClick={() => setOpen(!open)}
@@ -40,7 +40,7 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
   );
 }
 
-/** A link would change the address, and the address is where the page is. */
+/** A button, since a link would change the hash and thereby the page. */
 function focusMain(): void {
   const main = document.getElementById('main');
   main?.setAttribute('tabindex', '-1');

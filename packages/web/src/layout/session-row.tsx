@@ -1,4 +1,4 @@
-/** One session in the list: its state, who is attached, and what can be done with it. */
+/** One session in the list: status, attached clients and its menu. */
 import type { Session } from '@parlance/sdk';
 import { memo, useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
@@ -11,7 +11,7 @@ import { download } from './download.ts';
 const STATES: Readonly<Record<Session['status'], string>> = {
   idle: 'Idle',
   running: 'Running',
-  waiting: 'Waiting for someone',
+  waiting: 'Waiting for input',
   failed: 'Failed',
 };
 
@@ -42,14 +42,14 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
           {foreign && <span>of {session.owner}</span>}
           {status !== 'idle' && <span>{STATES[status]}</span>}
           {dialects.map((dialect) => (
-            <span className="attached" key={dialect} title={`${attached[dialect]} attached by ${dialect}`}>
+            <span className="attached" key={dialect} title={`${attached[dialect]} connected with ${dialect}`}>
               {dialect}
             </span>
           ))}
         </span>
       </a>
       <Menu
-        label={`More about ${title}`}
+        label={`Actions for ${title}`}
         items={[
           { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
           { label: 'Rename', icon: 'edit', onSelect: () => setAsking('rename') },
@@ -68,7 +68,7 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
       />
       {asking === 'rename' && (
         <Dialog
-          title="Rename the session"
+          title="Rename session"
           confirm="Rename"
           onClose={() => setAsking(null)}
           onConfirm={(fields) => void attempt(() => handle.rename(String(fields.get('title'))))}
@@ -81,15 +81,15 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
       )}
       {asking === 'erase' && (
         <Dialog
-          title="Delete the session?"
+          title="Delete session?"
           confirm="Delete"
           danger
           onClose={() => setAsking(null)}
           onConfirm={() => void erase()}
         >
           <p>
-            “{title}” and everything that was said in it is removed for good, for every client. Export it
-            first to keep a copy.
+            “{title}” and its history will be permanently deleted for every client. Export it first to keep a
+            copy.
           </p>
         </Dialog>
       )}

@@ -1,4 +1,4 @@
-/** Where one can go: the pages, and all sessions with a search over them. */
+/** Navigation: the pages, and the searchable session list. */
 import { useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -10,7 +10,7 @@ import { SessionRow } from './session-row.tsx';
 
 type Link = { readonly route: Route; readonly label: string; readonly icon: IconName };
 
-/** A page that is to be found from everywhere has a line here. */
+/** Pages in the navigation. */
 const LINKS: readonly Link[] = [
   { route: { page: 'approvals' }, label: 'Approvals', icon: 'shield' },
   { route: { page: 'timeline', id: null }, label: 'Timeline', icon: 'timeline' },
@@ -56,9 +56,9 @@ export function Sidebar({ route }: { route: Route }) {
 }
 
 function Sessions({ chosen }: { chosen: string | null }) {
-  const [words, setWords] = useState('');
+  const [query, setQuery] = useState('');
   const [archived, setArchived] = useState(false);
-  const { sessions, hasMore, loading, fault, more } = useSessions({ words, archived });
+  const { sessions, hasMore, loading, fault, more } = useSessions({ query, archived });
   const mine = useServer().principal.id;
   return (
     <section className="sessions" aria-label="Sessions">
@@ -68,9 +68,9 @@ function Sessions({ chosen }: { chosen: string | null }) {
           type="search"
           placeholder={archived ? 'Search the archive' : 'Search sessions'}
           aria-label="Search sessions by title"
-          value={words}
+          value={query}
           maxLength={200}
-          onChange={(event) => setWords(event.target.value)}
+          onChange={(event) => setQuery(event.target.value)}
         />
         <IconButton
           icon="archive"
@@ -82,11 +82,11 @@ function Sessions({ chosen }: { chosen: string | null }) {
       {fault && sessions.length === 0 && <p className="hint">{fault.message}</p>}
       {!fault && !loading && sessions.length === 0 && (
         <p className="hint">
-          {words.trim() !== ''
-            ? `No session has “${words.trim()}” in its title.`
+          {query.trim() !== ''
+            ? `No sessions match “${query.trim()}”.`
             : archived
-              ? 'Nothing is archived.'
-              : 'No sessions yet. What any client begins shows up here.'}
+              ? 'No archived sessions.'
+              : 'No sessions yet. Sessions of all clients appear here.'}
         </p>
       )}
       <ul className="session-list">
@@ -116,7 +116,7 @@ function Account() {
       <span className="account-name">
         {local ? 'Open mode' : principal.id}
         <small>
-          {local ? 'no login needed' : principal.role} · {version}
+          {local ? 'no login required' : principal.role} · {version}
         </small>
       </span>
       {local ? (

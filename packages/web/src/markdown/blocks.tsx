@@ -1,16 +1,16 @@
-/** Blocks of Markdown as elements. */
+/** Markdown blocks as React elements. */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
 import { inline } from './inline.tsx';
 
-/** Drawn again only when it is another token. */
+/** Rendered again only if the token changes. */
 export const Block = memo(function Block({ token }: { token: Token }) {
   return block(token as MarkedToken);
 });
 
 function blocks(tokens: readonly Token[]): ReactNode {
-  // biome-ignore lint/suspicious/noArrayIndexKey: a block that grows keeps its place
+  // biome-ignore lint/suspicious/noArrayIndexKey: a growing block keeps its index
   return tokens.map((token, index) => <Block key={index} token={token} />);
 }
 
@@ -20,7 +20,7 @@ function block(token: MarkedToken): ReactNode {
     case 'def':
       return null;
     case 'heading': {
-      // The page has its own h1 and h2: what an answer calls a title comes below them.
+      // The page uses h1 and h2, so headings of an answer start below them.
       const Level = `h${Math.min(6, token.depth + 2)}` as 'h3';
       return <Level className={`md-h${token.depth}`}>{inline(token.tokens)}</Level>;
     }
@@ -47,7 +47,7 @@ function block(token: MarkedToken): ReactNode {
 
 function List({ token }: { token: Tokens.List }) {
   const items = token.items.map((item, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: an item that grows keeps its place
+    // biome-ignore lint/suspicious/noArrayIndexKey: a growing item keeps its index
     <li key={index} className={item.task ? 'md-task' : undefined}>
       {blocks(item.tokens)}
     </li>
@@ -66,7 +66,7 @@ function Table({ token }: { token: Tokens.Table }) {
     );
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section className="md-table" tabIndex={0} aria-label="Table">
       <table>
         <thead>
@@ -74,7 +74,7 @@ function Table({ token }: { token: Tokens.Table }) {
         </thead>
         <tbody>
           {token.rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ids
             <tr key={index}>{row.map(cell)}</tr>
           ))}
         </tbody>

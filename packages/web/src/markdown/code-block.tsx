@@ -1,4 +1,4 @@
-/** A piece of code: plain at once, coloured when the highlighter has been loaded. */
+/** A code block: plain at first, highlighted once the highlighter is loaded. */
 import { memo, type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { CopyButton } from '../components/copy-button.tsx';
 
@@ -6,7 +6,7 @@ type Highlighter = typeof import('./highlight.tsx');
 
 let loaded: Highlighter | null = null;
 
-/** Null until it is there; nobody who sees no code loads it. */
+/** Null until loaded; loaded on the first code block. */
 function useHighlighter(wanted: boolean): Highlighter | null {
   const [highlighter, setHighlighter] = useState(loaded);
   useEffect(() => {
@@ -23,7 +23,7 @@ function useHighlighter(wanted: boolean): Highlighter | null {
   return highlighter;
 }
 
-/** More than this stays plain: colouring it would hold up the page. */
+/** Longer code stays plain: highlighting would block the page. */
 const MOST_COLOURED = 60_000;
 
 type CodeProps = { readonly code: string; readonly language: string };
@@ -33,25 +33,25 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: CodeProps) 
     <div className="code-block">
       <div className="code-head">
         <span>{language || 'text'}</span>
-        <CopyButton text={code} label="Copy the code" />
+        <CopyButton text={code} label="Copy code" />
       </div>
       <Code code={code} language={language} />
     </div>
   );
 });
 
-/** The code alone, for places with a frame of their own. */
+/** The code without a frame. */
 export const Code = memo(function Code({ code, language }: CodeProps) {
   const wanted = language !== '' && code.length <= MOST_COLOURED;
   const highlighter = useHighlighter(wanted);
-  // While it is being written the colours may be a moment late, the words may not.
+  // While streaming, highlighting may lag behind but the text may not.
   const settled = useDeferredValue(code);
   const coloured = useMemo(
     (): ReactNode => (wanted && highlighter ? highlighter.highlight(settled, language) : null),
     [wanted, highlighter, settled, language],
   );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <pre className="code" tabIndex={0}>
       <code>
         {coloured === null ? code : coloured}

@@ -1,4 +1,4 @@
-/** Character references: `&amp;` is meant to be read as `&`. React escapes what it is given, so nothing comes alive here. */
+/** Decodes character references such as `&amp;`. React escapes the result, so it cannot become markup. */
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',

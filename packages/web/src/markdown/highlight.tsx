@@ -1,4 +1,4 @@
-/** Code in colours, as elements. A file of its own, because it is large: it is loaded with the first code that is shown. */
+/** Syntax highlighting as React elements. A separate chunk, because the library is large. */
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
@@ -59,10 +59,10 @@ const LANGUAGES = {
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** What the library makes before it would make HTML of it. */
+/** The library's tree, before it would render HTML. */
 type Node = string | { readonly scope?: string; readonly children: readonly Node[] };
 
-/** Null where the language is not known. */
+/** Null if the language is unknown. */
 export function highlight(code: string, language: string): ReactNode {
   if (!hljs.getLanguage(language)) return null;
   const { _emitter } = hljs.highlight(code, { language, ignoreIllegals: true });

@@ -1,4 +1,4 @@
-/** Words of a line. Whatever is not known here is shown as it was written: nothing becomes markup by accident. */
+/** Inline Markdown. Unknown tokens are shown as written: nothing becomes markup by accident. */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 import { Icon } from '../components/icon.tsx';
@@ -7,7 +7,7 @@ import { embedded, followable } from './links.ts';
 
 export function inline(tokens: readonly Token[] | undefined): ReactNode {
   return tokens?.map((token, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: words have no names, and a block is drawn as a whole
+    // biome-ignore lint/suspicious/noArrayIndexKey: inline tokens have no ids, and a block renders as a whole
     <Fragment key={index}>{word(token as MarkedToken)}</Fragment>
   ));
 }
@@ -50,8 +50,7 @@ function word(token: MarkedToken): ReactNode {
 
 function Link({ token }: { token: Tokens.Link }) {
   const href = followable(token.autolink ? token.href : decodeEntities(token.href));
-  if (href === null)
-    return <span title={`Not a link that is followed: ${token.href}`}>{inline(token.tokens)}</span>;
+  if (href === null) return <span title={`Link not followed: ${token.href}`}>{inline(token.tokens)}</span>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       {inline(token.tokens)}
@@ -59,7 +58,7 @@ function Link({ token }: { token: Tokens.Link }) {
   );
 }
 
-/** A picture from elsewhere tells its owner who looks at it, so it is not fetched here: who wants to see it opens it. */
+/** Remote images are not loaded, since the request would reveal the reader. They are shown as links. */
 function Picture({ token }: { token: Tokens.Image }) {
   const alt = decodeEntities(token.text) || 'picture';
   const inside = embedded(token.href);
@@ -69,7 +68,7 @@ function Picture({ token }: { token: Tokens.Image }) {
   return (
     <a className="md-picture" href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       <Icon name="image" />
-      {alt} <small>at {new URL(href).host || 'elsewhere'}, not loaded: open it</small>
+      {alt} <small>at {new URL(href).host || 'elsewhere'}, not loaded: open the link</small>
     </a>
   );
 }

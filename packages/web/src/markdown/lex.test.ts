@@ -41,7 +41,7 @@ text ![i](x) [l](https://e.x) **bold
 still** end
 `;
 
-test('text that comes in pieces of any size is read as if it had come at once, and the end is not what was read before', () => {
+test('incremental parsing gives the same result as parsing at once', () => {
   for (let size = 1; size <= 40; size += 3) {
     let read: Lexed | null = null;
     for (let end = size; end < TEXT.length + size; end += size) {
@@ -52,7 +52,7 @@ test('text that comes in pieces of any size is read as if it had come at once, a
   }
 });
 
-test('a block that is over stays the same object', () => {
+test('a finished block stays the same object', () => {
   const first = lexed(null, 'one\n\ntwo\n\nthree\n\nfou', false);
   const next = lexed(first, 'one\n\ntwo\n\nthree\n\nfour', false);
   for (const index of [0, 1, 2, 3, 4]) expect(next.blocks[index]).toBe(first.blocks[index] as never);
@@ -61,14 +61,14 @@ test('a block that is over stays the same object', () => {
   expect(whole.blocks[0]).toBe(first.blocks[0] as never);
 });
 
-test('what is defined at the end counts for what was said before', () => {
+test('a reference defined at the end applies to earlier text', () => {
   const text = 'See [this].\n\nMore.\n\nAnd more.\n\n[this]: https://example.org';
   const grown = lexed(lexed(null, text.slice(0, 30), false), text, false);
   const whole = lexed(grown, text, true);
   expect(JSON.stringify(whole.blocks[0])).toContain('https://example.org');
 });
 
-test('another text has nothing of the one before', () => {
+test('a different text shares nothing with the previous one', () => {
   const first = lexed(null, 'one\n\ntwo', true);
   expect(lexed(first, 'other', true).blocks).toMatchObject([{ raw: 'other' }]);
 });

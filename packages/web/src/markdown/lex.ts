@@ -1,12 +1,12 @@
 /**
- * Markdown as blocks, while it is still being written. A block that more text cannot change any more is kept as the
- * same object, so that only the end of a long answer is read and drawn again.
+ * Incremental Markdown lexer. A block that more text cannot change stays the same object, so that only the end of a long
+ * answer is parsed and rendered again.
  */
 import { lexer, type Token } from 'marked';
 
 export type Lexed = { readonly text: string; readonly blocks: readonly Token[] };
 
-/** `whole` where the text is complete: references may be defined after they are used, so all of it is read once more. */
+/** `whole`: the text is complete. It is parsed again, since references may be defined after their use. */
 export function lexed(before: Lexed | null, said: string, whole: boolean): Lexed {
   const text = said.replaceAll('\r\n', '\n');
   const grown = before !== null && text.startsWith(before.text) ? before : null;
@@ -23,7 +23,7 @@ export function lexed(before: Lexed | null, said: string, whole: boolean): Lexed
   return { text, blocks: [...kept, ...blocks] };
 }
 
-/** The last two blocks may still change: a list goes on after an empty line, a line becomes a heading by the next. */
+/** The last two blocks can still change: lists continue after blank lines, setext headings need the next line. */
 function settledCount(blocks: readonly Token[]): number {
   let open = 2;
   for (let index = blocks.length - 1; index >= 0; index--) {

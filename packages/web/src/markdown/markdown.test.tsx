@@ -5,7 +5,7 @@ import { Markdown } from './markdown.tsx';
 
 const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
-test('what people write in answers is shown as it is meant', () => {
+test('renders common Markdown', () => {
   const shown = html('# Title\n\nA **bold** word, `x < y` &amp; ~~gone~~.\n\n1. one\n2. two\n\n> said');
   expect(shown).toContain('<h3 class="md-h1">Title</h3>');
   expect(shown).toContain('<strong>bold</strong>');
@@ -14,7 +14,7 @@ test('what people write in answers is shown as it is meant', () => {
   expect(shown).toContain('<blockquote><p>said</p></blockquote>');
 });
 
-test('tables and lists of tasks', () => {
+test('renders tables and task lists', () => {
   const shown = html('| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open');
   expect(shown).toContain('<td class="md-right">2</td>');
   expect(shown).toContain('aria-label="Done" checked=""');
@@ -34,10 +34,10 @@ const SCRIPTS = [
   '| <img src=x onerror=alert(1)> |\n|---|\n| <b onclick=alert(1)>x</b> |',
 ];
 
-test.each(SCRIPTS)('markup of a model stays text: %s', (text) => {
+test.each(SCRIPTS)('HTML from a model stays text: %s', (text) => {
   const shown = html(text);
   expect(shown).not.toMatch(/<(script|img|svg\/|iframe|style|details|b|a)\b/i);
-  // Nothing that listens: in what was written, such words stand behind an escaped bracket.
+  // No event handler attributes; in the source, such text follows an escaped bracket.
   expect(shown.replace(/&lt;.*?&gt;/gs, '')).not.toMatch(/\son\w+=/i);
 });
 
@@ -56,11 +56,11 @@ const UNFOLLOWED = [
   '[x]\n\n[x]: javascript:alert(1)',
 ];
 
-test.each(UNFOLLOWED)('an address that is not of the web is no link: %s', (text) => {
+test.each(UNFOLLOWED)('does not link addresses outside the web: %s', (text) => {
   expect(html(text)).not.toContain('href=');
 });
 
-test('links open elsewhere and take nothing along', () => {
+test('links open in a new tab without referrer', () => {
   expect(html('[x](https://example.org/a?b=1&amp;c=2)')).toContain(
     '<a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer nofollow"',
   );
@@ -68,7 +68,7 @@ test('links open elsewhere and take nothing along', () => {
   expect(html('<mailto:ada@example.org>')).toContain('href="mailto:ada@example.org"');
 });
 
-test('a picture from elsewhere is not fetched: it is a link', () => {
+test('does not load a remote image: shows a link', () => {
   for (const text of [
     '![a cat](https://evil.example/cat.png)',
     '![a cat][c]\n\n[c]: https://evil.example/cat.png',
@@ -80,13 +80,13 @@ test('a picture from elsewhere is not fetched: it is a link', () => {
   }
 });
 
-test('a picture that came with the text is shown, unless it could hold script', () => {
+test('shows an inline image unless it can contain scripts', () => {
   expect(html('![dot](data:image/png;base64,iVBORw0KGgo=)')).toContain('<img');
   expect(html('![dot](data:image/svg+xml;base64,PHN2Zz4=)')).not.toContain('<img');
   expect(html('![dot](javascript:alert(1))')).not.toMatch(/<img|href=/);
 });
 
-test('code in colours is the same code', () => {
+test('highlighting does not change the code', () => {
   const code = 'const a = `<b>&amp;</b>`; // "done"\n';
   const shown = renderToStaticMarkup(highlight(code, 'ts'));
   expect(shown).toContain('<span class="syntax-keyword">const</span>');

@@ -5,14 +5,14 @@ import { type Lexed, lexed } from './lex.ts';
 
 type MarkdownProps = {
   readonly text: string;
-  /** more of it is coming */
+  /** more text is coming */
   readonly open?: boolean;
 };
 
-/** Blocks that are drawn together: of a long answer only the last chunk is looked at with each word. */
+/** Blocks per chunk: while streaming, only the last chunk renders again. */
 const CHUNK = 16;
 
-/** Markdown as React elements, never as HTML: what a model writes cannot become script, markup or a request. */
+/** Markdown as React elements, never as HTML: model output cannot become scripts, markup or requests. */
 export const Markdown = memo(function Markdown({ text, open = false }: MarkdownProps) {
   const read = useRef<{ readonly lexed: Lexed; readonly whole: boolean } | null>(null);
   const before = read.current;
@@ -22,7 +22,7 @@ export const Markdown = memo(function Markdown({ text, open = false }: MarkdownP
   return (
     <div className="markdown" data-open={open || undefined}>
       {Array.from({ length: Math.ceil(blocks.length / CHUNK) }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a chunk that grows keeps its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a growing chunk keeps its index
         <Chunk key={index} blocks={blocks.slice(index * CHUNK, (index + 1) * CHUNK)} />
       ))}
     </div>
@@ -34,7 +34,7 @@ const Chunk = memo(
     return (
       <div className="md-chunk">
         {blocks.map((token, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a block that grows keeps its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a growing block keeps its index
           <Block key={index} token={token} />
         ))}
       </div>

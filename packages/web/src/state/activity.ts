@@ -1,4 +1,4 @@
-/** What happens in all our sessions: one stream for the whole page. Lists and badges follow from it. */
+/** One activity stream for the whole page; lists and badges follow from it. */
 import type { ActivityEvent, ConnectionState } from '@parlance/sdk';
 import { whileSeenOrFirst } from './presence.ts';
 import { parlance } from './server.ts';
@@ -6,17 +6,17 @@ import { store, useStore } from './store.ts';
 
 const heard = new Set<(event: ActivityEvent) => void>();
 
-/** Whether the page hears of what happens: the truth about the connection, for all to see. */
+/** State of the activity connection, shown in the layout. */
 export const connection = store<ConnectionState>({ status: 'connecting', failures: 0 });
 export const useConnection = (): ConnectionState => useStore(connection);
 
-/** Called with what happens from now on; `ready` and `missed` say that something may have been missed. */
+/** Called for each event from now on; after `ready` and `missed`, refetch. */
 export function onActivity(listener: (event: ActivityEvent) => void): () => void {
   heard.add(listener);
   return () => heard.delete(listener);
 }
 
-/** Listens while the page is seen, or is the one that listens unseen, until it is stopped or until the server says no (that leads to the login). */
+/** Runs while the tab is visible or is the elected hidden tab, until stopped or refused (which leads to the login). */
 export function followActivity(): () => void {
   return whileSeenOrFirst('parlance.activity', () => {
     const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Everything that waits for an answer, in all sessions: one list for the page, its badge and its title. */
+/** Pending approvals of all sessions: one list for the page, its badge and the tab title. */
 import { type ActivityEvent, type Approval, ParlanceError } from '@parlance/sdk';
 import { connection, onActivity } from './activity.ts';
 import { parlance } from './server.ts';
@@ -13,7 +13,7 @@ export type Approvals = {
 const approvals = store<Approvals>({ approvals: [], loading: true, fault: null });
 export const useApprovals = (): Approvals => useStore(approvals);
 
-/** After these the list may be another. */
+/** Events after which the list may have changed. */
 const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type']>([
   'ready',
   'missed',
@@ -28,7 +28,7 @@ const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type'
 
 const UNHEARD_MS = 30_000;
 
-/** Keeps the list up to date until it is stopped. Reads that overlap are one. */
+/** Keeps the list up to date until stopped. Merges overlapping reads. */
 export function followApprovals(): () => void {
   let reading = false;
   let again = false;
@@ -49,7 +49,7 @@ export function followApprovals(): () => void {
   const unfollow = onActivity((event) => {
     if (TELLING.has(event.type)) void read();
   });
-  // A tab that does not listen, because nobody sees it, still says in its title what waits.
+  // A hidden tab without a stream still shows the count in its title.
   const timer = setInterval(() => {
     if (connection.get().status !== 'live') void read();
   }, UNHEARD_MS);

@@ -22,7 +22,7 @@ const after = (from: Session, type: string, rest: object = {}) =>
     ...rest,
   } as never);
 
-test('the state of a session follows what happens in it', () => {
+test('the status of a session follows its events', () => {
   const states = (
     [
       ['turn.started', 'running'],
@@ -38,18 +38,18 @@ test('the state of a session follows what happens in it', () => {
   for (const [got, expected] of states) expect(got).toBe(expected as never);
 });
 
-test('an input names a session that has no name, and brings it back from the archive', () => {
+test('an input names an unnamed session and unarchives it', () => {
   const parts = [{ type: 'text', text: '  Hello\n there ' }];
   const said = after({ ...session, archived: true }, 'input.accepted', { parts });
   expect(said).toMatchObject({ title: 'Hello there', archived: false, said: 1, head: 4 });
   expect(after({ ...session, title: 'Mine' }, 'input.accepted', { parts }).title).toBe('Mine');
 });
 
-test('an event that is in the list already changes nothing', () => {
+test('an event that is already in the list changes nothing', () => {
   expect(listedAfter(session, { type: 'session.renamed', seq: 3, title: 'late' } as never)).toBe(session);
 });
 
-test('the one that changed last comes first', () => {
+test('sorts by the latest change', () => {
   const later = after(session, 'session.renamed', { title: 'x' });
   expect([session, later].sort(byChange)).toEqual([later, session]);
 });

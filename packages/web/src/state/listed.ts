@@ -1,9 +1,9 @@
-/** How a session in a list changes with what happens in it. Pure. */
+/** Applies an event to a session in a list. Pure. */
 import type { ActivityEvent, Session } from '@parlance/sdk';
 
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'session.erased' | 'session.attached' }>;
 
-/** As it is after the event; the same object where a list shows nothing of it. */
+/** Returns the same object if the list shows nothing of the event. */
 export function listedAfter(session: Session, event: Happened): Session {
   if (event.seq <= session.head) return session;
   const now = { ...session, head: event.seq, updatedAt: new Date(event.at).toISOString() };
@@ -20,8 +20,8 @@ export function listedAfter(session: Session, event: Happened): Session {
       return { ...now, agent: event.to.id };
     case 'input.accepted': {
       const [first] = event.parts;
-      const words = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim().slice(0, 80) : '';
-      return { ...now, archived: false, title: session.title || words, said: session.said + 1 };
+      const title = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim().slice(0, 80) : '';
+      return { ...now, archived: false, title: session.title || title, said: session.said + 1 };
     }
     case 'turn.started':
     case 'turn.resumed':
@@ -41,6 +41,6 @@ export function listedAfter(session: Session, event: Happened): Session {
   }
 }
 
-/** The one that changed last comes first. */
+/** Most recently changed first. */
 export const byChange = (one: Session, other: Session): number =>
   one.updatedAt < other.updatedAt ? 1 : one.updatedAt > other.updatedAt ? -1 : 0;

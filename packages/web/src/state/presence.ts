@@ -1,12 +1,11 @@
 /**
- * A browser opens six connections to a server at a time, for all its tabs together, and a stream takes one for as long
- * as it lasts. A tab that nobody sees therefore lets go of what it can catch up on; otherwise the fourth tab would wait
- * for the others for ever.
+ * Browsers open at most six HTTP/1.1 connections per server, for all tabs together, and a stream occupies one. Hidden
+ * tabs therefore close the streams they can catch up on; otherwise the fourth tab would block.
  */
 
 const seen = (): boolean => document.visibilityState === 'visible';
 
-/** `begin` is called when the tab is seen, and what it returns when it is no longer. Returns what ends it. */
+/** Calls `begin` when the tab becomes visible, and the function it returns when hidden. Returns the stop function. */
 export function whileSeen(begin: () => () => void): () => void {
   let end: (() => void) | null = null;
   function look(): void {
@@ -26,8 +25,8 @@ export function whileSeen(begin: () => () => void): () => void {
 }
 
 /**
- * As `whileSeen`; and of all tabs that nobody sees, one goes on, where the browser can tell them apart: so that there
- * is always a tab whose title says what waits.
+ * Like `whileSeen`, but one hidden tab, elected with the Web Locks API, keeps running: there is always a tab whose title
+ * shows what is pending.
  */
 export function whileSeenOrFirst(name: string, begin: () => () => void): () => void {
   let end: (() => void) | null = null;
@@ -41,7 +40,7 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     end = null;
   };
 
-  /** Waits for its turn among the unseen. */
+  /** Waits for the lock of the hidden tabs. */
   async function queue(): Promise<void> {
     const stop = new AbortController();
     release = () => stop.abort();

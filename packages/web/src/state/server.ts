@@ -1,4 +1,4 @@
-/** The server that the page came from: what it is, who we are to it, and the token that says so. */
+/** The server that the page came from, the current principal and the token. */
 import { type About, connect, ParlanceError } from '@parlance/sdk';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
@@ -7,7 +7,7 @@ const TOKEN = 'parlance.token';
 
 export type Access =
   | { readonly status: 'asking' }
-  /** a token is needed; `expired` where we had one */
+  /** a token is needed; `expired`: there was one */
   | { readonly status: 'out'; readonly expired: boolean }
   | { readonly status: 'in'; readonly about: About }
   | { readonly status: 'unreachable'; readonly fault: ParlanceError };
@@ -15,14 +15,14 @@ export type Access =
 export const access = store<Access>({ status: 'asking' });
 export const useAccess = (): Access => useStore(access);
 
-/** What the server is. For components inside the layout: it is shown when this is known. */
+/** Server information. Only for components inside the layout, which is shown when it is known. */
 export function useServer(): About {
   const now = useAccess();
   if (now.status !== 'in') throw new Error('the server is not known yet');
   return now.about;
 }
 
-/** The door to the server. Whatever is refused for want of a token leads to the login. */
+/** SDK client of the page. A 401 leads to the login. */
 export const parlance = connect({
   token: readStorage('session', TOKEN),
   async fetch(url, init) {
@@ -39,7 +39,7 @@ function leave(expired: boolean): void {
   access.set({ status: 'out', expired: expired && had });
 }
 
-/** Asks who we are. Never throws: what came of it is in `access`. */
+/** Fetches the current principal. Never throws: the result is in `access`. */
 export async function lookAround(): Promise<void> {
   try {
     access.set({ status: 'in', about: await parlance.server() });
@@ -49,14 +49,14 @@ export async function lookAround(): Promise<void> {
   }
 }
 
-/** Throws a `ParlanceError` where name and password do not fit. */
+/** Throws a `ParlanceError` if name or password is wrong. */
 export async function logIn(name: string, password: string): Promise<void> {
   const { token } = await parlance.auth.login(name, password);
   writeStorage('session', TOKEN, token);
   await lookAround();
 }
 
-/** Whatever lives on the old token is let go first: it ends with the change. Throws where the old password is wrong. */
+/** Closes the streams of the old token first, since the change revokes it. Throws if the old password is wrong. */
 export async function changePassword(old: string, password: string): Promise<void> {
   access.set({ status: 'asking' });
   try {
@@ -67,7 +67,7 @@ export async function changePassword(old: string, password: string): Promise<voi
   }
 }
 
-/** In open mode one is `local` again, otherwise the login is shown. */
+/** In open mode the principal is `local` again; otherwise the login is shown. */
 export async function logOut(): Promise<void> {
   try {
     await parlance.auth.logout();

@@ -1,15 +1,14 @@
 /**
- * One session as a chat shows it. What was shown of a session is remembered when another is looked at: coming back
- * shows it at once, and goes on from its cursor.
+ * Live view of one session. Views are cached: returning to a session shows it at once and continues from its cursor.
  */
 import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { whileSeen } from './presence.ts';
 import { parlance, useServer } from './server.ts';
 
-/** Views that are remembered. */
+/** Number of cached views. */
 const MOST_REMEMBERED = 8;
-/** By who looked, and at which session. */
+/** Keyed by principal and session. */
 const remembered = new Map<string, SessionView>();
 
 function remember(name: string, view: SessionView): void {
@@ -20,20 +19,20 @@ function remember(name: string, view: SessionView): void {
   if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }
 
-/** For when somebody else logs in. */
+/** Called when another user logs in. */
 export const forgetSessions = (): void => remembered.clear();
 
 export type FollowedSession = {
   readonly view: SessionView;
   readonly connection: ConnectionState;
-  /** does not wait any longer to connect again */
+  /** reconnects at once */
   retryNow(): void;
 };
 
 const CONNECTING: ConnectionState = { status: 'connecting', failures: 0 };
 const silent = () => () => undefined;
 
-/** Give the component that calls this `key={id}`: it follows one session all its life. */
+/** Use `key={id}` on the component that calls this: it follows one session for its lifetime. */
 export function useSession(id: string): FollowedSession {
   const [live, setLive] = useState<LiveView | null>(null);
   const name = `${useServer().principal.id} ${id}`;

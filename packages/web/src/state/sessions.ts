@@ -1,4 +1,4 @@
-/** The list of sessions: searched on the server, kept up to date by what happens. */
+/** The session list: searched on the server, updated by activity. */
 import { type ActivityEvent, ParlanceError, type Session } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
 import { onActivity } from './activity.ts';
@@ -6,39 +6,39 @@ import { byChange, listedAfter } from './listed.ts';
 import { parlance } from './server.ts';
 
 export type Filter = {
-  /** part of the title; empty: all */
-  readonly words: string;
+  /** substring of the title; empty: all */
+  readonly query: string;
   readonly archived: boolean;
 };
 
 export type SessionList = {
   readonly sessions: readonly Session[];
-  /** there are more: `more` reads them */
+  /** there is a next page: `more` reads it */
   readonly hasMore: boolean;
   readonly loading: boolean;
   readonly fault: ParlanceError | null;
 };
 
 const PAGE = 60;
-/** Words are searched for when typing rests. */
+/** Debounce of the search field. */
 const REST_MS = 150;
 const NOTHING: SessionList = { sessions: [], hasMore: false, loading: true, fault: null };
 
 const nameOf = ({ id, owner }: Pick<Session, 'id' | 'owner'>): string => `${owner} ${id}`;
 
-export function useSessions({ words, archived }: Filter): SessionList & { more(): void } {
+export function useSessions({ query, archived }: Filter): SessionList & { more(): void } {
   const [list, setList] = useState(NOTHING);
   const [pages, setPages] = useState(1);
 
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
-    const q = words.trim() === '' ? undefined : words.trim();
+    const q = query.trim() === '' ? undefined : query.trim();
     const fits = (session: Session) =>
       session.archived === archived && (!q || session.title.toLowerCase().includes(q.toLowerCase()));
 
-    // One request at a time, so that an older answer never takes the place of a newer one; and what was heard while
-    // an answer was on its way is kept where it is newer.
+    // One request at a time, so that an older response never replaces a newer one. Events received during a request
+    // win over its response if they are newer.
     let heard = 0;
     const attachedAt = new Map<string, number>();
     let queue = Promise.resolve();
@@ -85,7 +85,7 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
       }
     }
 
-    /** A session that the list does not have yet, or any more. */
+    /** Fetches a session that is not in the list. */
     async function fetchOne(id: string): Promise<void> {
       const asked = ++heard;
       const got = await parlance
@@ -140,7 +140,7 @@ export function useSessions({ words, archived }: Filter): SessionList & { more()
       unfollow();
       stop.abort();
     };
-  }, [words, archived, pages]);
+  }, [query, archived, pages]);
 
   return { ...list, more: () => setPages((count) => count + 1) };
 }

@@ -1,8 +1,8 @@
-/** What the browser keeps for us. Where it keeps nothing (private windows, settings), it is kept until the page goes. */
+/** Browser storage, with memory as a fallback if it is full or blocked (private windows). */
 
 const memory = new Map<string, string>();
 
-/** `session`: until the tab is closed; `local`: until it is removed */
+/** `session`: until the tab is closed; `local`: until removed */
 type Where = 'session' | 'local';
 
 function storageOf(where: Where): Storage | null {
@@ -28,7 +28,7 @@ export function writeStorage(where: Where, name: string, value: string | null): 
     if (value === null) storageOf(where)?.removeItem(name);
     else storageOf(where)?.setItem(name, value);
   } catch {
-    // Full or forbidden: it is in memory.
+    // Full or blocked: memory has the value.
     return;
   }
 }

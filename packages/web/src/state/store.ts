@@ -1,9 +1,9 @@
-/** A value that components can watch. */
+/** An observable value for components. */
 import { useSyncExternalStore } from 'react';
 
 export type Store<Value> = {
   get(): Value;
-  /** Listeners are told, unless it is the same value. */
+  /** Notifies listeners unless the value is the same. */
   set(value: Value): void;
   subscribe(listener: () => void): () => void;
 };

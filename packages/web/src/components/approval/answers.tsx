@@ -1,4 +1,4 @@
-/** The answers to an approval, each with its key. */
+/** Buttons for the answers to an approval, each with its key. */
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { Button } from '../button.tsx';
 import type { Key } from './use-keys.ts';
@@ -6,7 +6,7 @@ import type { Key } from './use-keys.ts';
 type AnswersProps = {
   readonly disabled: boolean;
   readonly explaining: boolean;
-  /** a standing grant can be given */
+  /** "always" is offered */
   readonly always: boolean;
   readonly onKey: (key: Key) => void;
 };
@@ -32,7 +32,7 @@ export function Answers({ disabled, explaining, always, onKey }: AnswersProps) {
   );
 }
 
-/** For the eye: `aria-keyshortcuts` says it to everyone else. */
+/** Visible hint only; `aria-keyshortcuts` covers screen readers. */
 const Hint = ({ letter }: { letter: Key }) => (
   <span className="key" aria-hidden="true">
     {letter}
@@ -41,7 +41,7 @@ const Hint = ({ letter }: { letter: Key }) => (
 
 type DenyProps = { readonly onDeny: (reason: string) => void; readonly onClose: () => void };
 
-/** The model is told the reason, so that it can do better. */
+/** The reason is passed to the model. */
 export function DenyForm({ onDeny, onClose }: DenyProps) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -59,13 +59,13 @@ export function DenyForm({ onDeny, onClose }: DenyProps) {
   return (
     <form className="approval-deny" onSubmit={submit}>
       <label className="field">
-        Why not? The agent is told.
+        Reason (sent to the agent)
         <input
           ref={field}
           name="reason"
           maxLength={2_000}
           autoComplete="off"
-          placeholder="May be left empty"
+          placeholder="Optional"
           onKeyDown={onKeyDown}
         />
       </label>

@@ -1,6 +1,6 @@
 /**
- * A call that waits for a person: what exactly would run, why it is asked, and the answers. An answer cites the hash of
- * what is shown here, so that it cannot count for anything else. When it has been answered, the card says by whom.
+ * A pending approval: what exactly would run, why approval is needed, and the answers. An answer cites the hash of what
+ * is shown, so that it cannot apply to anything else. After the answer, the card shows who gave it.
  */
 import type { ApprovalAnswer } from '@parlance/protocol';
 import type { ApprovalView } from '@parlance/sdk';
@@ -16,7 +16,7 @@ import { answerText, commandLine, grantText } from './approval-text.ts';
 import { PatchView } from './patch-view.tsx';
 import { type Key, useKeys } from './use-keys.ts';
 
-/** An `ApprovalView` of the SDK is one. */
+/** An `ApprovalView` of the SDK fits. */
 export type ShownApproval = Pick<
   ApprovalView,
   'approval' | 'tool' | 'ask' | 'hash' | 'explanations' | 'state'
@@ -25,11 +25,11 @@ export type ShownApproval = Pick<
 type CardProps = {
   readonly session: string;
   readonly approval: ShownApproval;
-  /** which session it is in, where that is not plain */
+  /** the session it belongs to, if the page does not show it */
   readonly from?: ReactNode;
 };
 
-/** What the card is doing: an answer is on its way, or the reason of a denial is being written. */
+/** State of the card: an answer is being sent, or the reason of a denial is being typed. */
 type Doing = 'nothing' | 'answering' | 'denying';
 
 export function ApprovalCard({ session, approval, from }: CardProps) {
@@ -121,7 +121,7 @@ function AskView({ ask, explanations, explaining }: AskViewProps) {
           <pre>
             <code>{command}</code>
           </pre>
-          <CopyButton text={command} label="Copy the command" />
+          <CopyButton text={command} label="Copy command" />
         </div>
       ) : (
         <PatchView patch={ask.patch} replaces={ask.replaces} />
@@ -133,11 +133,13 @@ function AskView({ ask, explanations, explaining }: AskViewProps) {
 
 function Grant({ grant }: { grant: string | undefined }) {
   if (grant === undefined)
-    return <p className="hint">Always is not offered: it would allow more than this one call.</p>;
+    return (
+      <p className="hint">“Always” is not available for this call: it would allow more than this one call.</p>
+    );
   const { what, exactly } = grantText(grant);
   return (
     <p className="hint">
-      Always would allow {what} <code>{exactly}</code> in this session, unasked.
+      “Always” would allow {what} <code>{exactly}</code> in this session without asking.
     </p>
   );
 }
@@ -150,7 +152,7 @@ function Explained({ texts, waiting }: { texts: readonly string[]; waiting: bool
         // biome-ignore lint/suspicious/noArrayIndexKey: explanations are only ever added
         <Markdown key={at} text={text} />
       ))}
-      {waiting && <p className="hint">Asking the model what it does …</p>}
+      {waiting && <p className="hint">Asking the model for an explanation …</p>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { filesOf, heightOf } from './patch-rows.ts';
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 const plain = (text: string) => ({ text, mark: null });
 
-test('what is taken away stands beside what is put in its place', () => {
+test('aligns removed lines with the lines that replace them', () => {
   const [file] = filesOf(
     patch('*** Update File: a.txt', '@@ main', ' one', '-two', '+zwei', '+drei', ' four'),
   );
@@ -24,7 +24,7 @@ test('what is taken away stands beside what is put in its place', () => {
   expect(file?.runs.map(heightOf)).toEqual([1, 1, 2, 1]);
 });
 
-test('of two lines beside each other the words that differ are marked', () => {
+test('marks the words that differ between aligned lines', () => {
   const [file] = filesOf(patch('*** Update File: a.ts', '-const port = 80;', '+const port = 8080;'));
   expect(file?.runs).toEqual([
     {
@@ -35,7 +35,7 @@ test('of two lines beside each other the words that differ are marked', () => {
   ]);
 });
 
-test('a line taken away after one was added begins a change of its own', () => {
+test('a removed line after an added one starts a new change', () => {
   const [file] = filesOf(patch('*** Update File: a.txt', '-one', '+eins', '-two', '+zwei'));
   expect(file?.runs.map((run) => run.kind === 'change' && [run.removed.length, run.added.length])).toEqual([
     [1, 1],
@@ -43,7 +43,7 @@ test('a line taken away after one was added begins a change of its own', () => {
   ]);
 });
 
-test('each file of a patch is shown, with what happens to it', () => {
+test('shows every file of a patch with its kind of change', () => {
   const files = filesOf(
     patch(
       '*** Add File: new.txt',
@@ -66,7 +66,7 @@ test('each file of a patch is shown, with what happens to it', () => {
   ]);
 });
 
-test('blanks around markers and hunk headers change nothing', () => {
+test('ignores blanks around markers and hunk headers', () => {
   const lines = [
     '*** Update File: a.txt',
     '*** Move to: b.txt',
@@ -85,7 +85,7 @@ test('an empty line of a hunk is a line of the file', () => {
   expect(file?.runs[0]).toEqual({ kind: 'keep', lines: ['one', '', 'three'] });
 });
 
-test('no line is lost, whether it fits or not', () => {
+test('shows every line, also lines that do not parse', () => {
   const text = patch(
     'what is this',
     '*** Update File: a.txt',
@@ -101,7 +101,7 @@ test('no line is lost, whether it fits or not', () => {
   expect(filesOf('')).toEqual([]);
 });
 
-test('lines that end as on Windows are the same lines', () => {
+test('accepts CRLF line endings', () => {
   expect(filesOf(patch('*** Add File: a.txt', '+one').replaceAll('\n', '\r\n'))).toEqual(
     filesOf(patch('*** Add File: a.txt', '+one')),
   );

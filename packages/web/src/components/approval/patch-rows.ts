@@ -1,22 +1,22 @@
 /**
- * A patch as rows to look at, old beside new. Nothing of the text is lost: a line that fits nowhere is shown as it is,
- * so that nobody allows what they could not see.
+ * A patch as rows, old beside new. No text is dropped: a line that does not parse is shown as it is, so that nobody
+ * approves what they could not see.
  */
 
 export type Line = {
   readonly text: string;
-  /** the part that differs from the line beside it: from, to */
+  /** range that differs from the aligned line: from, to */
   readonly mark: readonly [number, number] | null;
 };
 
 export type Run =
   | { readonly kind: 'keep'; readonly lines: readonly string[] }
   | { readonly kind: 'change'; readonly removed: readonly Line[]; readonly added: readonly Line[] }
-  /** where in the file the lines after it are looked for, and what fits nowhere */
+  /** a hunk header, or a line that does not parse */
   | { readonly kind: 'note'; readonly text: string };
 
 export type PatchedFile = {
-  /** `unknown`: lines that belong to no file */
+  /** `unknown`: lines outside of any file */
   readonly change: 'add' | 'update' | 'delete' | 'unknown';
   readonly path: string;
   readonly moveTo: string | null;
@@ -72,7 +72,7 @@ function runsOf(lines: readonly string[]): Run[] {
   for (const line of lines) {
     const sign = HUNK.test(line) ? '@' : line.charAt(0);
     const text = line.slice(1);
-    // A line that is taken away after one was added belongs to the next change.
+    // A removed line after an added one starts the next change.
     if (sign === '-') {
       if (kept.length + added.length > 0) close();
       removed.push(text);
@@ -101,7 +101,7 @@ function changed(removed: readonly string[], added: readonly string[]): Run {
   };
 }
 
-/** What lies between the beginning and the end that both have; none where they have nothing in common. */
+/** The range between the common prefix and suffix; none if the lines share nothing. */
 function marksOf(
   before: string,
   after: string | undefined,
@@ -112,7 +112,7 @@ function marksOf(
   while (head < shorter && before[head] === after[head]) head++;
   let tail = 0;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  // A word that differs is marked as a whole.
+  // Mark whole words.
   while (head > 0 && WORD.test(before.charAt(head - 1))) head--;
   while (tail > 0 && WORD.test(before.charAt(before.length - tail))) tail--;
   if (before.slice(0, head).trim() === '' && before.slice(before.length - tail).trim() === '')
@@ -123,7 +123,7 @@ function marksOf(
   ];
 }
 
-/** How many rows the runs take up, side by side. */
+/** Number of rows of the runs, side by side. */
 export const heightOf = (run: Run): number =>
   run.kind === 'note'
     ? 1

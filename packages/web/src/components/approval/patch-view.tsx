@@ -1,21 +1,21 @@
-/** A patch, old beside new; where there is little room, new under old. */
+/** A patch side by side; on narrow screens, new below old. */
 import { type CSSProperties, useMemo, useState } from 'react';
 import { Button } from '../button.tsx';
 import { filesOf, heightOf, type Line, type PatchedFile, type Run } from './patch-rows.ts';
 
-/** So many rows are shown before one has to ask for the rest. */
+/** Rows shown before "show all". */
 const FIRST_ROWS = 300;
 
-const WORDS: Readonly<Record<PatchedFile['change'], string>> = {
+const LABELS: Readonly<Record<PatchedFile['change'], string>> = {
   add: 'New file',
   update: 'Changed',
   delete: 'Deleted',
-  unknown: 'Not understood',
+  unknown: 'Unrecognised',
 };
 
 type PatchProps = {
   readonly patch: string;
-  /** existing files that the patch replaces, as it names them */
+  /** existing files that the patch overwrites, by the path in the patch */
   readonly replaces?: readonly string[];
 };
 
@@ -35,13 +35,13 @@ function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) 
   const [whole, setWhole] = useState(false);
   const rows = file.runs.reduce((sum, run) => sum + heightOf(run), 0);
   const shown = whole ? file.runs : firstRows(file.runs, FIRST_ROWS);
-  const word = replaced && file.change === 'add' ? 'Replaced' : WORDS[file.change];
+  const word = replaced && file.change === 'add' ? 'Replaced' : LABELS[file.change];
   return (
     <section className="patch-file" aria-label={`${word} ${file.path}`}>
       <header className="patch-head">
         <span>{word}</span>
         <code>{file.moveTo === null ? file.path : `${file.path} → ${file.moveTo}`}</code>
-        {replaced && <span className="patch-removed">replaces an existing file</span>}
+        {replaced && <span className="patch-removed">overwrites an existing file</span>}
         {file.added > 0 && <span className="patch-added">+{file.added}</span>}
         {file.removed > 0 && <span className="patch-removed">−{file.removed}</span>}
       </header>
@@ -58,7 +58,7 @@ function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) 
   );
 }
 
-/** `one`: there is no old side, as in a new file. */
+/** `one`: single column, as for a new file. */
 function RunView({ run, one }: { run: Run; one: boolean }) {
   switch (run.kind) {
     case 'note':
@@ -83,7 +83,7 @@ function RunView({ run, one }: { run: Run; one: boolean }) {
 }
 
 type CellsProps = {
-  /** `copy`: what is kept, once more on the side of the new; of use to the eye alone */
+  /** `copy`: unchanged lines repeated on the new side, hidden from screen readers */
   readonly side: 'old' | 'new' | 'copy';
   readonly sign: ' ' | '-' | '+';
   readonly lines: readonly Line[];

@@ -1,4 +1,4 @@
-/** y, a, n, e: for the card that has the focus, and where none has, for the first that waits. */
+/** Keys y, a, n, e: apply to the focused card, or to the first pending one. */
 import { type RefObject, useEffect, useRef } from 'react';
 
 export type Key = 'y' | 'a' | 'n' | 'e';
@@ -14,7 +14,7 @@ function aimedAt(): Element | null {
   return focused ?? document.querySelector(PENDING_CARD);
 }
 
-/** A key that is held down counts once; while somebody types or a dialog is open it counts for nothing. */
+/** Ignores key repeat, typing in fields, and keys while a dialog is open. */
 export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) => void): void {
   const latest = useRef(onKey);
   latest.current = onKey;

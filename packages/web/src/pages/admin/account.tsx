@@ -1,4 +1,4 @@
-/** Who one is here, and one's own password. */
+/** The current user and their password. */
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
@@ -24,8 +24,7 @@ export function AccountSection() {
             </a>
           }
         >
-          The server is in open mode: whoever comes without a token is <code>local</code>, and has no
-          password.
+          The server runs in open mode: callers without a token are <code>local</code>, which has no password.
         </Empty>
       ) : (
         <>
@@ -47,17 +46,17 @@ function PasswordForm({ name }: { name: string }) {
     const fields = new FormData(event.currentTarget);
     const text = (field: string) => String(fields.get(field) ?? '');
     const same = text('new') === text('again');
-    setProblem(same ? null : 'The new password is not the same in both fields.');
+    setProblem(same ? null : 'The passwords do not match.');
     if (!same) return;
     void attempt(async () => {
       await changePassword(text('old'), text('new'));
-      toast('Your password is changed.');
+      toast('Password changed.');
     });
   }
 
   return (
-    <form className="card admin-form" onSubmit={submit} aria-label="Change your password">
-      <h3>Change your password</h3>
+    <form className="card admin-form" onSubmit={submit} aria-label="Change password">
+      <h3>Change password</h3>
       {problem !== null && <Notice look="danger">{problem}</Notice>}
       <input type="hidden" name="name" autoComplete="username" value={name} />
       <label className="field">
@@ -76,7 +75,7 @@ function PasswordForm({ name }: { name: string }) {
         />
       </label>
       <label className="field">
-        New password, again
+        Repeat new password
         <input
           name="again"
           type="password"
@@ -87,11 +86,11 @@ function PasswordForm({ name }: { name: string }) {
         />
       </label>
       <p className="hint">
-        All your other logins end with it: other tabs, and clients that use a token of yours.
+        This logs you out everywhere else: other tabs, and clients that use one of your tokens.
       </p>
       <div>
         <Button type="submit" look="primary">
-          Change the password
+          Change password
         </Button>
       </div>
     </form>

@@ -1,4 +1,4 @@
-/** What “always” has allowed, in all sessions. */
+/** Standing grants of all sessions. */
 import type { StandingGrant } from '@parlance/sdk';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -14,28 +14,27 @@ export function GrantsSection() {
   const mayRevoke = principal.permissions.includes('tool:approve');
 
   async function revoke({ session, grant }: StandingGrant): Promise<void> {
-    if (await attempt(() => parlance.session(session).revoke(grant)))
-      toast(`${grant} has to be approved again.`);
+    if (await attempt(() => parlance.session(session).revoke(grant))) toast(`${grant} needs approval again.`);
     polled.again();
   }
 
   return (
-    <Section title="Standing grants" whose="whoever may read chats" polled={polled}>
+    <Section title="Standing grants" whose="users who may read chats" polled={polled}>
       {(grants) =>
         grants.length === 0 ? (
           <Empty
-            title="Nothing runs unasked"
-            action={<a href={hrefOf({ page: 'approvals' })}>See what waits for an approval</a>}
+            title="No standing grants"
+            action={<a href={hrefOf({ page: 'approvals' })}>Show pending approvals</a>}
           >
-            Whoever answers an approval with “always” allows its like for the rest of that session. It is
-            listed here then, and can be taken back.
+            If you answer an approval with “Always”, similar calls run without asking for the rest of that
+            session. The grant is then listed here and can be revoked.
           </Empty>
         ) : (
           <>
             <p className="hint">
-              Each lets calls like it run unasked, in its session alone.
+              Similar calls run without asking, in that session only.
               {!mayRevoke &&
-                ' To take one back needs the permission tool:approve, which your role does not have.'}
+                ' Revoking a grant needs the permission tool:approve, which your role does not have.'}
             </p>
             <ul className="admin-list" aria-label="Standing grants">
               {grants.map((standing) => {

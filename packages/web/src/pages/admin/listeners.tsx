@@ -1,4 +1,4 @@
-/** Where the server listens, and who is connected. */
+/** Listeners and their open sockets. */
 import type { Listener } from '@parlance/sdk';
 import { Chip } from '../../components/chip.tsx';
 import { parlance } from '../../state/server.ts';
@@ -7,19 +7,19 @@ import { usePolled } from './use-polled.ts';
 
 const EVERY_MS = 2_000;
 
-export function DoorsSection() {
+export function ListenersSection() {
   const polled = usePolled(parlance.admin.listeners, EVERY_MS);
   return (
-    <Section title="Doors" whose="a developer or an admin" polled={polled}>
-      {(doors) => (
+    <Section title="Listeners" whose="a developer or an admin" polled={polled}>
+      {(listeners) => (
         <>
           <p className="hint">
-            Sockets that are open now. This page and other readers of event streams have none: they use HTTP.
-            Further doors, each for one dialect, come from <code>--door agentloop=8080</code>.
+            Open sockets per listener. Readers of event streams, such as this page, use HTTP and are not
+            counted. Add a listener for one dialect with <code>--door agentloop=8080</code>.
           </p>
-          <ul className="admin-list" aria-label="Doors">
-            {doors.map((door) => (
-              <Line key={door.port} door={door} />
+          <ul className="admin-list" aria-label="Listeners">
+            {listeners.map((listener) => (
+              <Line key={listener.port} listener={listener} />
             ))}
           </ul>
         </>
@@ -28,7 +28,7 @@ export function DoorsSection() {
   );
 }
 
-function Line({ door: { address, port, dialect, sockets } }: { door: Listener }) {
+function Line({ listener: { address, port, dialect, sockets } }: { listener: Listener }) {
   const entries = Object.entries(sockets).sort(([left], [right]) => left.localeCompare(right));
   const all = entries.reduce((sum, [, count]) => sum + count, 0);
   return (
@@ -37,14 +37,14 @@ function Line({ door: { address, port, dialect, sockets } }: { door: Listener })
         <code>
           {address.includes(':') ? `[${address}]` : address}:{port}
         </code>
-        <p className="hint">{dialect === 'all' ? 'speaks every dialect' : `speaks ${dialect} alone`}</p>
+        <p className="hint">{dialect === 'all' ? 'all dialects' : `${dialect} only`}</p>
       </div>
       <div className="admin-sockets">
         <span className="admin-number">
           <strong>{all}</strong> {all === 1 ? 'socket' : 'sockets'}
         </span>
         {entries.map(([name, count]) => (
-          <Chip key={name} title={name === 'unknown' ? 'They have yet to say what they speak' : undefined}>
+          <Chip key={name} title={name === 'unknown' ? 'dialect not detected yet' : undefined}>
             {name} {count}
           </Chip>
         ))}

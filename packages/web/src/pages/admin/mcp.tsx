@@ -1,4 +1,4 @@
-/** The MCP servers of the config file, and how they are. */
+/** Configured MCP servers and their state. */
 import type { McpServer } from '@parlance/sdk';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -10,7 +10,7 @@ import { usePolled } from './use-polled.ts';
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
   starting: ['busy', 'starting'],
   ready: ['good', 'ready'],
-  away: ['bad', 'away, tried again'],
+  away: ['bad', 'disconnected, retrying'],
   closed: ['plain', 'closed'],
 };
 
@@ -32,9 +32,9 @@ export function McpSection() {
       {(servers) =>
         servers.length === 0 ? (
           <>
-            <Empty title="No MCP server is configured">
-              Put them into <code>config.json</code> in the data folder of the server, and start it again.
-              Agents can use their tools from then on.
+            <Empty title="No MCP servers configured">
+              Add them to <code>config.json</code> in the server’s data folder and restart the server. Agents
+              can then use their tools.
             </Empty>
             <CodeBlock code={EXAMPLE} language="json" />
           </>
@@ -51,12 +51,12 @@ export function McpSection() {
 }
 
 function Server({ server: { name, kind, trusted, state, tools, trouble } }: { server: McpServer }) {
-  const [look, words] = STATES[state];
+  const [look, label] = STATES[state];
   return (
     <li className="card">
       <div className="admin-what">
-        <strong>{name}</strong> <Chip look={look}>{words}</Chip> <Chip>{kind}</Chip>
-        {trusted && <Chip title="Its results do not count as the untrusted content">trusted</Chip>}
+        <strong>{name}</strong> <Chip look={look}>{label}</Chip> <Chip>{kind}</Chip>
+        {trusted && <Chip title="Results are not marked as untrusted content">trusted</Chip>}
         {trouble && (
           <p className={state === 'ready' ? 'hint' : 'admin-trouble'}>
             {new Date(trouble.at).toLocaleTimeString()}: {trouble.message}

@@ -1,16 +1,16 @@
-/** Looking after the server. Each section has an address of its own: `#/admin?section=users`. */
+/** Administration. Each section has its own address: `#/admin?section=users`. */
 import { Page } from '../../components/page.tsx';
 import { hrefOf, usePlace } from '../../router.ts';
 import { AccountSection } from './account.tsx';
 import { GrantsSection } from './grants.tsx';
-import { DoorsSection } from './listeners.tsx';
+import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
 import { MetricsSection } from './metrics/section.tsx';
 import { UsersSection } from './users.tsx';
 
 const SECTIONS = {
   metrics: { label: 'Metrics', Section: MetricsSection },
-  doors: { label: 'Doors', Section: DoorsSection },
+  listeners: { label: 'Listeners', Section: ListenersSection },
   mcp: { label: 'MCP servers', Section: McpSection },
   grants: { label: 'Standing grants', Section: GrantsSection },
   users: { label: 'Users', Section: UsersSection },

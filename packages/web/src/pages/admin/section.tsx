@@ -1,4 +1,4 @@
-/** A section of the page: what is shown, or why it is not and what to do about that. */
+/** A section: its content, or the error and what to do about it. */
 import type { ParlanceError } from '@parlance/sdk';
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -10,7 +10,7 @@ import type { Polled } from './use-polled.ts';
 
 type SectionProps<Value> = {
   readonly title: string;
-  /** `again` is null where it is asked again by itself */
+  /** `again` is null if it refreshes by itself */
   readonly polled: Omit<Polled<Value>, 'again'> & { readonly again: (() => void) | null };
   /** who may see it: “an admin” */
   readonly whose: string;
@@ -35,7 +35,7 @@ export function Section<Value>({ title, polled, whose, actions, children }: Sect
       {fault && !refused && (
         <Notice look="danger" action={again && <Button onClick={again}>Try again</Button>}>
           {fault.message}
-          {value !== null && ' What is shown was true before.'}
+          {value !== null && ' The values shown may be out of date.'}
         </Notice>
       )}
       {value !== null && !refused && children(value)}
@@ -59,14 +59,14 @@ function Refused({ whose, fault }: { whose: string; fault: ParlanceError }) {
     >
       {local ? (
         <>
-          You are not logged in: in open mode everybody on this machine is <code>local</code>, a developer.
-          Log in as {whose}; the first start of the server printed the password of <code>admin</code>, unless
-          AUTH_USERS named users.
+          You are not logged in: in open mode everyone on this machine is <code>local</code>, a developer. Log
+          in as {whose}. The server printed the password of <code>admin</code> on its first start, unless
+          AUTH_USERS defines users.
         </>
       ) : (
         <>
-          You are {principal.id}, and your role is {principal.role} ({fault.message.replace(/\.$/, '')}). Log
-          out and in again as {whose}, or ask one.
+          You are {principal.id} with the role {principal.role} ({fault.message.replace(/\.$/, '')}). Log in
+          as {whose}, or ask one for help.
         </>
       )}
     </Empty>

@@ -1,18 +1,18 @@
-/** Something that the server is asked for when a section is shown, and again when it may have changed. */
+/** Fetches data for a section, once or periodically. */
 
 import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
 
 export type Polled<Value> = {
-  /** what it last polled; null before that */
+  /** the last value; null before the first response */
   readonly value: Value | null;
-  /** why it does not tell now */
+  /** why the last request failed */
   readonly fault: ParlanceError | null;
   readonly again: () => void;
 };
 
-/** `ask` must stay the same function. With `everyMs` it is asked again and again, while the page can be seen. */
+/** `ask` must be a stable function. With `everyMs` it is called periodically while the page is visible. */
 export function usePolled<Value>(
   ask: (options: CallOptions) => Promise<Value>,
   everyMs: number | null = null,
@@ -21,7 +21,7 @@ export function usePolled<Value>(
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((number) => number + 1), []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round asks again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` triggers another request
   useEffect(() => {
     const over = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

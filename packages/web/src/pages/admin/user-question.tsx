@@ -1,4 +1,4 @@
-/** What is asked before a user is changed. */
+/** Dialogs for changes of a user. */
 import type { Role } from '@parlance/protocol';
 import type { User } from '@parlance/sdk';
 import { Dialog } from '../../components/dialog.tsx';
@@ -11,9 +11,9 @@ export type DecisionContext =
   | { readonly what: 'role' | 'password' | 'logout' | 'remove'; readonly user: User };
 
 const ROLES: Readonly<Record<Role, string>> = {
-  admin: 'everything, for everybody',
-  developer: 'everything, in own sessions',
-  user: 'chats, approves nothing',
+  admin: 'full access to all sessions',
+  developer: 'full access to own sessions',
+  user: 'chat only, cannot approve',
 };
 
 const NAMES = Object.keys(ROLES) as Role[];
@@ -29,13 +29,13 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
   if (asking.what === 'add')
     return (
       <Dialog
-        title="Add a user"
+        title="Add user"
         confirm="Add"
         onClose={close}
         onConfirm={(fields) => {
           const name = textOf(fields, 'name');
           const wanted = { name, password: textOf(fields, 'password'), role: roleOf(fields) };
-          void doing(() => users.add(wanted), `${name} can log in now.`);
+          void doing(() => users.add(wanted), `${name} was added.`);
         }}
       >
         <label className="field">
@@ -48,7 +48,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
     );
   const { user } = asking;
   const { name } = user;
-  const end = name === mine ? 'You are logged out by that, here too.' : `${name} has to log in again.`;
+  const end = name === mine ? 'This logs you out here, too.' : `${name} will have to log in again.`;
   switch (asking.what) {
     case 'role':
       return (
@@ -73,7 +73,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const password = textOf(fields, 'password');
-            void doing(() => users.change(name, { password }), `${name} has a new password.`);
+            void doing(() => users.change(name, { password }), `Password of ${name} changed.`);
           }}
         >
           <Password />
@@ -87,11 +87,10 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Log out"
           danger
           onClose={close}
-          onConfirm={() => void doing(() => users.logout(name), `${name} is logged out everywhere.`)}
+          onConfirm={() => void doing(() => users.logout(name), `${name} was logged out everywhere.`)}
         >
           <p>
-            All tokens of {name} end, and whatever is connected with them is closed. Turns that are running go
-            on. {end}
+            This revokes all tokens of {name} and closes their connections. Running turns continue. {end}
           </p>
         </Dialog>
       );
@@ -102,11 +101,11 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Remove"
           danger
           onClose={close}
-          onConfirm={() => void doing(() => users.remove(name), `${name} is removed.`)}
+          onConfirm={() => void doing(() => users.remove(name), `${name} was removed.`)}
         >
           <p>
-            {name} cannot log in any more, and all tokens end. The sessions stay, for admins; a new user of
-            the same name would own them.
+            {name} can no longer log in, and all tokens are revoked. The sessions remain visible to admins; a
+            new user with the same name would own them.
           </p>
         </Dialog>
       );

@@ -1,4 +1,4 @@
-/** Who may log in. Ending tokens is all that can be done about them: the server keeps no list of those it has issued. */
+/** Users. Tokens can only be revoked all at once per user: the server keeps no list of issued tokens. */
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
@@ -29,15 +29,15 @@ export function UsersSection() {
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
-          Add a user
+          Add user
         </Button>
       }
     >
       {(list) => (
         <>
           <p className="hint">
-            A token is good for 24 hours. To end all tokens of somebody, with every socket and stream that
-            lives on them, log them out.
+            A token is valid for 24 hours. Logging a user out revokes all their tokens and closes their
+            sockets and streams.
           </p>
           <ul className="admin-list" aria-label="Users">
             {list.map((user) => (
@@ -48,7 +48,7 @@ export function UsersSection() {
                   {user.name === mine && <Chip look="busy">you</Chip>}
                   <p className="hint">
                     since {new Date(user.createdAt).toLocaleDateString()}
-                    {user.fromSettings && '; named in AUTH_USERS, which counts again at the next start'}
+                    {user.fromSettings && '; defined in AUTH_USERS, which is applied at every start'}
                   </p>
                 </div>
                 <Button
@@ -58,7 +58,7 @@ export function UsersSection() {
                   Log out
                 </Button>
                 <Menu
-                  label={`More about ${user.name}`}
+                  label={`Actions for ${user.name}`}
                   items={[
                     {
                       label: 'Change role',

@@ -6,12 +6,12 @@ const waiting = (id: string) => ({ id, session: 's', owner: 'dev', tool: 'shell'
 const happened = (event: object) =>
   ({ session: 's', owner: 'dev', seq: 9, at: 7, ...event }) as ActivityEvent;
 
-test('what waits is shown in the order in which it was asked', () => {
+test('lists pending approvals in the order of their requests', () => {
   const inbox = withList(withList([], [waiting('a')]), [waiting('b'), waiting('a')]);
   expect(inbox.map(({ id, state }) => `${id} ${state.status}`)).toEqual(['a pending', 'b pending']);
 });
 
-test('an answer from elsewhere says by whom, and stays when the list no longer has it', () => {
+test('shows who answered elsewhere, and keeps the card after the list drops it', () => {
   const answered = happened({
     type: 'approval.answered',
     approval: 'a',
@@ -26,11 +26,11 @@ test('an answer from elsewhere says by whom, and stays when the list no longer h
   expect(without(inbox, 'a').map(({ id }) => String(id))).toEqual(['b']);
 });
 
-test('what was settled while nobody was listening has lapsed', () => {
+test('an approval settled while disconnected has lapsed', () => {
   expect(withList(withList([], [waiting('a')]), [])[0]?.state).toEqual({ status: 'lapsed' });
 });
 
-test('explanations are added as they come; those of others change nothing', () => {
+test('adds explanations and ignores those of other approvals', () => {
   const explained = (approval: string) =>
     happened({ type: 'approval.explained', approval, text: 'It lists.' });
   const inbox = withList([], [waiting('a')]);

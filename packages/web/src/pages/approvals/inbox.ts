@@ -1,4 +1,4 @@
-/** What the inbox shows: what waits, and for a moment what has just been answered. Pure. */
+/** Entries of the inbox: pending approvals and, for a moment, answered ones. Pure. */
 import type { ActivityEvent, Approval, ApprovalState } from '@parlance/sdk';
 
 export type Entry = Approval & {
@@ -10,7 +10,7 @@ export type Inbox = readonly Entry[];
 
 const PENDING: ApprovalState = { status: 'pending' };
 
-/** With the list as the server has it now. What is no longer in it has been settled, however that came. */
+/** Applies the server's list. An entry that is no longer in it has been settled elsewhere. */
 export function withList(inbox: Inbox, list: readonly Approval[]): Inbox {
   const listed = new Set<string>(list.map(({ id }) => id));
   const known = new Set<string>(inbox.map(({ id }) => id));
@@ -23,7 +23,7 @@ export function withList(inbox: Inbox, list: readonly Approval[]): Inbox {
   return [...before, ...added.map((approval) => ({ ...approval, explanations: [], state: PENDING }))];
 }
 
-/** After something has happened in a session. */
+/** Applies an activity event. */
 export function withActivity(inbox: Inbox, event: ActivityEvent): Inbox {
   switch (event.type) {
     case 'approval.explained':

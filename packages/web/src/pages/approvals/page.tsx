@@ -1,4 +1,4 @@
-/** Everything that waits for an answer, in all sessions. */
+/** Pending approvals of all sessions. */
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -18,15 +18,15 @@ export function ApprovalsPage() {
       {fault && <Notice look="danger">{fault.message}</Notice>}
       {!loading && !fault && inbox.length === 0 && (
         <Empty
-          title="Nothing waits for you"
+          title="No approvals waiting"
           action={
             <a className="button" href={hrefOf({ page: 'new' })}>
-              Begin a session
+              Start a session
             </a>
           }
         >
-          When an agent wants to run a command or change a file, in any session and whichever client began it,
-          it is asked here.
+          When an agent wants to run a command or change a file, in a session of any client, the request
+          appears here.
         </Empty>
       )}
       <div className="inbox">

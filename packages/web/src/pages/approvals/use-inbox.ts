@@ -1,4 +1,4 @@
-/** The inbox, kept up to date; and what the sessions in it are called. */
+/** The live inbox and the titles of its sessions. */
 import type { Session } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
 import { onActivity } from '../../state/activity.ts';
@@ -6,7 +6,7 @@ import { useApprovals } from '../../state/approvals.ts';
 import { parlance } from '../../state/server.ts';
 import { type Inbox, withActivity, withList, without } from './inbox.ts';
 
-/** An answer can be read before its card leaves. */
+/** How long an answered card stays visible. */
 const SHOWN_MS = 4_000;
 
 export function useInbox(): Inbox {
@@ -32,7 +32,7 @@ export function useInbox(): Inbox {
   return inbox;
 }
 
-/** The titles of sessions in which something waits, by owner and id. Read when there is one that is not known. */
+/** Titles of sessions with pending approvals, by owner and id. Fetched when one is unknown. */
 export function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
   const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
   const unknown = inbox.some((entry) => entry.state.status === 'pending' && !titles.has(nameOf(entry)));
@@ -46,7 +46,7 @@ export function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
         found.set(nameOf({ owner: session.owner, session: session.id }), session.title);
       setTitles((before) => new Map([...before, ...found]));
     }
-    // A title that cannot be read is replaced by the name of the session.
+    // The page falls back to the session id.
     read().catch(() => undefined);
     return () => stop.abort();
   }, [unknown]);

@@ -1,4 +1,4 @@
-/** What a command to the console changes. */
+/** Carries out slash commands. */
 import type { About } from '@parlance/sdk';
 import { toast } from '../../components/toast.tsx';
 import { go } from '../../router.ts';
@@ -6,14 +6,14 @@ import type { Chosen } from './pickers.tsx';
 import { AS_SERVER, approvalModes, type Slash } from './slash.ts';
 
 type Doing = {
-  /** Rejects with the server's reason. */
+  /** Rejects with the server's error. */
   readonly choose: (change: Partial<Chosen>) => Promise<unknown>;
   readonly compact: () => Promise<unknown>;
   readonly clear: () => Promise<unknown>;
   readonly help: () => void;
 };
 
-/** Throws a `ParlanceError` where the server says no. False where nothing was done, and the reader was told why. */
+/** Throws a `ParlanceError` if the server refuses. False if nothing was done and the reason was shown. */
 export async function applySlash({ name, argument }: Slash, about: About, doing: Doing): Promise<boolean> {
   switch (name) {
     case 'help':
@@ -32,9 +32,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           about.models.map(({ id }) => id),
         );
       await doing.choose({ model: argument === AS_SERVER ? null : argument });
-      toast(
-        argument === AS_SERVER ? `${about.model} answers, as set up.` : `${argument} answers from now on.`,
-      );
+      toast(argument === AS_SERVER ? `Model: ${about.model} (server default).` : `Model: ${argument}.`);
       return true;
     case 'agent': {
       const agent = named(about.agents, argument);
@@ -44,7 +42,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           about.agents.map(({ id }) => id),
         );
       await doing.choose({ agent: agent.id });
-      toast(`${agent.name} answers from now on.`);
+      toast(`Agent: ${agent.name}.`);
       return true;
     }
     case 'domain': {
@@ -62,7 +60,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
       const mode = modes.find((id) => id === argument);
       if (!mode && argument !== AS_SERVER) return missing('/approval MODE', modes);
       await doing.choose({ approval: mode ?? null });
-      toast(`Approval mode: ${mode ?? `${about.approval}, as set up`}.`);
+      toast(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
       return true;
     }
   }

@@ -1,4 +1,4 @@
-/** Files beside a message: what is taken, and why not. */
+/** Attachments of a message: validation and conversion. */
 import type { Part } from '@parlance/protocol';
 
 export type Attachment = {
@@ -6,12 +6,12 @@ export type Attachment = {
   readonly name: string;
   readonly part: Part;
   readonly bytes: number;
-  /** what can be shown of it */
+  /** preview, if there is one */
   readonly preview: string | null;
 };
 
 const MEBIBYTE = 1024 * 1024;
-/** Together they fit into what the server takes as one request. */
+/** The total fits into the server's request limit. */
 export const LIMITS = { files: 10, image: 5 * MEBIBYTE, text: 256 * 1024, together: 7 * MEBIBYTE } as const;
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -40,16 +40,16 @@ export function problemWith(
   taken: readonly { readonly bytes: number }[],
 ): string | null {
   if (taken.length >= LIMITS.files)
-    return `“${file.name}” was not added: a message takes ${LIMITS.files} files.`;
+    return `“${file.name}” was not added: a message can have ${LIMITS.files} files.`;
   const isImage = file.type.startsWith('image/');
   if (isImage && !IMAGES.includes(file.type))
-    return `“${file.name}” was not added: pictures may be PNG, JPEG, GIF or WebP.`;
+    return `“${file.name}” was not added: images must be PNG, JPEG, GIF or WebP.`;
   const most = isImage ? LIMITS.image : LIMITS.text;
   if (file.size > most)
-    return `“${file.name}” was not added: it has ${size(file.size)}, and ${isImage ? 'a picture' : 'a text file'} may have ${size(most)}.`;
+    return `“${file.name}” was not added: it has ${size(file.size)}; the limit for ${isImage ? 'an image' : 'a text file'} is ${size(most)}.`;
   const together = taken.reduce((sum, { bytes }) => sum + bytes, file.size);
   if (together > LIMITS.together)
-    return `“${file.name}” was not added: the files of a message may have ${size(LIMITS.together)} together.`;
+    return `“${file.name}” was not added: the files of a message are limited to ${size(LIMITS.together)} in total.`;
   return file.size === 0 ? `“${file.name}” was not added: it is empty.` : null;
 }
 
@@ -89,7 +89,7 @@ function checkText(bytes: Uint8Array, name: string): void {
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
   }
-  throw new NotText(`“${name}” was not added: it is neither a picture nor text.`);
+  throw new NotText(`“${name}” was not added: it is neither an image nor text.`);
 }
 
 function toBase64(bytes: Uint8Array): string {

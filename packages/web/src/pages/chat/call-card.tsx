@@ -1,4 +1,4 @@
-/** One use of a tool: what it was asked, how far it is, what came of it. */
+/** One tool call: input, progress and output. */
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode, useState } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
@@ -23,10 +23,10 @@ const OUTCOMES: Readonly<Record<Outcome, { look: ChipLook; word: string }>> = {
 
 const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { look: ChipLook; word: string }>> = {
   requested: { look: 'plain', word: 'Requested' },
-  waiting: { look: 'waiting', word: 'Waiting for an answer' },
+  waiting: { look: 'waiting', word: 'Waiting for approval' },
   allowed: { look: 'busy', word: 'Allowed' },
   running: { look: 'busy', word: 'Running' },
-  deferred: { look: 'waiting', word: 'At a client' },
+  deferred: { look: 'waiting', word: 'Deferred to client' },
 };
 
 type CallProps = { readonly session: string; readonly call: CallView };
@@ -59,7 +59,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   );
 });
 
-/** A card while it waits, and while the reader who answered looks at it; a line when it is read again later. */
+/** Expanded while pending or just answered here; collapsed when read later. */
 function Approval({ session, approval }: { session: string; approval: ApprovalView }) {
   const [waited] = useState(approval.state.status === 'pending');
   if (waited) return <ApprovalCard session={session} approval={approval} />;
@@ -82,7 +82,7 @@ function State({ state }: { state: CallState }): ReactNode {
       {state.untrusted && (
         <Chip
           look="waiting"
-          title="It carries untrusted content: “always” does not count for the rest of the turn"
+          title="Contains untrusted content: “always” does not apply for the rest of the turn"
         >
           untrusted content
         </Chip>
@@ -94,7 +94,7 @@ function State({ state }: { state: CallState }): ReactNode {
   );
 }
 
-/** A line that says what the call is about: the command, the path, the words it searches. */
+/** The main argument of the call: command, path or query. */
 function gist({ input, approval }: CallView): string {
   const { command } = input;
   if (Array.isArray(command)) return command.join(' ');
@@ -108,7 +108,7 @@ function gist({ input, approval }: CallView): string {
 function CallInput({ call }: { call: CallView }) {
   if (call.malformed !== undefined)
     return (
-      <Section title="What the model wrote, which is not JSON" copy={call.malformed}>
+      <Section title="Malformed input (not JSON)" copy={call.malformed}>
         <Code code={call.malformed} language="" />
       </Section>
     );
@@ -141,13 +141,13 @@ function Progress({ progress: { progress, message, status } }: { progress: Runni
 function Output({ state }: { state: Extract<CallState, { phase: 'ended' }> }) {
   const text = state.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   return (
-    <Section title={`Output, after ${duration(state.durationMs)}`} copy={text}>
+    <Section title={`Output after ${duration(state.durationMs)}`} copy={text}>
       {state.parts.length === 0 ? (
-        <p className="hint">Nothing was said.</p>
+        <p className="hint">No output.</p>
       ) : (
         <Parts parts={state.parts} text="output" />
       )}
-      {state.said !== undefined && <p className="plain">In the user’s words: “{state.said}”</p>}
+      {state.said !== undefined && <p className="plain">User’s answer: “{state.said}”</p>}
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-/** Where one writes: a message with files beside it, or a command to the console. */
+/** The message field: text with attachments, or a slash command. */
 import type { Part } from '@parlance/protocol';
 import {
   type ClipboardEvent,
@@ -19,15 +19,15 @@ import { useFiles } from './files.ts';
 import { type Choice, parseSlash, type Slash, slashChoices } from './slash.ts';
 import { optionId, SlashMenu } from './slash-menu.tsx';
 
-/** `supersede` interrupts the turn that runs; `queue` waits for it. */
+/** `supersede` interrupts the running turn; `queue` waits for it. */
 export type Mode = 'queue' | 'supersede';
 
 type ComposerProps = {
-  /** under this name what was typed is kept while one looks elsewhere */
+  /** storage key of the draft */
   readonly draft: string;
-  /** a turn runs: what is sent waits, or interrupts */
+  /** a turn is running: a message is queued or interrupts it */
   readonly running: boolean;
-  /** True where it was taken; otherwise the text stays. */
+  /** True if it was accepted; otherwise the text stays. */
   readonly onSend: (parts: Part[], mode: Mode) => Promise<boolean>;
   readonly onSlash: (slash: Slash) => Promise<boolean>;
   readonly onStop?: () => void;
@@ -60,7 +60,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
   }
 
   useEffect(() => area.current?.focus(), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it grows with the text
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the field grows with the text
   useLayoutEffect(() => {
     const element = area.current;
     if (!element) return;
@@ -79,9 +79,9 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
     const slash = parseSlash(text);
     if (slash && files.attached.length === 0) return run(slash);
     if (empty || busy) return;
-    const words: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];
+    const textParts: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];
     setBusy(true);
-    if (await onSend([...words, ...files.attached.map(({ part }) => part)], mode)) {
+    if (await onSend([...textParts, ...files.attached.map(({ part }) => part)], mode)) {
       change('');
       files.clear();
     }
@@ -125,7 +125,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
         void send('queue');
       }}
     >
-      {files.hovering && <div className="drop-here">Drop pictures or text files here</div>}
+      {files.hovering && <div className="drop-here">Drop images or text files here</div>}
       {choices.length > 0 && <SlashMenu id={menu} choices={choices} chosen={at} onChoose={choose} />}
       {files.problems.map((problem) => (
         <Notice key={problem} look="warning">
@@ -153,7 +153,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
           aria-controls={choices.length > 0 ? menu : undefined}
           aria-activedescendant={choices.length > 0 ? optionId(menu, at) : undefined}
           placeholder={
-            running ? 'Enter queues it, Ctrl+Enter interrupts' : 'Say something, or / for commands'
+            running ? 'Enter to queue, Ctrl+Enter to interrupt' : 'Send a message, or / for commands'
           }
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
@@ -173,7 +173,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
           />
           <IconButton
             icon="attach"
-            label="Attach pictures or text files"
+            label="Attach images or text files"
             onClick={() => picker.current?.click()}
           />
           <span className="composer-gap" />

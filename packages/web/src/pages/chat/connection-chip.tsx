@@ -4,17 +4,17 @@ import { Chip } from '../../components/chip.tsx';
 
 type ChipProps = { readonly connection: ConnectionState; readonly retryNow: () => void };
 
-/** Whether what is shown is all there is at this moment. */
+/** Whether the view is up to date. */
 export function ConnectionChip({ connection, retryNow }: ChipProps) {
   switch (connection.status) {
     case 'live':
       return (
-        <Chip look="good" title="What you see is what there is: the stream of events is open">
+        <Chip look="good" title="Connected: the view is up to date">
           Live
         </Chip>
       );
     case 'connecting':
-      return <Chip look="busy">{connection.failures > 0 ? 'Connecting again …' : 'Connecting …'}</Chip>;
+      return <Chip look="busy">{connection.failures > 0 ? 'Reconnecting …' : 'Connecting …'}</Chip>;
     case 'waiting':
       return (
         <>

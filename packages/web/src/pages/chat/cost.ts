@@ -1,7 +1,7 @@
-/** What turns cost, at prices that the reader has entered. Without a price there is no cost: none is invented. */
+/** Cost of turns at prices entered by the reader. Unknown prices give no cost. */
 import type { About, SessionView, TurnView } from '@parlance/sdk';
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
 export type Prices = Readonly<Record<string, Price>>;
 
@@ -12,13 +12,13 @@ export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, p
   return ((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1e6;
 }
 
-/** The model that answered in the turn, as far as can be told: a server that was set up anew meanwhile had another. */
+/** The model that answered the turn. A guess if the server's default has changed since. */
 export function modelOf(turn: Pick<TurnView, 'model' | 'agent'>, about: About): string {
   const agent = about.agents.find(({ id }) => id === turn.agent.id);
   return turn.model ?? agent?.model ?? about.model;
 }
 
-/** Null where the price of a model that answered is not known. */
+/** Null if the price of a model that answered is unknown. */
 export function costOfSession(view: SessionView, about: About, prices: Prices): number | null {
   let cost = 0;
   for (const turn of view.entries) {

@@ -1,12 +1,12 @@
-/** Files that come by button, by paste or by drop. */
+/** Files from the button, the clipboard or drag and drop. */
 import { useEffect, useState } from 'react';
 import { type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
 
 export type Files = {
   readonly attached: readonly Attachment[];
-  /** why some were not taken, a sentence each */
+  /** why files were rejected, one sentence each */
   readonly problems: readonly string[];
-  /** something is held over the page that can be dropped */
+  /** a drag that can be dropped is over the page */
   readonly hovering: boolean;
   add(files: Iterable<File>): Promise<void>;
   remove(id: string): void;
@@ -42,7 +42,7 @@ export function useFiles(): Files {
     const holds = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
     const over = (event: DragEvent) => {
       if (!holds(event)) return;
-      // Otherwise the browser would leave the page for the file.
+      // Otherwise the browser would navigate to the file.
       event.preventDefault();
       setHovering(true);
     };

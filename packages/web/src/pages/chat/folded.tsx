@@ -11,7 +11,7 @@ type FoldedProps = {
   readonly children: ReactNode;
 };
 
-/** A line that can be unfolded. What is folded is not drawn. */
+/** A collapsible line. Collapsed content is not rendered. */
 export function Folded({ name, icon, summary, usually = false, className = '', children }: FoldedProps) {
   const [open, setOpen] = useOpened(name, usually);
   return (

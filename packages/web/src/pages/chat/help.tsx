@@ -4,13 +4,13 @@ import { SLASHES } from './slash.ts';
 const KEYS = [
   ['Enter', 'Send; while the agent works, queue'],
   ['Ctrl+Enter', 'Interrupt the agent with this message'],
-  ['Shift+Enter', 'A new line'],
-  ['y a n e', 'Answer an approval that waits: once, always, deny, explain'],
+  ['Shift+Enter', 'New line'],
+  ['y a n e', 'Answer a pending approval: once, always, deny, explain'],
 ] as const;
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="What can be said here" confirm="Close" onConfirm={onClose} onClose={onClose}>
+    <Dialog title="Commands and shortcuts" confirm="Close" onConfirm={onClose} onClose={onClose}>
       <dl className="help">
         {SLASHES.map((slash) => (
           <div key={slash.name}>

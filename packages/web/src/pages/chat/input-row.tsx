@@ -1,4 +1,4 @@
-/** What somebody said to the agent, and saying it differently. */
+/** An input of the user, with "edit and send again". */
 import type { Part } from '@parlance/protocol';
 import type { InputView } from '@parlance/sdk';
 import { type KeyboardEvent, memo, useState } from 'react';
@@ -9,7 +9,7 @@ import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
 import { Parts } from './parts.tsx';
 
-const wordsOf = (parts: readonly Part[]): string =>
+const textOf = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 
 type InputProps = { readonly session: string; readonly input: InputView; readonly queued?: boolean };
@@ -17,7 +17,7 @@ type InputProps = { readonly session: string; readonly input: InputView; readonl
 export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
   const [editing, setEditing] = useState(false);
   const { parts, dialect, superseded } = input;
-  const words = wordsOf(parts);
+  const text = textOf(parts);
   if (editing) return <Edit session={session} input={input} onDone={() => setEditing(false)} />;
   return (
     <div className="said" data-queued={queued || undefined}>
@@ -26,21 +26,21 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
       </div>
       <div className="said-under">
         {queued && (
-          <Chip look="busy" title="It is taken when the turn before it is over">
+          <Chip look="busy" title="Starts when the current turn is over">
             Queued
           </Chip>
         )}
         {superseded !== null && (
-          <Chip look="waiting" title="It was sent to interrupt what the agent was doing">
-            Interrupted the turn
+          <Chip look="waiting" title="Sent to interrupt the agent">
+            Interrupted turn
           </Chip>
         )}
-        {dialect !== 'native' && <Chip title="The dialect of the client that sent it">by {dialect}</Chip>}
+        {dialect !== 'native' && <Chip title="Dialect of the sender">via {dialect}</Chip>}
         {input.agent && <Chip>to {input.agent.name}</Chip>}
         <time dateTime={new Date(input.at).toISOString()}>
           {new Date(input.at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
         </time>
-        {words !== '' && <CopyButton text={words} label="Copy the message" />}
+        {text !== '' && <CopyButton text={text} label="Copy message" />}
         {!queued && !input.call && (
           <IconButton icon="edit" label="Edit and send again" onClick={() => setEditing(true)} />
         )}
@@ -49,9 +49,9 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
   );
 });
 
-/** The conversation goes on from before the message: the old one and what came of it are out of the context. */
+/** Continues from before the message: the old one and its answer leave the context. */
 function Edit({ session, input, onDone }: { session: string; input: InputView; onDone: () => void }) {
-  const [text, setText] = useState(wordsOf(input.parts));
+  const [text, setText] = useState(textOf(input.parts));
   const [busy, setBusy] = useState(false);
 
   async function send(): Promise<void> {
@@ -72,17 +72,15 @@ function Edit({ session, input, onDone }: { session: string; input: InputView; o
   return (
     <div className="said said-edit">
       <textarea
-        // biome-ignore lint/a11y/noAutofocus: it is what the reader has just asked for
+        // biome-ignore lint/a11y/noAutofocus: the reader has just asked for this field
         autoFocus
-        aria-label="The message, to be sent again"
+        aria-label="Edited message"
         value={text}
         rows={3}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <p className="hint">
-        What came after this message is no longer part of the conversation; the timeline keeps it.
-      </p>
+      <p className="hint">Later messages will leave the conversation. The timeline keeps them.</p>
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>
         <Button

@@ -1,18 +1,18 @@
-/** How full the context is, and what the session has taken so far. */
+/** Context use and token usage of the session. */
 import type { SessionView } from '@parlance/sdk';
 import { useState } from 'react';
 import { useServer } from '../../state/server.ts';
 import { costOfSession, dollars, shortNumber } from './cost.ts';
 import { PriceDialog, usePrices } from './prices.tsx';
-import { usageWords } from './turn-end.tsx';
+import { usageText } from './turn-end.tsx';
 
 export function ContextMeter({ context }: Pick<SessionView, 'context'>) {
   if (!context) return null;
   const percent = Math.min(100, Math.round((context.tokens / context.limit) * 100));
-  const words = `${context.tokens.toLocaleString()} of ${context.limit.toLocaleString()} tokens, ${context.items} items`;
+  const summary = `${context.tokens.toLocaleString()} of ${context.limit.toLocaleString()} tokens, ${context.items} items`;
   return (
-    <span className="context" title={`The context: ${words}`} data-full={percent >= 80 || undefined}>
-      <meter min={0} max={context.limit} value={context.tokens} aria-label={`Context: ${words}`} />
+    <span className="context" title={`Context: ${summary}`} data-full={percent >= 80 || undefined}>
+      <meter min={0} max={context.limit} value={context.tokens} aria-label={`Context: ${summary}`} />
       {percent < 1 && context.tokens > 0 ? '<1' : percent}% context
     </span>
   );
@@ -29,7 +29,7 @@ export function Totals({ view, model }: { view: SessionView; model: string }) {
       <button
         type="button"
         className="totals"
-        title={`${usageWords(view.usage)}. Set a price to see the cost.`}
+        title={`${usageText(view.usage)}. Set a price to see the cost.`}
         onClick={() => setAsking(true)}
       >
         {shortNumber(tokens)} tokens{cost !== null && ` · ${dollars(cost)}`}

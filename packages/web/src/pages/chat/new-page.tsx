@@ -1,4 +1,4 @@
-/** A session that is yet to begin: who is to answer, and the first words. */
+/** A new session: choose who answers and write the first message. */
 import type { Part } from '@parlance/protocol';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
@@ -11,7 +11,7 @@ import { HelpDialog } from './help.tsx';
 import { attempted } from './page.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
 
-/** What the offline model can be shown with, and any other model understands. */
+/** Work with the offline model, too. */
 const EXAMPLES = ['What can you do?', 'List the files here', 'Explain `git rebase --onto`'];
 
 export function NewChatPage() {
@@ -33,17 +33,17 @@ export function NewChatPage() {
       const id = await begun(parts, now);
       go({ page: 'session', id });
     });
-  const nothingYet = async () => toast('Nothing has been said yet.');
+  const nothingYet = async () => toast('The session has no messages yet.');
 
   return (
     <Page title="New session" filled>
       <div className="begin">
-        <h2>What shall we do?</h2>
+        <h2>What can I do for you?</h2>
         <p className="hint">
           {about.provider === 'offline' ? (
             <>
-              The offline model answers: it needs no key, and it is not a language model.{' '}
-              <a href={hrefOf({ page: 'welcome' })}>Where to put a key</a>
+              The built-in offline model answers. It needs no key, and it is not a language model.{' '}
+              <a href={hrefOf({ page: 'welcome' })}>How to set a key</a>
             </>
           ) : (
             `${about.model} by ${about.provider} answers.`
@@ -100,7 +100,7 @@ export function NewChatPage() {
   );
 }
 
-/** The name of the session that was begun. Where what was chosen is refused, none is left behind. */
+/** Creates the session and returns its id. Leaves no session behind if the settings are refused. */
 async function begun(parts: Part[], { domain, agent, model, approval }: Chosen): Promise<string> {
   const session = parlance.session();
   const where = { domain, agent: agent ?? undefined };

@@ -1,10 +1,10 @@
-/** What the reader has unfolded or folded: remembered while rows come and go with scrolling. */
+/** Remembers what is expanded while rows are unmounted by scrolling. */
 import { useState } from 'react';
 
 const MOST = 2_000;
 const chosen = new Map<string, boolean>();
 
-/** `usually` counts until the reader has decided otherwise. */
+/** `usually` applies until the reader has toggled it. */
 export function useOpened(key: string, usually: boolean): [boolean, (open: boolean) => void] {
   const [open, setOpen] = useState(chosen.get(key));
   return [

@@ -37,7 +37,7 @@ export function ChatPage({ id }: { id: string }) {
               className="icon-button"
               href={hrefOf({ page: 'timeline', id })}
               aria-label="Timeline"
-              title="Timeline: what really happened"
+              title="Timeline: events and frames"
             >
               <Icon name="timeline" />
             </a>
@@ -50,7 +50,7 @@ export function ChatPage({ id }: { id: string }) {
           title={gone.title}
           action={
             <a className="button" href={hrefOf({ page: 'new' })}>
-              Begin a session
+              Start a session
             </a>
           }
         >
@@ -65,14 +65,14 @@ export function ChatPage({ id }: { id: string }) {
 
 function whyGone({ view, connection }: FollowedSession): { title: string; why: string } | null {
   if (view.erasedBy !== null)
-    return { title: 'This session was deleted', why: `${view.erasedBy} has removed it for good.` };
+    return { title: 'This session was deleted', why: `It was permanently deleted by ${view.erasedBy}.` };
   if (connection.status !== 'closed' || connection.fault === null) return null;
   if (connection.fault.code === 'not_found')
     return {
-      title: 'There is no such session',
-      why: 'It was deleted, it is someone else’s, or the address is wrong.',
+      title: 'Session not found',
+      why: 'It was deleted, belongs to another user, or the address is wrong.',
     };
-  return { title: 'This session cannot be shown', why: connection.fault.message };
+  return { title: 'Cannot open this session', why: connection.fault.message };
 }
 
 function Chat({ id, view }: { id: string; view: SessionView }) {
@@ -95,9 +95,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   return (
     <>
       <Announcer view={view} />
-      {view.archived && (
-        <Notice>This session is archived: lists leave it out. Write in it, and it is back.</Notice>
-      )}
+      {view.archived && <Notice>This session is archived. A new message restores it.</Notice>}
       <Transcript session={id} rows={rows} />
       <div className="chat-foot">
         {view.plan && <Plan session={id} plan={view.plan} />}
@@ -127,7 +125,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   );
 }
 
-/** False where the server said no, too. */
+/** Like `attempt`; false also if the work returns false. */
 export async function attempted(work: () => Promise<boolean>): Promise<boolean> {
   let done = false;
   await attempt(async () => {

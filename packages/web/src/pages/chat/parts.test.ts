@@ -46,12 +46,12 @@ const text = (block: string, words: string) =>
     seqs: [2],
   }) as never;
 
-test('a turn is its input, what came of it and how it ended', () => {
+test('a turn becomes rows: input, items and end', () => {
   const rows = rowsOf(view([turn('a', { items: [text('b1', 'Hi')] })], { queued: [input('later')] }));
   expect(rows.map(({ key }) => key)).toEqual(['input input-a', 'a b1', 'a end', 'queued later']);
 });
 
-test('what has not changed is the same row', () => {
+test('unchanged rows stay the same object', () => {
   const first = turn('a', { items: [text('b1', 'Hi')] });
   const before = rowsOf(
     view([first, turn('b', { items: [text('b2', 'H')], open: 'b2', state: { status: 'running' } })]),
@@ -64,7 +64,7 @@ test('what has not changed is the same row', () => {
   expect(after.at(-1)).not.toBe(before.at(-1) as never);
 });
 
-test('a turn in which nothing is written at the moment says that it goes on', () => {
+test('a running turn without an open block shows that it is working', () => {
   const running = { state: { status: 'running' } };
   const call = (phase: string) => ({
     kind: 'call',
@@ -84,31 +84,31 @@ test('a turn in which nothing is written at the moment says that it goes on', ()
 
 const about = { model: 'm', agents: [{ id: 'coder', model: null }] } as unknown as About;
 
-test('a cost is told only where the price of every model that answered is known', () => {
+test('shows a cost only if all prices are known', () => {
   const price = { input: 2, output: 10 };
   expect(costOfSession(view([turn('a'), turn('b')]), about, { m: price })).toBe(14);
   expect(costOfSession(view([turn('a'), turn('b', { model: 'other' })]), about, { m: price })).toBeNull();
   expect(costOfSession(view([turn('a')]), about, {})).toBeNull();
 });
 
-test('what the vendor had kept costs its own price', () => {
+test('cached input has its own price', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, cachedTokens: 600_000 };
   expect(costOf(usage, { input: 10, output: 0, cached: 1 })).toBeCloseTo(4.6);
   expect(costOf(usage, { input: 10, output: 0 })).toBeCloseTo(10);
 });
 
-test('a file that is not taken is refused with its size and what is allowed', () => {
+test('a rejected file names its size and the limit', () => {
   const png = { name: 'a.png', type: 'image/png', size: LIMITS.image + 1 };
   expect(problemWith(png, [])).toContain('5.0 MB');
   expect(problemWith({ ...png, size: 10 }, [])).toBeNull();
   expect(problemWith({ ...png, size: 10 }, Array(LIMITS.files).fill({ bytes: 1 }))).toContain('10 files');
-  expect(problemWith({ ...png, size: LIMITS.image }, [{ bytes: LIMITS.image }])).toContain('7.0 MB together');
+  expect(problemWith({ ...png, size: LIMITS.image }, [{ bytes: LIMITS.image }])).toContain('7.0 MB in total');
   expect(problemWith({ name: 'a.svg', type: 'image/svg+xml', size: 10 }, [])).toContain('PNG');
   expect(problemWith({ name: 'a.txt', type: 'text/plain', size: LIMITS.text + 1 }, [])).toContain('256 KB');
   expect(problemWith({ name: 'a.txt', type: 'text/plain', size: 0 }, [])).toContain('empty');
 });
 
-test('a picture goes as it is, a text file with its name, anything else not at all', async () => {
+test('accepts pictures and text files, and nothing else', async () => {
   const picture = await attachmentOf(new File([new Uint8Array([1, 2, 3])], 'a.png', { type: 'image/png' }));
   expect(picture.part).toEqual({ type: 'image', mime: 'image/png', data: 'AQID' });
   const file = await attachmentOf(new File(['let x;\n'], 'a.ts', { type: '' }));

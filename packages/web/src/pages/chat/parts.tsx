@@ -1,4 +1,4 @@
-/** What an input or a tool's output is made of, as it is shown. */
+/** Parts of an input or of a tool's output. */
 import type { Part } from '@parlance/protocol';
 import { Icon } from '../../components/icon.tsx';
 import { download } from '../../layout/download.ts';
@@ -8,12 +8,12 @@ const SHOWN = /^image\/(png|jpeg|gif|webp)$/;
 
 type PartsProps = {
   readonly parts: readonly Part[];
-  /** how text is shown: as it is, as Markdown, or as the output of a program */
+  /** how text is shown: plain, as Markdown, or as program output */
   readonly text: 'plain' | 'markdown' | 'output';
 };
 
 export function Parts({ parts, text }: PartsProps) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: parts never change once they are said
+  // biome-ignore lint/suspicious/noArrayIndexKey: parts are immutable
   return parts.map((part, index) => <OnePart key={index} part={part} text={text} />);
 }
 
@@ -24,22 +24,20 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
       return text === 'plain' ? (
         <p className="plain">{part.text}</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <pre className="output" tabIndex={0}>
           {part.text}
         </pre>
       );
     case 'image':
-      if (!SHOWN.test(part.mime)) return <span className="chip">A picture of type {part.mime}</span>;
-      return (
-        <img className="picture" src={`data:${part.mime};base64,${part.data}`} alt="Attached by the sender" />
-      );
+      if (!SHOWN.test(part.mime)) return <span className="chip">Image of type {part.mime}</span>;
+      return <img className="picture" src={`data:${part.mime};base64,${part.data}`} alt="Attachment" />;
     case 'file':
       return (
         <button
           type="button"
           className="button file-chip"
-          title="Save the file"
+          title="Save file"
           onClick={() =>
             download(part.name, new Blob([fromBase64(part.data)], { type: 'application/octet-stream' }))
           }

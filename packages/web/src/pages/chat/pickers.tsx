@@ -1,4 +1,4 @@
-/** Who answers and what runs unasked: of a session, or of one that is yet to begin. */
+/** Model, agent and approval mode of a session or of a new one. */
 import type { ApprovalMode } from '@parlance/protocol';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
@@ -6,11 +6,11 @@ import { useServer } from '../../state/server.ts';
 import { approvalModes } from './slash.ts';
 
 export type Chosen = {
-  /** null: as the server has it */
+  /** null: the server's default */
   readonly model: string | null;
   readonly approval: ApprovalMode | null;
   readonly agent: string | null;
-  /** the domain's agents are offered */
+  /** agents of this domain are offered */
   readonly domain: string;
 };
 
@@ -32,7 +32,7 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
       <select
         className="picker"
         aria-label="Model"
-        title="Which model answers"
+        title="Model of this session"
         value={chosen.model ?? ''}
         onChange={({ target }) =>
           target.value === OTHER
@@ -47,12 +47,12 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
           </option>
         ))}
         {chosen.model !== null && !known && <option value={chosen.model}>{chosen.model}</option>}
-        <option value={OTHER}>Another model …</option>
+        <option value={OTHER}>Other model …</option>
       </select>
       <select
         className="picker"
         aria-label="Agent"
-        title="Which agent answers"
+        title="Agent of this session"
         value={agent}
         onChange={({ target }) => onChoose({ agent: target.value })}
       >
@@ -66,7 +66,7 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
       <select
         className="picker"
         aria-label="Approval mode"
-        title="What runs without asking you"
+        title="What runs without approval"
         value={chosen.approval ?? ''}
         onChange={({ target }) =>
           onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
@@ -81,16 +81,16 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
       </select>
       {naming && (
         <Dialog
-          title="Another model"
-          confirm="Use it"
+          title="Other model"
+          confirm="Use"
           onClose={() => setNaming(false)}
           onConfirm={(fields) => onChoose({ model: String(fields.get('model')).trim() || null })}
         >
           <label className="field">
-            Its name, as the vendor writes it
+            Model name
             <input name="model" required maxLength={200} autoComplete="off" spellCheck={false} />
           </label>
-          <p className="hint">The server must have a key for its vendor; it says so where it has none.</p>
+          <p className="hint">The server needs a key for the model’s provider.</p>
         </Dialog>
       )}
     </div>

@@ -1,9 +1,9 @@
-/** The plan that the agent works by, as a row of steps. */
+/** The agent's plan as a row of steps. */
 import type { PlanView } from '@parlance/sdk';
 import { Icon } from '../../components/icon.tsx';
 import { Folded } from './folded.tsx';
 
-const WORDS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
+const LABELS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
 
 export function Plan({ session, plan }: { session: string; plan: PlanView }) {
   const done = plan.steps.filter(({ status }) => status === 'completed').length;
@@ -32,7 +32,7 @@ export function Plan({ session, plan }: { session: string; plan: PlanView }) {
           >
             <span className="step-mark">{status === 'completed' && <Icon name="check" />}</span>
             {step}
-            <span className="unseen"> ({WORDS[status]})</span>
+            <span className="unseen"> ({LABELS[status]})</span>
           </li>
         ))}
       </ol>

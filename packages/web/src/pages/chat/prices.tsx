@@ -1,4 +1,4 @@
-/** What a million tokens cost, as the reader has entered it for each model. Kept in the browser. */
+/** Prices per million tokens, entered by the reader for each model and stored in the browser. */
 import { Dialog } from '../../components/dialog.tsx';
 import { readStorage, writeStorage } from '../../state/storage.ts';
 import { store, useStore } from '../../state/store.ts';
@@ -30,7 +30,7 @@ const numberIn = (fields: FormData, name: string): number | undefined => {
   return text === '' ? undefined : Number(text);
 };
 
-/** Empty fields take the price back. */
+/** Empty fields remove the price. */
 export function PriceDialog({ model, onClose }: { model: string; onClose: () => void }) {
   const price = usePrices()[model];
   const field = (name: string, label: string, value: number | undefined) => (
@@ -50,12 +50,12 @@ export function PriceDialog({ model, onClose }: { model: string; onClose: () => 
       }}
     >
       <p className="hint">
-        US dollars for a million tokens, from your vendor’s price list. They stay in this browser; without
-        them only tokens are shown.
+        US dollars per million tokens, from your provider’s price list. Prices are stored in this browser;
+        without them only tokens are shown.
       </p>
       {field('input', 'Input', price?.input)}
       {field('output', 'Output', price?.output)}
-      {field('cached', 'Input that the vendor had kept (optional)', price?.cached)}
+      {field('cached', 'Cached input (optional)', price?.cached)}
     </Dialog>
   );
 }

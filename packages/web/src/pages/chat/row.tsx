@@ -9,7 +9,7 @@ import { InputRow } from './input-row.tsx';
 import type { Row } from './rows.ts';
 import { TurnEnd } from './turn-end.tsx';
 
-/** Drawn again only when it is another row. */
+/** Rendered again only if the row changes. */
 export const RowView = memo(function RowView({ session, row }: { session: string; row: Row }) {
   switch (row.kind) {
     case 'input':
@@ -68,7 +68,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
         </Divider>
       );
     case 'resumed':
-      return <Divider>The server was restarted here, and the turn went on.</Divider>;
+      return <Divider>The server restarted, and the turn continued.</Divider>;
     case 'compaction':
       return <Compaction compaction={item} />;
   }
@@ -81,7 +81,7 @@ function Compaction({ compaction }: { compaction: CompactionView }) {
       name={`compaction ${seqs[0]}`}
       icon="archive"
       className="reasoning"
-      summary={`The context was made smaller: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`}
+      summary={`Context compacted: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`}
     >
       <Markdown text={summary} />
     </Folded>

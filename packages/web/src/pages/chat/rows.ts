@@ -1,6 +1,6 @@
 /**
- * A session as rows of a list, of which only those on the screen are drawn. What has not changed since the last time
- * is the same row, so that a word that is added costs one row and not the whole session.
+ * A session as rows of a virtualised list. Unchanged rows stay the same object, so that a token renders one row and not
+ * the whole session.
  */
 import type { Entry, InputView, Item, SessionView, TurnView } from '@parlance/sdk';
 
@@ -8,18 +8,18 @@ export type Row = { readonly key: string } & (
   | { readonly kind: 'input'; readonly input: InputView }
   | { readonly kind: 'item'; readonly item: Item }
   | { readonly kind: 'between'; readonly entry: Exclude<Entry, TurnView> }
-  /** the turn is over: how, and what it took */
+  /** the turn is over: outcome and usage */
   | { readonly kind: 'end'; readonly turn: TurnView }
-  /** the turn goes on, and nothing is being written at this moment */
+  /** the turn is running and no block is open */
   | { readonly kind: 'working'; readonly turn: TurnView }
-  /** its turn has yet to begin */
+  /** its turn has not started */
   | { readonly kind: 'queued'; readonly input: InputView }
 );
 
 const made = new WeakMap<object, Row>();
 const rowsOfTurn = new WeakMap<TurnView, readonly Row[]>();
 
-function once(of: object, make: () => Row): Row {
+function rowFor(of: object, make: () => Row): Row {
   const known = made.get(of);
   if (known) return known;
   const row = make();
@@ -31,7 +31,7 @@ export function rowsOf(view: SessionView): readonly Row[] {
   const rows: Row[] = [];
   for (const entry of view.entries) {
     if (entry.kind === 'turn') for (const row of turnRows(entry)) rows.push(row);
-    else rows.push(once(entry, () => ({ key: `${entry.kind} ${entry.seqs[0]}`, kind: 'between', entry })));
+    else rows.push(rowFor(entry, () => ({ key: `${entry.kind} ${entry.seqs[0]}`, kind: 'between', entry })));
   }
   for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
   return rows;
@@ -42,9 +42,9 @@ function turnRows(turn: TurnView): readonly Row[] {
   if (known) return known;
   const { input, items, state } = turn;
   const rows: Row[] = [];
-  if (input) rows.push(once(input, () => ({ key: `input ${input.input}`, kind: 'input', input })));
+  if (input) rows.push(rowFor(input, () => ({ key: `input ${input.input}`, kind: 'input', input })));
   items.forEach((item, index) => {
-    rows.push(once(item, () => ({ key: `${turn.turn} ${nameOf(item, index)}`, kind: 'item', item })));
+    rows.push(rowFor(item, () => ({ key: `${turn.turn} ${nameOf(item, index)}`, kind: 'item', item })));
   });
   if (state.status !== 'running') rows.push({ key: `${turn.turn} end`, kind: 'end', turn });
   else if (isThinking(turn)) rows.push({ key: `${turn.turn} working`, kind: 'working', turn });
@@ -52,7 +52,7 @@ function turnRows(turn: TurnView): readonly Row[] {
   return rows;
 }
 
-/** The same while the item grows. */
+/** Stable while the item grows. */
 function nameOf(item: Item, index: number): string {
   switch (item.kind) {
     case 'text':
@@ -74,6 +74,6 @@ function isThinking({ open, items }: TurnView): boolean {
   );
 }
 
-/** What the agent has said in a turn, as it wrote it. */
+/** The agent's text of a turn, as Markdown source. */
 export const saidIn = ({ items }: TurnView): string =>
   items.flatMap((item) => (item.kind === 'text' ? [item.text] : [])).join('\n\n');

@@ -10,7 +10,7 @@ type SlashMenuProps = {
 
 export const optionId = (id: string, index: number): string => `${id}-${index}`;
 
-/** What could be meant by what was typed. The focus stays in the message: arrow keys move here, Enter takes. */
+/** Completions of a slash command. The focus stays in the message; arrow keys move, Enter selects. */
 export function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
     <div className="slash-menu" role="listbox" id={id} ref={list} aria-label="Commands">
       {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the message
-        // biome-ignore lint/a11y/useKeyWithClickEvents: keys are taken by the message
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the message field handles keys
         <div
           key={choice.text}
           role="option"

@@ -14,7 +14,7 @@ const about = {
   domains: [{ id: 'social_chat', name: 'Social Chat', description: '', defaultAgent: 'coder', agents: [] }],
 } as unknown as About;
 
-test('a word that is known is a command, with what stands behind it', () => {
+test('parses a known command with its argument', () => {
   expect(parseSlash('/model gpt-4o-mini ')).toEqual({ name: 'model', argument: 'gpt-4o-mini' });
   expect(parseSlash('/MODEL offline')).toEqual({ name: 'model', argument: 'offline' });
   expect(parseSlash('  /compact')).toEqual({ name: 'compact', argument: '' });
@@ -34,7 +34,7 @@ test('anything else is a message to the agent', () => {
     expect(parseSlash(text)).toBeNull();
 });
 
-test('what could be meant is offered as one types', () => {
+test('offers completions while typing', () => {
   const labels = (text: string) => slashChoices(text, about).map(({ label }) => label);
   expect(labels('/')).toHaveLength(7);
   expect(labels('/co')).toEqual(['/compact']);
@@ -47,13 +47,13 @@ test('what could be meant is offered as one types', () => {
   expect(labels('/model a\nb')).toEqual([]);
 });
 
-test('a choice that needs no more is done at once', () => {
+test('a complete choice runs at once', () => {
   expect(slashChoices('/compact', about)).toMatchObject([{ text: '/compact', complete: true }]);
   expect(slashChoices('/mod', about)).toMatchObject([{ text: '/model ', complete: false }]);
   expect(slashChoices('/agent co', about)).toMatchObject([{ text: '/agent coder', complete: true }]);
 });
 
-test('running everything unasked is offered only where there is a sandbox', () => {
+test('offers full-auto only with a sandbox', () => {
   const modes = (sandbox: boolean) =>
     slashChoices('/approval ', { ...about, sandbox }).map(({ label }) => label);
   expect(modes(false)).toEqual(['default', 'suggest', 'auto-edit']);

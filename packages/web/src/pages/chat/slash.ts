@@ -1,20 +1,20 @@
-/** What can be said to the console instead of the agent: a message that begins with `/` and one of these words. */
+/** Slash commands of the console. */
 import type { About } from '@parlance/sdk';
 
 export const SLASHES = [
-  { name: 'model', about: 'Which model answers in this session', argument: 'NAME' },
-  { name: 'agent', about: 'Which agent answers in this session', argument: 'NAME' },
-  { name: 'domain', about: 'Begin a session in another domain', argument: 'NAME' },
-  { name: 'approval', about: 'What runs without asking you', argument: 'MODE' },
-  { name: 'compact', about: 'Make the context smaller: older turns become a summary' },
-  { name: 'clear', about: 'Empty the context; what was said stays readable' },
-  { name: 'help', about: 'What can be said here' },
+  { name: 'model', about: 'Set the model of this session', argument: 'NAME' },
+  { name: 'agent', about: 'Set the agent of this session', argument: 'NAME' },
+  { name: 'domain', about: 'Start a session in another domain', argument: 'NAME' },
+  { name: 'approval', about: 'Set what runs without approval', argument: 'MODE' },
+  { name: 'compact', about: 'Compact the context: summarise older turns' },
+  { name: 'clear', about: 'Clear the context; the history stays readable' },
+  { name: 'help', about: 'Commands and shortcuts' },
 ] as const satisfies readonly { name: string; about: string; argument?: string }[];
 
 export type SlashName = (typeof SLASHES)[number]['name'];
 export type Slash = { readonly name: SlashName; readonly argument: string };
 
-/** Null where it is a message to the agent: a path at its beginning is no command. */
+/** Null if it is a message to the agent; a leading path is not a command. */
 export function parseSlash(text: string): Slash | null {
   const [, word, argument = ''] = /^\/([a-z]+)(?:[ \t]+(.*))?$/is.exec(text.trim()) ?? [];
   const known = SLASHES.find(({ name }) => name === word?.toLowerCase());
@@ -24,15 +24,15 @@ export function parseSlash(text: string): Slash | null {
 }
 
 export type Choice = {
-  /** what the message becomes */
+  /** text of the message after choosing it */
   readonly text: string;
   readonly label: string;
   readonly about: string;
-  /** it is complete: choosing it does it */
+  /** choosing it runs it */
   readonly complete: boolean;
 };
 
-/** What could be meant by what has been typed so far; empty where it is a message to the agent. */
+/** Completions for the typed text; empty if it is a message to the agent. */
 export function slashChoices(text: string, about: About): readonly Choice[] {
   const [, word = '', gap, rest = ''] = /^\/([a-z]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
   if (!text.startsWith('/') || text.includes('\n')) return [];
@@ -54,14 +54,14 @@ export function slashChoices(text: string, about: About): readonly Choice[] {
 
 type Argument = { readonly id: string; readonly label: string; readonly about: string };
 
-/** The word for “as the server has it”. */
+/** Argument for the server's default. */
 export const AS_SERVER = 'default';
 
 function argumentsOf(name: SlashName | undefined, about: About): readonly Argument[] {
   switch (name) {
     case 'model':
       return [
-        { id: AS_SERVER, label: AS_SERVER, about: `As the server has it: ${about.model}` },
+        { id: AS_SERVER, label: AS_SERVER, about: `Server default: ${about.model}` },
         ...about.models.map(({ id, provider }) => ({ id, label: id, about: provider })),
       ];
     case 'agent':
@@ -70,7 +70,7 @@ function argumentsOf(name: SlashName | undefined, about: About): readonly Argume
       return about.domains.map(({ id, name, description }) => ({ id, label: name, about: description }));
     case 'approval':
       return [
-        { id: AS_SERVER, label: AS_SERVER, about: `As the server has it: ${about.approval}` },
+        { id: AS_SERVER, label: AS_SERVER, about: `Server default: ${about.approval}` },
         ...approvalModes(about).map(({ id, about }) => ({ id, label: id, about })),
       ];
     default:
@@ -79,11 +79,11 @@ function argumentsOf(name: SlashName | undefined, about: About): readonly Argume
 }
 
 const MODES = [
-  { id: 'suggest', about: 'Ask before every command and every change' },
-  { id: 'auto-edit', about: 'Change files in the working directory unasked, ask before commands' },
-  { id: 'full-auto', about: 'Run commands unasked, too, in the sandbox' },
+  { id: 'suggest', about: 'Ask before every command and file change' },
+  { id: 'auto-edit', about: 'Edit files in the working directory without asking; ask before commands' },
+  { id: 'full-auto', about: 'Also run commands without asking, in the sandbox' },
 ] as const;
 
-/** Without a sandbox commands do not run unasked, whatever one chooses. */
+/** Commands need a sandbox to run without approval, whatever the mode. */
 export const approvalModes = ({ sandbox }: Pick<About, 'sandbox'>) =>
   MODES.filter(({ id }) => sandbox || id !== 'full-auto');

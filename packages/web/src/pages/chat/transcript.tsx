@@ -1,11 +1,11 @@
-/** The rows of a session, of which only those on the screen exist. It stays at the end while the reader is there. */
+/** Virtualised rows of a session. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
 import type { Row } from './rows.ts';
 
-/** Nearer than that to the end is at the end. */
+/** Distance in pixels that counts as being at the end. */
 const NEAR = 60;
 
 const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
@@ -51,7 +51,7 @@ export function Transcript({ session, rows }: { session: string; rows: readonly 
   const items = list.getVirtualItems();
   return (
     <div className="transcript-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section className="transcript" ref={scroller} aria-label="Conversation" tabIndex={0}>
         <div className="transcript-size" style={{ height: list.getTotalSize() }}>
           <div className="transcript-rows" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
@@ -72,7 +72,7 @@ export function Transcript({ session, rows }: { session: string; rows: readonly 
         <IconButton
           className="to-end"
           icon="down"
-          label="Go to the end"
+          label="Jump to latest"
           onClick={() => list.scrollToEnd({ behavior: 'smooth' })}
         />
       )}

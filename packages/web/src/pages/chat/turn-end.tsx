@@ -1,4 +1,4 @@
-/** How a turn came to its end, what it took, and asking again. */
+/** Outcome and usage of a turn, with "answer again". */
 import type { TurnView } from '@parlance/sdk';
 import { memo } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -38,14 +38,14 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
         </Notice>
       )}
       <div className="turn-end-line">
-        {said !== '' && <CopyButton text={said} label="Copy the answer" />}
+        {said !== '' && <CopyButton text={said} label="Copy answer" />}
         {input && !input.call && state.status !== 'failed' && (
           <IconButton icon="retry" label="Answer again" onClick={again} />
         )}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
         {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
         {tokens > 0 && (
-          <span title={usageWords(usage)}>
+          <span title={usageText(usage)}>
             {shortNumber(tokens)} tokens{price && ` · ${dollars(costOf(usage, price))}`}
           </span>
         )}
@@ -56,11 +56,11 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
 
 const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>> = {
   cancelled: 'Stopped',
-  superseded: 'Interrupted by the next message',
-  denied: 'Ended by a denial',
+  superseded: 'Interrupted by a new message',
+  denied: 'Ended by denial',
 };
 
-export const usageWords = ({
+export const usageText = ({
   inputTokens,
   outputTokens,
   cachedTokens,
@@ -68,9 +68,9 @@ export const usageWords = ({
 }: TurnView['usage']): string =>
   [
     `${inputTokens.toLocaleString()} in`,
-    cachedTokens ? `of which ${cachedTokens.toLocaleString()} were kept by the vendor` : '',
+    cachedTokens ? `${cachedTokens.toLocaleString()} of them cached` : '',
     `${outputTokens.toLocaleString()} out`,
-    reasoningTokens ? `of which ${reasoningTokens.toLocaleString()} for reasoning` : '',
+    reasoningTokens ? `${reasoningTokens.toLocaleString()} of them reasoning` : '',
   ]
     .filter(Boolean)
     .join(', ');

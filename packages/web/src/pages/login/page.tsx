@@ -1,4 +1,4 @@
-/** Name and password become a token, which is kept until the tab is closed. */
+/** Login form. The token is stored until the tab is closed. */
 import { ParlanceError } from '@parlance/sdk';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -34,7 +34,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
     <main className="alone">
       <form className="login" onSubmit={submit}>
         <h1>Log in to Parlance</h1>
-        {expired && problem === null && <Notice>Your login has ended. Please log in again.</Notice>}
+        {expired && problem === null && <Notice>Your session has expired. Log in again.</Notice>}
         {problem !== null && <Notice look="danger">{problem}</Notice>}
         <label className="field">
           Name
@@ -48,11 +48,11 @@ export function LoginPage({ expired }: { expired: boolean }) {
           {busy ? 'Logging in …' : 'Log in'}
         </Button>
         {open ? (
-          <a href={hrefOf({ page: 'new' })}>Go on without a login</a>
+          <a href={hrefOf({ page: 'new' })}>Continue without login</a>
         ) : (
           <p className="hint">
-            Users are made by whoever runs the server, with <code>parlance user add</code>. The first start
-            prints the password of <code>admin</code>.
+            The server’s operator adds users with <code>parlance user add</code>. The first start prints the
+            password of <code>admin</code>.
           </p>
         )}
       </form>

@@ -1,4 +1,4 @@
-/** Where each dialect is spoken, and how a page names the session and shows its token there. */
+/** Paths of the dialects, with session and token in the form that a page can send. */
 import type { Spoken } from './examples/index.ts';
 
 export type Call = {
@@ -10,7 +10,7 @@ export type Call = {
   readonly key: string;
 };
 
-/** The path and query of the socket; of native, which has none, that of its stream; of copilot, where requests go. */
+/** Path and query of the socket; for native, of its event stream; for copilot, the base of requests. */
 export function addressOf({ dialect, session, token, key }: Call): string {
   if (dialect === 'copilot') return '/api';
   if (dialect === 'native') return `/v1/sessions/${encodeURIComponent(session)}/events`;
@@ -26,10 +26,10 @@ export function addressOf({ dialect, session, token, key }: Call): string {
   return `/${dialect}${search === '' ? '' : `?${search}`}`;
 }
 
-/** As people are shown it: a token is nobody's to read. */
+/** For display: the token is redacted. */
 export const shownAddress = (call: Call): string =>
   addressOf({ ...call, token: call.token === null ? null : 'TOKEN' }).replace('token=TOKEN', 'token=…');
 
-/** A page cannot set headers on a socket: a token goes into the address. */
+/** Pages cannot set headers on a WebSocket, so the token goes into the query. */
 export const socketUrl = (origin: string, call: Call): string =>
   `${origin.replace(/^http/, 'ws')}${addressOf(call)}`;

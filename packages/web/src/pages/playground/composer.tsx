@@ -1,4 +1,4 @@
-/** A frame to send: from an example, edited as one likes, sent as it is. */
+/** The frame to send: an example, edited freely and sent as it is. */
 import { type KeyboardEvent, useId } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
@@ -14,7 +14,7 @@ type ComposerProps = {
   readonly onSend: () => void;
 };
 
-/** A command or a request is made of what it says; a socket takes whatever one wants to try. */
+/** Native and copilot need valid JSON; a socket accepts any text. */
 const ONLY_JSON: readonly Spoken[] = ['native', 'copilot'];
 
 export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }: ComposerProps) {
@@ -41,7 +41,7 @@ export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }
             }}
           >
             <option value="" disabled>
-              Choose an example frame
+              Choose an example
             </option>
             {EXAMPLES[dialect].map(({ type, title }, index) => (
               <option key={title} value={index}>
@@ -70,7 +70,7 @@ export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }
           {validity.valid ? `Valid JSON: ${validity.type}` : `Not JSON: ${validity.problem}`}
         </p>
         <Button look="primary" icon="send" disabled={!possible} title="Ctrl+Enter" onClick={onSend}>
-          {validity.valid ? 'Send' : 'Send as it is'}
+          {validity.valid ? 'Send' : 'Send as is'}
         </Button>
       </div>
     </div>

@@ -1,4 +1,4 @@
-/** The frame that is being written: the only thing that the playground keeps. */
+/** The frame being written, stored in the browser. */
 import { frameSummary } from '../../entries/frame-summary.ts';
 import { readStorage, writeStorage } from '../../state/storage.ts';
 import { EXAMPLES, isSpoken, type Known, type Spoken } from './examples/index.ts';
@@ -9,7 +9,7 @@ const nameOf = (side: Side): string => `parlance.playground.${side}`;
 
 type Draft = { readonly dialect: Spoken; readonly text: string; readonly session: string };
 
-/** Null where none was kept, or of another dialect. It names the session of today, where it named that of its time. */
+/** Null if none is stored for the dialect. References to its session are replaced by the current one. */
 export function readDraft(side: Side, dialect: Spoken, session: string): string | null {
   const kept = parsed(readStorage('local', nameOf(side)) ?? '');
   return kept && kept.dialect === dialect ? inSession(kept.text, kept.session, session) : null;
@@ -18,7 +18,7 @@ export function readDraft(side: Side, dialect: Spoken, session: string): string 
 export const writeDraft = (side: Side, draft: Draft): void =>
   writeStorage('local', nameOf(side), JSON.stringify(draft));
 
-/** A frame that names a session, or its channel, goes on in another. */
+/** Replaces the session id, also in channel names. */
 export function inSession(text: string, from: string, to: string): string {
   if (from === '' || to === '') return text;
   return ['', 'private-session-'].reduce(
@@ -33,13 +33,13 @@ function parsed(kept: string): Draft | null {
     if (typeof dialect !== 'string' || typeof text !== 'string' || typeof session !== 'string') return null;
     return isSpoken(dialect) ? { dialect, text, session } : null;
   } catch {
-    return null; // kept by something else, or nothing at all
+    return null; // missing or written by something else
   }
 }
 
 export const written = (frame: object): string => JSON.stringify(frame, null, 2);
 
-/** What a pane begins with: the first thing that one says in that dialect. */
+/** The first example of the dialect. */
 export const firstDraft = (dialect: Spoken, known: Known): string =>
   written(EXAMPLES[dialect][0]?.frame(known) ?? {});
 

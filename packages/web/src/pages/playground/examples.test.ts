@@ -1,4 +1,4 @@
-/** The examples against the schemas with which the server checks what clients say. */
+/** Checks the examples against the server's inbound schemas. */
 import { describe, expect, test } from 'bun:test';
 import { Command } from '@parlance/protocol';
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ import * as extension from '../../../../server/src/dialects/extension/schemas.ts
 import * as pusher from '../../../../server/src/dialects/pusher/protocol.ts';
 import { EXAMPLES, type Known, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
 
-/** Everything that the server takes from a client of each dialect. */
+/** Every inbound message of each dialect. */
 const TAKEN: Readonly<Record<Spoken, readonly string[]>> = {
   agentloop: [...agentloop.KNOWN_TYPES],
   extension: extension.KNOWN_TYPES,
@@ -44,7 +44,7 @@ const PUSHER: Readonly<Record<string, z.ZodType>> = {
 
 type Frame = Record<string, unknown>;
 
-/** Throws where the server would not take it. */
+/** Throws if the server would reject the frame. */
 const CHECKS: Readonly<Record<Spoken, (frame: Frame) => void>> = {
   agentloop: (frame) => agentloop.ClientFrame.parse(frame),
   extension: (frame) => EXTENSION[frame.type as keyof typeof EXTENSION].parse(frame),
@@ -58,7 +58,7 @@ const CHECKS: Readonly<Record<Spoken, (frame: Frame) => void>> = {
   native: (frame) => Command.parse(frame),
 };
 
-/** The endpoint that a request goes to; the first that fits, as in a router. */
+/** The endpoint of a request; the first match, as in a router. */
 function endpointOf({ method, path }: Frame): string | undefined {
   const [asked = ''] = String(path).split('?');
   const found = [...copilot.endpoints]
@@ -91,11 +91,11 @@ const KNOWN: Known = {
 };
 
 describe.each([...SPOKEN])('the examples of %s', (dialect) => {
-  test('are one at least for every message that the server takes, and none that it does not', () => {
+  test('cover every inbound message and nothing else', () => {
     expect(new Set(EXAMPLES[dialect].map(({ type }) => type))).toEqual(new Set(TAKEN[dialect]));
   });
 
-  test('are frames of the type they are listed as, which the server would take', () => {
+  test('have the type they are listed as and pass the schema', () => {
     for (const { type, title, frame } of EXAMPLES[dialect])
       for (const known of [UNKNOWN, KNOWN]) {
         const made = frame(known) as Frame;
@@ -107,13 +107,13 @@ describe.each([...SPOKEN])('the examples of %s', (dialect) => {
       }
   });
 
-  test('have titles of their own', () => {
+  test('have unique titles', () => {
     const titles = EXAMPLES[dialect].map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
   });
 });
 
-test('examples name the shared session, and what the server has said before', () => {
+test('examples use the shared session and values learned from the server', () => {
   const text = (dialect: Spoken) => JSON.stringify(EXAMPLES[dialect].map(({ frame }) => frame(KNOWN)));
   for (const dialect of ['extension', 'broadcast', 'conversations', 'pusher'] as const)
     expect(text(dialect)).toContain(KNOWN.session);

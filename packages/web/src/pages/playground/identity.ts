@@ -1,6 +1,6 @@
 /**
- * As whom the playground connects: as the console does, or, in open mode, as a user who has logged in just for it.
- * That token is kept by the page alone and goes with it.
+ * The principal of the playground: the console's, or in open mode a user who logged in for the playground only. That
+ * token is kept in memory.
  */
 import { connect, type Parlance } from '@parlance/sdk';
 import { useState } from 'react';
@@ -9,14 +9,14 @@ import { parlance, useServer } from '../../state/server.ts';
 export type Identity = {
   readonly name: string;
   readonly token: string | null;
-  readonly door: Parlance;
+  readonly client: Parlance;
 };
 
 export type Identities = {
   readonly identity: Identity;
-  /** a login for the playground alone is in force */
+  /** logged in for the playground only */
   readonly borrowed: boolean;
-  /** Throws a `ParlanceError` where name and password do not fit. */
+  /** Throws a `ParlanceError` if name or password is wrong. */
   logIn(name: string, password: string): Promise<void>;
   forget(): void;
 };
@@ -25,12 +25,12 @@ export function useIdentity(): Identities {
   const { principal } = useServer();
   const [borrowed, setBorrowed] = useState<Identity | null>(null);
   return {
-    identity: borrowed ?? { name: principal.id, token: parlance.token, door: parlance },
+    identity: borrowed ?? { name: principal.id, token: parlance.token, client: parlance },
     borrowed: borrowed !== null,
     async logIn(name, password) {
-      const door = connect();
-      const { token } = await door.auth.login(name, password);
-      setBorrowed({ name, token, door });
+      const client = connect();
+      const { token } = await client.auth.login(name, password);
+      setBorrowed({ name, token, client });
     },
     forget: () => setBorrowed(null),
   };

@@ -8,7 +8,7 @@ describe('a connection learns', () => {
   const taught = (dialect: Parameters<typeof learn>[1], frame: unknown) =>
     learn({}, dialect, JSON.stringify(frame));
 
-  test('what the next frame has to cite, in every dialect that has such a thing', () => {
+  test('values that the next frame has to cite, in every dialect that needs them', () => {
     expect(taught('extension', { type: 'tool_execution_request', executionId: 'e1' })).toEqual({
       execution: 'e1',
     });
@@ -27,7 +27,7 @@ describe('a connection learns', () => {
     expect(taught('native', { type: 'call.requested', call: 'c7' })).toEqual({ call: 'c7' });
   });
 
-  test('nothing from what is not it, and keeps what it knows', () => {
+  test('nothing from other frames, and keeps what it knows', () => {
     const known = { execution: 'e1' };
     for (const text of ['', 'null', '[]', '{"type":"tool_execution_request"}', '{"type":"pong"}'])
       expect(learn(known, 'extension', text)).toBe(known);
@@ -37,7 +37,7 @@ describe('a connection learns', () => {
 describe('an address', () => {
   const call = { session: 'a b', token: 'se&cret', key: 'app/key' };
 
-  test('is where the server speaks the dialect', () => {
+  test('is one where the server speaks the dialect', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations'] as const) {
       const { pathname, searchParams } = new URL(socketUrl('https://here', { ...call, dialect }));
       let spoken = '';
@@ -61,7 +61,7 @@ describe('an address', () => {
   });
 });
 
-test('a draft is told to be JSON, and what type it says, or what is wrong with it', () => {
+test('a draft is checked: valid JSON with its type, or the error', () => {
   expect(validityOf('{"type":"ping"}')).toEqual({ valid: true, type: 'ping' });
   expect(validityOf('{"event":"pusher:ping"}')).toEqual({ valid: true, type: 'pusher:ping' });
   expect(validityOf('{}')).toEqual({ valid: true, type: 'untyped' });
@@ -69,8 +69,8 @@ test('a draft is told to be JSON, and what type it says, or what is wrong with i
   expect(validityOf('{"type":')).toMatchObject({ valid: false });
 });
 
-describe('a draft that is kept', () => {
-  test('comes back for its own side and dialect, in the session of today', () => {
+describe('a stored draft', () => {
+  test('is restored for its side and dialect, in the current session', () => {
     const text = '{"type":"chat","session_id":"old","message":"an old story"}';
     writeDraft('left', { dialect: 'broadcast', text, session: 'old' });
     expect(readDraft('left', 'broadcast', 'new')).toBe(text.replace('"old"', '"new"'));
@@ -79,7 +79,7 @@ describe('a draft that is kept', () => {
     expect(readDraft('right', 'broadcast', 'new')).toBeNull();
   });
 
-  test('names another session only where it named one', () => {
+  test('gets another session only if it named one', () => {
     expect(inSession('{"a":"x"}', '', 'y')).toBe('{"a":"x"}');
     expect(inSession('{"a":"x$&"}', 'x$&', 'y$&')).toBe('{"a":"y$&"}');
     expect(inSession('["private-session-x", "xx"]', 'x', 'y')).toBe('["private-session-y", "xx"]');

@@ -1,4 +1,4 @@
-/** What the server has said on a connection that an example can be filled with. */
+/** Values from server frames that fill examples. */
 import type { Known, Spoken } from './examples/index.ts';
 
 export type Learned = Omit<Known, 'session' | 'now' | 'fresh' | 'signature' | 'userData'>;
@@ -11,7 +11,7 @@ const isObject = (value: unknown): value is Frame =>
 const word = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** The same object where the frame teaches nothing. */
+/** Returns the same object if the frame adds nothing. */
 export function learn(known: Learned, dialect: Spoken, text: string): Learned {
   const frame = parsed(text);
   const found = isObject(frame) ? LESSONS[dialect](frame) : {};
@@ -23,7 +23,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // what is no JSON teaches nothing
+    return null; // not JSON
   }
 }
 

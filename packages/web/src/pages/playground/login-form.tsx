@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 
-/** Conversations takes nobody without a token, in open mode too. */
+/** For dialects that need a token even in open mode. */
 export function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promise<void> }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -25,9 +25,8 @@ export function LoginForm({ logIn }: { logIn: (name: string, password: string) =
   return (
     <form className="playground-login" onSubmit={submit} aria-label="Log in for the playground">
       <p className="hint">
-        This dialect needs a token, in open mode too. Log in, and both panes connect as that user from then
-        on; the token is forgotten with this page. The first start of the server printed the password of{' '}
-        <code>admin</code>.
+        This dialect needs a token, even in open mode. After login, both panes connect as that user; the token
+        is not stored. The server’s first start printed the password of <code>admin</code>.
       </p>
       {problem !== null && <Notice look="danger">{problem}</Notice>}
       <div className="playground-login-fields">

@@ -1,6 +1,6 @@
 /**
- * A client of any dialect, in the page, over real connections; two of them on one session, side by side. The session
- * and the dialects are in the address, so that what one tries can be linked to.
+ * Clients of any dialect in the page, over real connections; two of them on one session, side by side. Session and
+ * dialects are in the address, so that a setup can be linked to.
  */
 import { useCallback, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -16,7 +16,7 @@ import { Pane } from './pane.tsx';
 const dialectOf = (name: string | undefined, otherwise: Spoken): Spoken =>
   name !== undefined && isSpoken(name) ? name : otherwise;
 
-/** A UUID, because copilot has no other names. `crypto.randomUUID` is missing on pages that came over plain HTTP. */
+/** A UUID, because copilot requires one. `crypto.randomUUID` is missing on pages served over plain HTTP. */
 const newName = (): string =>
   parlance.session().id.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
 
@@ -59,7 +59,7 @@ export function PlaygroundPage() {
               if (right !== null) rightAs(null);
             }}
           >
-            {right === null ? 'Add a second pane' : 'One pane'}
+            {right === null ? 'Add second pane' : 'Close second pane'}
           </Button>
         </>
       }
@@ -74,7 +74,7 @@ export function PlaygroundPage() {
               title={connected ? 'Disconnect to change the session' : undefined}
               spellCheck={false}
               autoCapitalize="off"
-              placeholder="none: each connection begins its own"
+              placeholder="none: each connection creates its own"
               onChange={(event) => set({ session: event.currentTarget.value.trim() })}
             />
           )}
@@ -84,16 +84,16 @@ export function PlaygroundPage() {
         </Button>
         {identities.borrowed && (
           <p className="hint">
-            New connections are made as <strong>{identities.identity.name}</strong>.{' '}
+            New connections use the login <strong>{identities.identity.name}</strong>.{' '}
             <Button look="quiet" onClick={identities.forget}>
-              Forget the login
+              Log out
             </Button>
           </p>
         )}
         {apart && (
           <Notice look="warning">
-            The panes are connected as {as.left} and {as.right}. Sessions belong to one user: reconnect, so
-            that both are the same.
+            The panes are connected as {as.left} and {as.right}. Sessions belong to one user: reconnect both
+            as the same user.
           </Notice>
         )}
       </div>

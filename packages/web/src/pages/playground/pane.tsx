@@ -1,4 +1,4 @@
-/** A client of one dialect: where it is connected, what it sends, and what passes. */
+/** A client of one dialect: connection, composer and frames. */
 import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -16,7 +16,7 @@ import type { Identities } from './identity.ts';
 import { LoginForm } from './login-form.tsx';
 import { signatureFor } from './sign.ts';
 import { type Listener, nativeSpeaker, requestSpeaker, type Speaker, socketSpeaker } from './speakers.ts';
-import { closedWords, type TalkState } from './talk.ts';
+import { closedText, type TalkState } from './talk.ts';
 import { useTalk } from './use-talk.ts';
 
 type PaneProps = {
@@ -25,11 +25,11 @@ type PaneProps = {
   readonly session: string;
   readonly identities: Identities;
   readonly onDialect: (dialect: Spoken) => void;
-  /** as whom it is connected; null where it is not */
+  /** the principal it is connected as; null if it is not */
   readonly onConnectedAs: (name: string | null) => void;
 };
 
-/** In open mode, too. */
+/** Dialects that need a token even in open mode. */
 const NEED_A_TOKEN: readonly Spoken[] = ['conversations', 'copilot'];
 
 const fresh = (): string => Math.random().toString(36).slice(2, 11);
@@ -45,7 +45,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   const connected = state.status === 'open' || state.status === 'connecting';
   const needsLogin = NEED_A_TOKEN.includes(dialect) && identity.token === null;
 
-  // What is being written goes along into another session.
+  // The draft follows into another session.
   const [writtenIn, setWrittenIn] = useState(session);
   if (writtenIn !== session) {
     setWrittenIn(session);
@@ -68,7 +68,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
     if (!example.signed || talked.learned.socket === undefined) return known();
     const signed = await signatureFor(example.signed, known(), identity.token);
     if (typeof signed !== 'string') return { ...known(), ...signed };
-    talk.note(`It was not signed: ${signed}`);
+    talk.note(`Signature refused: ${signed}`);
     return known();
   }
 
@@ -76,21 +76,21 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
     const call: Call = { dialect, session, token: identity.token, key };
     if (session !== '') await begin();
     const speak = (listener: Listener): Speaker => {
-      if (dialect === 'native') return nativeSpeaker(identity.door, session, listener);
+      if (dialect === 'native') return nativeSpeaker(identity.client, session, listener);
       if (dialect === 'copilot') return requestSpeaker(location.origin, identity.token, listener);
       return socketSpeaker(socketUrl(location.origin, call), listener);
     };
     talk.connect(speak, shownAddress(call), identity.name);
   }
 
-  /** Not every dialect joins a session that is not there yet. */
+  /** Not every dialect creates the session that it joins. */
   async function begin(): Promise<void> {
     try {
-      const { facts } = await identity.door.session(session).create();
-      if (facts.length > 0) talk.note('The session was begun, so that both panes can join it');
+      const { facts } = await identity.client.session(session).create();
+      if (facts.length > 0) talk.note('Session created, so that both panes can join it');
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      talk.note(`The session could not be begun: ${thrown.message}`);
+      talk.note(`Session could not be created: ${thrown.message}`);
     }
   }
 
@@ -124,7 +124,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
           )}
         </Choice>
         {dialect === 'pusher' && (
-          <Choice label="Key of the application">
+          <Choice label="Application key">
             {(id) => (
               <input
                 id={id}
@@ -163,7 +163,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
       <div className="pane-log-head">
         <h2>Frames</h2>
         {talked.dropped > 0 && (
-          <span className="hint">{talked.dropped.toLocaleString('en')} older ones let go</span>
+          <span className="hint">{talked.dropped.toLocaleString('en')} older frames dropped</span>
         )}
         <Button look="quiet" disabled={talked.rows.length === 0} onClick={() => talk.clear()}>
           Clear
@@ -171,9 +171,7 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
       </div>
       <div className="pane-log">
         {talked.rows.length === 0 ? (
-          <p className="hint timeline-none">
-            Connect, choose an example and send it: what goes and comes is shown here.
-          </p>
+          <p className="hint timeline-none">Connect, choose an example and send it. Frames appear here.</p>
         ) : (
           <EntryList
             rows={talked.rows}
@@ -197,7 +195,7 @@ function StateChip({ state, as }: { state: TalkState; as: string | null }) {
       {state.status === 'open' && <Chip look="good">connected as {as}</Chip>}
       {state.status === 'closed' && (
         <Chip look={state.code === null || state.code === 1000 ? 'plain' : 'bad'}>
-          {closedWords(state.code, state.reason)}
+          {closedText(state.code, state.reason)}
         </Chip>
       )}
     </span>

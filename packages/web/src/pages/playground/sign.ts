@@ -1,9 +1,9 @@
-/** Asks the server to sign for a socket, as clients of its channels do. */
+/** Requests a channel signature from the server, as Pusher clients do. */
 import type { Example, Known } from './examples/index.ts';
 
 type Signed = Pick<Known, 'signature' | 'userData'>;
 
-/** What was signed, or why it was not. */
+/** The signature, or the reason of the refusal. */
 export async function signatureFor(
   { path, channel }: NonNullable<Example['signed']>,
   known: Known,

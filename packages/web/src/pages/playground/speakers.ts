@@ -1,16 +1,15 @@
 /**
- * The ways to speak to the server: over a socket; for native, with commands and a stream of events; and with requests
- * alone, for a contract that has nothing else.
+ * Transports of the playground: a WebSocket; commands and an event stream (native); plain requests (copilot).
  */
 import type { CommandInput } from '@parlance/protocol';
 import { type Parlance, ParlanceError } from '@parlance/sdk';
 
-/** What a connection tells. `closed` is the last thing, and comes once. */
+/** Callbacks of a connection. `closed` comes last and once. */
 export type Listener = {
   opened(): void;
   received(text: string): void;
   noted(text: string): void;
-  /** the code is null where there is none: it is not a socket */
+  /** `code` is null if it is not a socket */
   closed(code: number | null, reason: string): void;
 };
 
@@ -23,15 +22,15 @@ export function socketSpeaker(url: string, listener: Listener): Speaker {
   const socket = new WebSocket(url);
   socket.onopen = () => listener.opened();
   socket.onmessage = ({ data }) =>
-    typeof data === 'string' ? listener.received(data) : listener.noted('The server sent binary data.');
+    typeof data === 'string' ? listener.received(data) : listener.noted('Received binary data.');
   socket.onclose = ({ code, reason }) => listener.closed(code, reason);
   return {
     send: (text) => socket.send(text),
-    close: () => socket.close(1000, 'The playground has hung up'),
+    close: () => socket.close(1000, 'Closed by the playground'),
   };
 }
 
-/** Every event of the stream is a frame, and so is what the server answers to a command. */
+/** Events of the stream and responses to commands are frames. */
 export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener): Speaker {
   const stop = new AbortController();
   const session = parlance.session(id);
@@ -41,8 +40,7 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
     try {
       const onState = ({ status }: { status: string }) => {
         if (status === 'live') listener.opened();
-        if (status === 'waiting')
-          listener.noted('The stream was cut; it is opened again after the last event.');
+        if (status === 'waiting') listener.noted('Stream lost; reconnecting after the last event.');
       };
       for await (const event of session.events({ signal: stop.signal, onState }))
         listener.received(JSON.stringify(event));
@@ -70,16 +68,16 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
 
 type Request = { readonly method?: unknown; readonly path?: unknown; readonly body?: unknown };
 
-/** There is nothing to connect: every frame is a request, `{method, path, body}`, and its answer is `{status, body}`. */
+/** No connection: a frame is a request `{method, path, body}`, and its response is `{status, body}`. */
 export function requestSpeaker(origin: string, token: string | null, listener: Listener): Speaker {
   const stop = new AbortController();
 
   async function ask(text: string): Promise<void> {
     try {
       const { method, path, body } = JSON.parse(text) as Request;
-      // A path that names another server must not be sent our token.
+      // Do not send the token to another server.
       if (typeof path !== 'string' || !/^\/(?![/\\])/.test(path))
-        return listener.noted('A path begins with one /');
+        return listener.noted('The path must start with a single /');
       const response = await fetch(`${origin}${path}`, {
         method: String(method ?? 'GET'),
         headers: {
@@ -105,7 +103,7 @@ export function requestSpeaker(origin: string, token: string | null, listener: L
   };
 }
 
-/** Undefined where there is nothing; as it is where it is no JSON. */
+/** Undefined if empty; the text itself if it is not JSON. */
 function read(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Resolves when what was talked is as it is wanted. */
+/** Resolves when the state matches. */
 function until(talk: Talk, wanted: (talked: Talked) => boolean): Promise<Talked> {
   return new Promise((resolve) => {
     const look = () => {
@@ -53,7 +53,7 @@ const example = (talk: Talk, title: string, session: string): string => {
   return JSON.stringify(found.frame({ ...UNKNOWN, session, fresh: 'f1', ...talk.get().learned }));
 };
 
-/** What shows in each dialect that an answer was given. */
+/** The frame of each dialect that shows an answer. */
 const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher' | 'copilot'>, string>> = {
   agentloop: 'agent_finished',
   extension: 'agent_response',
@@ -68,8 +68,8 @@ describe('over real connections', () => {
     async (dialect) => {
       const session = `one-${dialect}`;
       const talk = await talkIn(dialect, session);
-      if (dialect === 'extension') talk.send(example(talk, 'Register, which has to come first', session));
-      talk.send(example(talk, 'Say something', session));
+      if (dialect === 'extension') talk.send(example(talk, 'Register (required first)', session));
+      talk.send(example(talk, 'Send a message', session));
       const { rows } = await until(talk, received(ANSWERED[dialect]));
       expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
       talk.disconnect();
@@ -80,35 +80,35 @@ describe('over real connections', () => {
 
   test('two dialects on one session see the same turn', async () => {
     const [left, right] = [await talkIn('agentloop', 'shared'), await talkIn('conversations', 'shared')];
-    right.send(example(right, 'Say something', 'shared'));
+    right.send(example(right, 'Send a message', 'shared'));
     await Promise.all([until(left, received('agent_finished')), until(right, received('message_complete'))]);
     left.close();
     right.close();
   });
 
-  test('a task of the copilot goes on with the id that it was given', async () => {
+  test('a copilot task continues with the id that it was given', async () => {
     const session = '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a11';
     const talk = await talkIn('copilot', session);
-    talk.send(example(talk, 'Begin a task on a page', session));
+    talk.send(example(talk, 'Start a task on a page', session));
     const { learned } = await until(talk, ({ learned }) => learned.task !== undefined);
     expect(talk.get().rows.at(-1)?.frame?.text).toStartWith('{"status":200');
     talk.clear();
-    talk.send(example(talk, 'Say that the last action went well', session));
+    talk.send(example(talk, 'Report that the last action succeeded', session));
     await until(talk, received(`"taskId":"${learned.task}"`));
     talk.close();
   });
 
-  test('a request goes to this server and no other', async () => {
+  test('requests go only to this server', async () => {
     const talk = await talkIn('copilot', '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a12');
     for (const path of ['https://elsewhere.example/', '//elsewhere.example/', '/\\elsewhere.example/']) {
       talk.clear();
       talk.send(JSON.stringify({ method: 'GET', path }));
-      await until(talk, ({ rows }) => rows.at(-1)?.note?.text === 'A path begins with one /');
+      await until(talk, ({ rows }) => rows.at(-1)?.note?.text === 'The path must start with a single /');
     }
     talk.close();
   });
 
-  test('what pusher calls the socket is learned, and a public channel opens', async () => {
+  test('learns the Pusher socket id and opens a public channel', async () => {
     const talk = await talkIn('pusher', 'pushed');
     await until(talk, ({ learned }) => learned.socket !== undefined);
     talk.send(example(talk, 'Subscribe to a public channel', 'pushed'));
@@ -116,7 +116,7 @@ describe('over real connections', () => {
     talk.close();
   });
 
-  test('why it was closed is told with its code, and nothing can be sent then', async () => {
+  test('shows the close code and reason, and refuses to send afterwards', async () => {
     const talk = new Talk('conversations');
     const call = { dialect: 'conversations', session: '', token: null, key: '' } as const;
     talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'local');
@@ -127,12 +127,12 @@ describe('over real connections', () => {
     talk.close();
   });
 
-  test('what an older connection still says is not of the new one', async () => {
+  test('ignores late frames of a previous connection', async () => {
     const talk = await talkIn('agentloop', 'again');
     const call = { dialect: 'agentloop', session: 'again', token: parlance.token, key: '' } as const;
     talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'ada');
     await until(talk, isOpen);
-    talk.send(example(talk, 'How full is the context?', 'again'));
+    talk.send(example(talk, 'Get the context use', 'again'));
     const { state } = await until(talk, received('context_info'));
     expect(state.status).toBe('open');
     talk.close();

@@ -1,4 +1,4 @@
-/** One connection of the playground over its life: connected, closed and connected again, with what was said on it. */
+/** One playground connection with its log, across reconnects. */
 import { Bounded } from '../../entries/bounded.ts';
 import type { Row } from '../../entries/rows.ts';
 import type { Spoken } from './examples/index.ts';
@@ -13,10 +13,10 @@ export type TalkState =
 
 export type Talked = {
   readonly state: TalkState;
-  /** as whom it is connected, or was */
+  /** the principal it is or was connected as */
   readonly as: string | null;
   readonly rows: readonly Row[];
-  /** how many are no longer kept */
+  /** number of dropped rows */
   readonly dropped: number;
   readonly learned: Learned;
 };
@@ -44,13 +44,13 @@ export class Talk {
     return () => this.#listeners.delete(listener);
   };
 
-  /** What was connected before is closed. `address` is what is shown of it. */
+  /** Closes the previous connection. `address` is for display. */
   connect(speak: (listener: Listener) => Speaker, address: string, as: string): void {
     this.disconnect();
     const state = { status: 'connecting' } as const;
     this.note(`Connecting to ${address} as ${as}`, { state, as, learned: {} });
     let speaker: Speaker | null = null;
-    /** what an older connection still says is not of this one */
+    /** ignore late callbacks of an older connection */
     const current = () => speaker === null || this.#speaker === speaker;
     speaker = speak({
       opened: () => current() && this.#opened(),
@@ -65,7 +65,7 @@ export class Talk {
     this.#speaker?.close();
   }
 
-  /** Sends the text as it is. False where there is nobody to send it to. */
+  /** Sends the text as it is. False if not connected. */
   send(text: string): boolean {
     if (this.#speaker === null || this.#now.state.status !== 'open') return false;
     this.#add(text, 'in');
@@ -73,7 +73,7 @@ export class Talk {
     return true;
   }
 
-  /** A line of ours in the log, which was on no wire. */
+  /** Adds a line to the log that was not on the wire. */
   note(text: string, change: Partial<Talked> = {}): void {
     const number = ++this.#number;
     this.#rows.add([{ key: `note-${number}`, note: { at: Date.now(), text } }]);
@@ -85,7 +85,7 @@ export class Talk {
     this.#tell({});
   }
 
-  /** For when the page goes. */
+  /** Call on unmount. */
   close(): void {
     this.#listeners.clear();
     this.#speaker?.close();
@@ -104,7 +104,7 @@ export class Talk {
 
   #closed(code: number | null, reason: string): void {
     this.#speaker = null;
-    this.note(closedWords(code, reason), { state: { status: 'closed', code, reason } });
+    this.note(closedText(code, reason), { state: { status: 'closed', code, reason } });
   }
 
   #add(text: string, direction: 'in' | 'out'): void {
@@ -129,5 +129,5 @@ export class Talk {
   }
 }
 
-export const closedWords = (code: number | null, reason: string): string =>
+export const closedText = (code: number | null, reason: string): string =>
   `Closed${code === null ? '' : ` with ${code}`}${reason === '' ? '' : `: ${reason}`}`;

@@ -6,30 +6,29 @@ import { Page } from '../../components/page.tsx';
 import { hrefOf } from '../../router.ts';
 import { useSessions } from '../../state/sessions.ts';
 
-/** A timeline is of a session: which one? */
+/** Choose the session of the timeline. */
 export function ChooseSession() {
-  const [words, setWords] = useState('');
-  const { sessions, hasMore, loading, fault, more } = useSessions({ words, archived: false });
+  const [query, setQuery] = useState('');
+  const { sessions, hasMore, loading, fault, more } = useSessions({ query, archived: false });
   return (
     <Page title="Timeline">
       <p className="hint">
-        What really happened in a session: every event, and beside it the exact frames that clients were sent
-        and sent. Choose a session.
+        All events of a session, and beside them the exact frames on its sockets. Choose a session.
       </p>
       <label className="field timeline-search">
         <span className="unseen">Search sessions</span>
         <input
           type="search"
           placeholder="Search sessions"
-          value={words}
-          onChange={(event) => setWords(event.currentTarget.value)}
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
         />
       </label>
-      {fault && <Empty title="The sessions cannot be read">{fault.message}</Empty>}
+      {fault && <Empty title="Cannot load sessions">{fault.message}</Empty>}
       {!fault && !loading && sessions.length === 0 && (
         <Empty
-          title={words === '' ? 'There are no sessions yet' : 'No session is called that'}
-          action={<a href={hrefOf({ page: 'playground' })}>Begin one in the playground</a>}
+          title={query === '' ? 'No sessions yet' : 'No matching sessions'}
+          action={<a href={hrefOf({ page: 'playground' })}>Start one in the playground</a>}
         />
       )}
       <ul className="timeline-sessions" aria-label="Sessions">
@@ -37,7 +36,7 @@ export function ChooseSession() {
           <li key={id}>
             <a href={hrefOf({ page: 'timeline', id })}>{title || id}</a>
             <span className="hint">
-              {head.toLocaleString('en')} events, begun in {dialect}
+              {head.toLocaleString('en')} events, created by {dialect}
             </span>
             {Object.keys(attached).map((name) => (
               <Chip key={name} look="good">

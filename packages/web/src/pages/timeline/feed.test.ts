@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The one stream of activity, as a page has it. */
+/** One activity stream, as in the page. */
 const page = new AbortController();
 const heard = new Set<(event: ActivityEvent) => void>();
 async function listen(): Promise<void> {
@@ -30,7 +30,7 @@ const feedOf = (id: string): TimelineFeed =>
     return () => heard.delete(listener);
   });
 
-/** Resolves when the timeline is as it is wanted. */
+/** Resolves when the timeline matches. */
 function until(feed: TimelineFeed, wanted: (timeline: Timeline) => boolean): Promise<Timeline> {
   return new Promise((resolve) => {
     const look = () => {
@@ -60,8 +60,8 @@ async function watched(id: string) {
   return { client, feed };
 }
 
-describe('the feed of a timeline', () => {
-  test('has every event from the beginning, whatever happened before the page was opened', async () => {
+describe('the timeline feed', () => {
+  test('has every event from the beginning', async () => {
     const session = parlance.session('past');
     await session.submit('Hello');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
@@ -73,7 +73,7 @@ describe('the feed of a timeline', () => {
     feed.close();
   });
 
-  test('shows the frames of a client beside the events that they cause, both ways', async () => {
+  test('shows inbound and outbound frames beside their events', async () => {
     const { client, feed } = await watched('both-ways');
     expect(feed.get().attached).toMatchObject({ agentloop: 1 });
     client.send(said('Hello'));
@@ -90,7 +90,7 @@ describe('the feed of a timeline', () => {
     feed.close();
   });
 
-  test('paused, stands still and counts; resumed, has everything', async () => {
+  test('paused, it stands still and counts; resumed, it has everything', async () => {
     const { client, feed } = await watched('paused');
     feed.pause(true);
     const before = feed.get();
@@ -108,14 +108,14 @@ describe('the feed of a timeline', () => {
     feed.close();
   });
 
-  test('of a session that is not there says so', async () => {
+  test('reports a session that does not exist', async () => {
     const feed = feedOf('nowhere');
     const { fault } = await until(feed, ({ fault }) => fault !== null);
     expect(fault?.code).toBe('not_found');
     feed.close();
   });
 
-  test('says that the session was deleted', async () => {
+  test('reports that the session was deleted', async () => {
     const { feed } = await watched('deleted');
     await parlance.session('deleted').erase();
     const { events } = await until(feed, ({ erased }) => erased);
@@ -126,7 +126,7 @@ describe('the feed of a timeline', () => {
     feed.close();
   });
 
-  test('says who comes and leaves', async () => {
+  test('shows clients that attach and detach', async () => {
     const { client, feed } = await watched('visited');
     const second = await server.connect('/broadcast');
     await until(feed, ({ attached }) => attached.broadcast === 1);

@@ -1,8 +1,7 @@
 /**
- * What a timeline shows of a session: its events from the beginning, read page by page, and the frames on its sockets
- * from now on. That there are more events is heard from the page's stream of activity: a browser has six connections to
- * a server for all its tabs, and streams keep theirs. Listeners are told in batches, so that a stream of words does not
- * draw each one.
+ * Data of a timeline: the session's events from the beginning, read page by page, and live frames on its sockets. New
+ * events are noticed through the page's activity stream, since browsers allow six connections per server. Listeners are
+ * notified in batches.
  */
 import type { DurableEvent } from '@parlance/protocol';
 import {
@@ -20,22 +19,22 @@ export type Timeline = {
   readonly events: readonly DurableEvent[];
   readonly frames: readonly NumberedFrame[];
   readonly paused: boolean;
-  /** what happened since it was paused */
+  /** received while paused */
   readonly waiting: { readonly events: number; readonly frames: number };
-  /** frames that were let go, because there are more than are kept */
+  /** frames dropped because of the limit */
   readonly dropped: number;
-  /** frames that the server could not tell us, because we were too slow or not connected */
+  /** frames that the server skipped because this page was too slow or disconnected */
   readonly missed: number;
-  /** who is attached, by dialect */
+  /** attached connections by dialect */
   readonly attached: Readonly<Record<string, number>>;
-  /** frames are seen from then on, in milliseconds of this browser; null: not yet */
+  /** start of the frame stream, in local milliseconds; null: not started */
   readonly since: number | null;
-  /** events of the past are still being read */
+  /** history is still being read */
   readonly reading: boolean;
   readonly erased: boolean;
-  /** of the stream of frames */
+  /** of the frame stream */
   readonly connection: ConnectionState;
-  /** why nothing more comes */
+  /** why the feed ended */
   readonly fault: ParlanceError | null;
 };
 
@@ -60,7 +59,7 @@ export const NOTHING_YET: Timeline = {
 };
 
 type Source = Pick<SessionHandle, 'id' | 'get' | 'historyPage' | 'frames'>;
-/** Calls the listener with what happens, until what it returns is called. */
+/** Subscribes to activity. Returns the unsubscribe function. */
 type Activity = (listener: (event: ActivityEvent) => void) => () => void;
 
 export class TimelineFeed {
@@ -77,7 +76,7 @@ export class TimelineFeed {
   #now: Timeline = NOTHING_YET;
   #due: ReturnType<typeof setTimeout> | null = null;
 
-  /** there may be events that were not read */
+  /** there may be unread events */
   #wanted = false;
   #reading = false;
   readonly #unhear: () => void;
@@ -105,13 +104,13 @@ export class TimelineFeed {
     this.#tell({ paused });
   }
 
-  /** Where it waits to connect again, it waits no longer. */
+  /** Reconnects at once if waiting. */
   retryNow(): void {
     const { connection } = this.#now;
     if (connection.status === 'waiting') connection.retryNow();
   }
 
-  /** Forgets the frames so far; the events are the session's. */
+  /** Drops the frames; events stay. */
   clearFrames(): void {
     this.#incoming = [];
     this.#frames.clear();
@@ -125,7 +124,7 @@ export class TimelineFeed {
     this.#listeners.clear();
   }
 
-  /** The server has said no: nothing more comes. Anything else that is thrown is a bug. */
+  /** A `ParlanceError` ends the feed; anything else is a bug and rethrown. */
   async #run(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -153,7 +152,7 @@ export class TimelineFeed {
     }
   }
 
-  /** One reading at a time; what happens meanwhile is read after it. */
+  /** One read at a time; changes during a read trigger another. */
   #readOn(): void {
     this.#wanted = true;
     if (this.#reading) return;
@@ -187,7 +186,7 @@ export class TimelineFeed {
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       const gone = thrown.code === 'not_found' && this.#events.length > 0;
-      // Who cannot be reached now is heard of again: `ready` follows.
+      // `ready` follows after a reconnection and triggers another read.
       if (!gone && thrown.code !== 'unreachable') throw thrown;
       if (gone) this.#events = [];
       this.#tell({ reading: false, erased: gone });
@@ -237,7 +236,7 @@ export class TimelineFeed {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The same array where nothing was added: events never change. */
+  /** The same array if nothing was added: events are immutable. */
   #shownEvents(before: readonly DurableEvent[]): readonly DurableEvent[] {
     const same = before.length === this.#events.length && before.at(-1)?.id === this.#events.at(-1)?.id;
     return same ? before : [...this.#events];

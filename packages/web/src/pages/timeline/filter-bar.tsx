@@ -1,4 +1,4 @@
-/** What is shown: words, and below them a choice for each thing that a frame or an event has. */
+/** Search and filters of the timeline. */
 import { useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
@@ -31,7 +31,7 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
       </Button>
       {(count > 0 || filter.text !== '') && (
         <Button look="quiet" onClick={() => onChange(EVERYTHING)}>
-          Show everything
+          Clear filters
         </Button>
       )}
       <div id={more} className="timeline-choices" hidden={!open}>
@@ -62,7 +62,7 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
                 set({ direction: value === 'in' || value === 'out' ? value : '' })
               }
             >
-              <option value="">both ways</option>
+              <option value="">both directions</option>
               <option value="in">from clients</option>
               <option value="out">to clients</option>
             </select>

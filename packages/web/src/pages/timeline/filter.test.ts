@@ -34,7 +34,7 @@ describe('a filter', () => {
     frame(2, 'out', { dialect: 'broadcast', text: '{"type":"agent_message","message":"Grüße"}' }),
   ];
 
-  test('that asks for nothing shows everything, as it is', () => {
+  test('an empty filter returns the same arrays', () => {
     expect(shownEvents(events, EVERYTHING)).toBe(events);
     expect(shownFrames(frames, EVERYTHING)).toBe(frames);
   });
@@ -54,7 +54,7 @@ describe('a filter', () => {
     expect(count({ text: 'EVENT 2' })).toEqual([1, 0]);
   });
 
-  test('offers what has been seen, and what is chosen', () => {
+  test('offers the values seen and the selected one', () => {
     const choices = choicesOf(events, frames, { ...EVERYTHING, dialect: 'broadcast', connection: 'c9' });
     expect(choices).toEqual({
       eventTypes: ['text.ended', 'turn.resumed'],

@@ -1,4 +1,4 @@
-/** Which events and frames are shown. An empty choice lets everything through. */
+/** Filters events and frames. An empty field matches everything. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { TappedFrame } from '@parlance/sdk';
 import { summaryOfFrame } from '../../entries/frame-summary.ts';
@@ -6,7 +6,7 @@ import { memoize } from '../../entries/memoize.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
 
 export type Filter = {
-  /** looked for in the exact JSON of events and the exact text of frames, in upper or lower case */
+  /** case-insensitive search in the exact JSON of events and text of frames */
   readonly text: string;
   readonly eventType: string;
   readonly dialect: string;
@@ -32,24 +32,24 @@ export function shownEvents(
   events: readonly DurableEvent[],
   { text, eventType }: Filter,
 ): readonly DurableEvent[] {
-  const words = text.trim().toLowerCase();
-  if (words === '' && eventType === '') return events;
+  const query = text.trim().toLowerCase();
+  if (query === '' && eventType === '') return events;
   return events.filter(
-    (event) => chosen(eventType, event.type) && (words === '' || searchable(event).includes(words)),
+    (event) => chosen(eventType, event.type) && (query === '' || searchable(event).includes(query)),
   );
 }
 
 export function shownFrames(frames: readonly NumberedFrame[], filter: Filter): readonly NumberedFrame[] {
-  const words = filter.text.trim().toLowerCase();
+  const query = filter.text.trim().toLowerCase();
   const { dialect, connection, direction, frameType } = filter;
-  if (`${words}${dialect}${connection}${direction}${frameType}` === '') return frames;
+  if (`${query}${dialect}${connection}${direction}${frameType}` === '') return frames;
   return frames.filter(
     (frame) =>
       chosen(dialect, frame.dialect) &&
       chosen(connection, frame.connection) &&
       chosen(direction, frame.direction) &&
       chosen(frameType, summaryOfFrame(frame).type) &&
-      (words === '' || searchableFrame(frame).includes(words)),
+      (query === '' || searchableFrame(frame).includes(query)),
   );
 }
 
@@ -60,7 +60,7 @@ export type Choices = {
   readonly frameTypes: readonly string[];
 };
 
-/** What there is to choose from: only what has been seen, and what is chosen already. */
+/** Options: the values seen and the selected one. */
 export function choicesOf(
   events: readonly DurableEvent[],
   frames: readonly NumberedFrame[],

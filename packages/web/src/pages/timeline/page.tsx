@@ -1,7 +1,6 @@
 /**
- * What really happened in a session: every event, from the log and from the beginning, and beside it the frames that
- * its clients were sent and sent, from when the page was opened. Keys in the list: arrows, Home and End move, Enter
- * unfolds, c copies, w copies as a wscat command.
+ * Timeline of a session: every event from the log, and beside it the frames on its sockets since the page was opened.
+ * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a wscat command.
  */
 import { useCallback, useMemo, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -77,7 +76,7 @@ function SessionTimeline({ id }: { id: string }) {
           </a>
           <Button
             icon="download"
-            title="What is shown, as lines of JSON"
+            title="Download the shown events and frames as JSON lines"
             disabled={events.length + frames.length === 0}
             onClick={exportShown}
           >
@@ -105,7 +104,7 @@ function SessionTimeline({ id }: { id: string }) {
       </div>
       {timeline.fault && timeline.events.length === 0 ? (
         <Empty
-          title={timeline.fault.code === 'not_found' ? 'There is no such session' : 'It cannot be shown'}
+          title={timeline.fault.code === 'not_found' ? 'Session not found' : 'Cannot open the timeline'}
           action={<a href={hrefOf({ page: 'timeline', id: null })}>Choose another session</a>}
         >
           {timeline.fault.message} <code>{id}</code>
@@ -143,7 +142,7 @@ function SessionTimeline({ id }: { id: string }) {
             {...(wide ? {} : { role: 'tabpanel', 'aria-labelledby': `timeline-tab-${tab}` })}
           >
             {!wide && tab === 'frames' && totals.frames === 0 ? (
-              <p className="timeline-none hint">No frame has passed since this page was opened.</p>
+              <p className="timeline-none hint">No frames since this page was opened.</p>
             ) : (
               <EntryList
                 key={wide ? 'both' : tab}

@@ -1,4 +1,4 @@
-/** What the reader must know to trust what is shown: since when, who is attached, what waits and what is gone. */
+/** State of the feed: start of the frames, attached clients, pending and dropped frames. */
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -23,18 +23,18 @@ export function StatusBar({ timeline, indented, onIndent, onRetry, onClear }: St
     <>
       {connection.status === 'waiting' && (
         <Notice look="warning" action={<Button onClick={onRetry}>Try now</Button>}>
-          The connection is gone: {connection.fault.message} Events are caught up with when it is back; frames
-          that pass meanwhile are not seen.
+          Disconnected: {connection.fault.message} Events are loaded after reconnecting; frames sent meanwhile
+          are missed.
         </Notice>
       )}
       {erased && <Notice look="warning">The session was deleted while this page was open.</Notice>}
       <div className="timeline-status">
         <p className="hint">
-          Events come from the log, from the beginning. Frames are live
-          {since === null ? ', as soon as we are connected' : ` since ${clockTime(since).slice(0, 8)}`}: what
-          passed before was not kept.
+          Events are complete. Frames are live{' '}
+          {since === null ? 'once connected' : `since ${clockTime(since).slice(0, 8)}`}; earlier frames are
+          not stored.
           {attached.broadcast !== undefined &&
-            ' A broadcast socket hears all sessions of its user: their frames are among these.'}
+            ' A broadcast socket receives all sessions of its user, so their frames appear here, too.'}
         </p>
         <p className="timeline-chips" role="status">
           {reading && <Chip look="busy">reading events</Chip>}
@@ -44,13 +44,13 @@ export function StatusBar({ timeline, indented, onIndent, onRetry, onClear }: St
             </Chip>
           )}
           {dropped > 0 && (
-            <Chip look="waiting" title={`The latest ${number(MOST_FRAMES)} frames are kept, up to 20 MB.`}>
-              {counted(dropped, 'older frame')} let go
+            <Chip look="waiting" title={`Keeps the latest ${number(MOST_FRAMES)} frames, up to 20 MB.`}>
+              {counted(dropped, 'older frame')} dropped
             </Chip>
           )}
-          {missed > 0 && <Chip look="bad">{counted(missed, 'frame')} missed: they came too fast</Chip>}
+          {missed > 0 && <Chip look="bad">{counted(missed, 'frame')} missed (too fast)</Chip>}
           {attachedNow.map(([dialect, sockets]) => (
-            <Chip key={dialect} title={`${dialect} is attached`}>
+            <Chip key={dialect} title={`Attached ${dialect} connections`}>
               {dialect} {sockets}
             </Chip>
           ))}

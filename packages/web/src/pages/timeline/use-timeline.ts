@@ -1,4 +1,4 @@
-/** The timeline of one session, for as long as the page is shown. */
+/** The timeline feed of one session, for the lifetime of the page. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { onActivity } from '../../state/activity.ts';
 import { parlance } from '../../state/server.ts';
@@ -7,7 +7,7 @@ import { NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
 const silent = () => () => undefined;
 const nothing = () => NOTHING_YET;
 
-/** Give the component that calls this `key={id}`. The feed is null until the page is there. */
+/** Use `key={id}` on the component that calls this. The feed is null before the first effect. */
 export function useTimeline(id: string): { timeline: Timeline; feed: TimelineFeed | null } {
   const [feed, setFeed] = useState<TimelineFeed | null>(null);
   useEffect(() => {

@@ -10,7 +10,7 @@ const base: Command = {
   tokenRequired: false,
 };
 
-/** The words that a real shell makes of a command, whose program is replaced by one that prints them. */
+/** Arguments of a command as a real shell splits them; `npx` is replaced by a function that prints them. */
 async function words(command: string, token = ''): Promise<string[]> {
   const script = `npx() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
   const shell = Bun.spawn(['sh', '-c', script], { env: { PARLANCE_TOKEN: token } });
@@ -21,7 +21,7 @@ async function words(command: string, token = ''): Promise<string[]> {
 const command = (part: Partial<Command> = {}): string => wscatCommand({ ...base, ...part }) ?? 'none';
 
 describe('a frame as a wscat command', () => {
-  test('goes to the path of its dialect and names the session', async () => {
+  test('connects to the path of its dialect and names the session', async () => {
     expect(command()).toBe(
       `npx wscat -c 'ws://127.0.0.1:3000/agentloop?session=demo' -x '{"id":"1","type":"get_context_info"}' -w -1`,
     );
@@ -30,7 +30,7 @@ describe('a frame as a wscat command', () => {
     expect(url).toStartWith('wss://agents.example/agentloop?');
   });
 
-  test('goes to a path at which the server speaks that dialect', () => {
+  test('connects to a path at which the server speaks that dialect', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations']) {
       const path = /ws:\/\/[^/]+(\/\w+)\?/.exec(command({ dialect }))?.[1] ?? '';
       let spoken = '';
@@ -42,7 +42,7 @@ describe('a frame as a wscat command', () => {
     }
   });
 
-  test('sends exactly the frame, whatever is in it', async () => {
+  test('sends exactly the frame, whatever it contains', async () => {
     const texts = [
       `it's`,
       `'; rm -rf / #`,
@@ -63,7 +63,7 @@ describe('a frame as a wscat command', () => {
       ]);
   });
 
-  test('of the extension registers first, but for a registration and a ping', async () => {
+  test('registers first for extension, except for a registration or a ping', async () => {
     const sent = async (text: string) =>
       (await words(command({ dialect: 'extension', text }))).filter((_, at, all) => all[at - 1] === '-x');
     const chat = '{"type":"chat_message","content":"hi"}';
@@ -72,30 +72,30 @@ describe('a frame as a wscat command', () => {
     expect(await sent('null')).toHaveLength(2);
   });
 
-  test('takes the token from the shell where one is needed, and never carries it', async () => {
+  test('takes the token from the shell if one is needed, and never contains it', async () => {
     for (const part of [{ dialect: 'conversations' }, { tokenRequired: true }])
       expect(await words(command(part), 'se"cr\'et')).toContain(`Authorization: Bearer se"cr'et`);
     expect(command()).not.toContain('Authorization');
   });
 
-  test('puts the token of the shell where the server has hidden one', async () => {
+  test('uses the shell token where the server redacted one', async () => {
     const text = '{"type":"client_registration","capabilities":[],"sessionToken": "…"}';
     const sent = await words(command({ dialect: 'extension', text }), 'secret');
     expect(sent).toContain(text.replace('…', 'secret'));
   });
 
-  test('of what a client was sent connects and listens', () => {
+  test('for an outbound frame, connects and listens', () => {
     expect(command({ text: null })).toBe(`npx wscat -c 'ws://127.0.0.1:3000/agentloop?session=demo'`);
   });
 
-  test('is none for what has no socket, and for what no command line can carry', () => {
+  test('is null without a socket, or if no command line can carry the text', () => {
     expect(wscatCommand({ ...base, dialect: 'native' })).toBeNull();
     expect(wscatCommand({ ...base, dialect: 'constructor' })).toBeNull();
     expect(wscatCommand({ ...base, text: 'a\0b' })).toBeNull();
   });
 });
 
-test('a shell word is quoted even where it is empty', () => {
+test('quotes an empty shell word', () => {
   expect(shellWord('')).toBe("''");
   expect(shellWord("a'b")).toBe(`'a'\\''b'`);
 });

@@ -1,4 +1,4 @@
-/** The commands of the guide against a real server: what is shown there works when it is pasted. */
+/** Runs the commands of the guide against a real server, as if pasted. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import { TestClient } from '../../../../server/src/testing/client.ts';
@@ -7,7 +7,7 @@ import { type Client, clientsOf } from './clients.ts';
 import { listenersOf, type ServerInfo, serverInfoOf } from './server-info.ts';
 import { logIn, type Snippet } from './snippet.ts';
 
-/** What comes back on each socket when the server has understood. */
+/** Expected reply on each socket. */
 const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => boolean>> = {
   extension: ({ type }) => type === 'agent_response',
   broadcast: ({ type }) => type === 'agent_message',
@@ -45,7 +45,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     return said;
   }
 
-  /** What a command that goes on has printed when that comes. */
+  /** Output of a running command up to a text. */
   async function runUntil(wanted: string, code: string, needsToken: boolean): Promise<string> {
     const child = spawned(['sh', '-c', `exec ${code}`], needsToken);
     const decoder = new TextDecoder();
@@ -58,7 +58,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     return said;
   }
 
-  test('every socket of the guide is answered', async () => {
+  test('every socket command of the guide gets a reply', async () => {
     const heard: string[] = [];
     for (const [{ dialect }, { socket }] of snippets()) {
       if (!socket) continue;
@@ -72,32 +72,32 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     expect(heard).toEqual(['extension', 'broadcast', 'agentloop', 'conversations', 'pusher']);
   });
 
-  test('every curl command of the guide does what it says', async () => {
+  test('every curl command of the guide works', async () => {
     const said: Record<string, string> = {};
     for (const [, { code, needsToken, title }] of snippets())
       if (code.startsWith('curl -sN')) said[title] = await runUntil('event: snapshot', code, needsToken);
       else if (code.startsWith('curl')) said[title] = await run(['sh', '-c', code], needsToken);
-    expect(JSON.parse(said['The conversations there are'] ?? '')).toBeArray();
-    expect(JSON.parse(said['The first step of a task on a page'] ?? '')).toMatchObject({
+    expect(JSON.parse(said['List conversations'] ?? '')).toBeArray();
+    expect(JSON.parse(said['First step of a task'] ?? '')).toMatchObject({
       data: { action: 'setValue(7, "tea")' },
     });
-    expect(JSON.parse(said['Say something'] ?? '')).toMatchObject({ session: 'demo' });
-    expect(said['See what happens, as it happens']).toContain('event: input.accepted');
+    expect(JSON.parse(said['Send a message'] ?? '')).toMatchObject({ session: 'demo' });
+    expect(said['Follow the events']).toContain('event: input.accepted');
   });
 
-  test('the script with the SDK prints the answer', async () => {
+  test('the SDK script prints the answer', async () => {
     const script = snippets().find(([, { language }]) => language === 'ts')?.[1];
     expect(await run([process.execPath, '-e', script?.code ?? ''], true)).toContain('20');
   });
 
-  test('the log-in sets a token that is good', async () => {
+  test('the login command sets a valid token', async () => {
     const { code } = logIn(server.http, 'dev');
     const typed = code.replace('PASSWORD', 'dev-password');
     const said = await run(['sh', '-c', `${typed}\nprintf %s "$PARLANCE_TOKEN"`], false);
     expect((await connect({ url: server.http, token: said }).auth.me()).id).toBe('dev');
   });
 
-  test('a token is asked for exactly where one is needed', () => {
+  test('commands use a token exactly where one is needed', () => {
     const needing = clients.filter(({ snippets }) => snippets.some(({ needsToken }) => needsToken));
     expect(needing.map(({ dialect }) => dialect)).toEqual(
       auth === 'open'
@@ -106,7 +106,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     );
   });
 
-  test('a door of its own is among the addresses', () => {
+  test('an extra listener is among the addresses', () => {
     const port = server.running.doors[0]?.port;
     const agentloop = clients.find(({ dialect }) => dialect === 'agentloop');
     expect(agentloop?.addresses).toEqual([`${server.ws}/agentloop`, `ws://127.0.0.1:${port}`]);
@@ -124,20 +124,20 @@ const SERVER: ServerInfo = {
   name: 'ada',
 };
 
-test('behind https sockets are encrypted, and doors are not guessed', () => {
+test('behind https, sockets use wss and extra listeners are left out', () => {
   const [extension] = clientsOf(SERVER);
   expect(extension?.addresses).toEqual(['wss://agents.example.com/extension']);
   expect(listenersOf(SERVER, 'agentloop', 'ws')).toEqual([]);
 });
 
-test('channels that are off are not in the guide, and those of another server name it', () => {
+test('the guide leaves out disabled channels and names an external Pusher host', () => {
   const named = (channels: ServerInfo['channels']) =>
     clientsOf({ ...SERVER, channels }).find(({ dialect }) => dialect === 'pusher');
   expect(named(null)).toBeUndefined();
   expect(named({ key: 'k', host: 'push.example.com' })?.addresses).toEqual(['push.example.com']);
 });
 
-test('no token and no password is in any command', () => {
+test('no command contains a token or a password', () => {
   for (const { snippets } of clientsOf(SERVER))
     for (const { code, needsToken } of snippets) expect(code.includes('PARLANCE_TOKEN')).toBe(needsToken);
 });

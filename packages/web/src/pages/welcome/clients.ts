@@ -1,15 +1,15 @@
-/** How each kind of client is connected to this very server. */
+/** Connection instructions for each kind of client. */
 import { listenersOf, type ServerInfo, socketAt } from './server-info.ts';
 import { curl, type Snippet, wscat } from './snippet.ts';
 
 export type Client = {
   readonly dialect: string;
   readonly name: string;
-  /** who speaks it, and what to set there */
+  /** who uses it, and what to configure there */
   readonly about: string;
-  /** what a client is given */
+  /** addresses to enter in the client */
   readonly addresses: readonly string[];
-  /** what one would stumble over */
+  /** a common pitfall */
   readonly note?: string;
   readonly snippets: readonly Snippet[];
 };
@@ -32,11 +32,11 @@ function extension(server: ServerInfo): Client {
   return {
     dialect: 'extension',
     name: 'Browser extension',
-    about: 'Extensions and C clients with tools in the browser. Set the WebSocket address in the options.',
+    about: 'Browser extensions and C clients with browser tools. Set the WebSocket address in the options.',
     addresses: [address, ...listenersOf(server, 'extension', 'ws')],
-    note: 'The browser tells who asks: start the server with ALLOWED_ORIGINS=chrome-extension://ID, where ID is the one of your extension.',
+    note: 'Allow the extension’s origin: start the server with ALLOWED_ORIGINS=chrome-extension://ID.',
     snippets: [
-      wscat('Register, and say something', {
+      wscat('Register and send a message', {
         address,
         needsToken,
         frames: [
@@ -53,13 +53,13 @@ function broadcast(server: ServerInfo): Client {
   return {
     dialect: 'broadcast',
     name: 'Chat page',
-    about: 'Simple chat pages and REPLs: one message in, everything that happens out.',
+    about: 'Simple chat pages and REPLs: send a message, receive everything that happens.',
     addresses: [
       socketAt(server, needsToken ? '/broadcast' : '/ws'),
       ...listenersOf(server, 'broadcast', 'ws'),
     ],
     snippets: [
-      wscat('Say something', {
+      wscat('Send a message', {
         address: socketAt(server, '/broadcast'),
         needsToken,
         frames: [{ type: 'chat', message: TEXT, session_id: 'demo' }],
@@ -74,10 +74,10 @@ function agentloop(server: ServerInfo): Client {
   return {
     dialect: 'agentloop',
     name: 'Terminal agent',
-    about: 'Terminal and web front ends of a coding agent. With ?session=NAME they join a session.',
+    about: 'Terminal and web front ends of a coding agent. ?session=NAME joins a session.',
     addresses: [address, ...listenersOf(server, 'agentloop', 'ws')],
     snippets: [
-      wscat('Say something in the session demo', {
+      wscat('Send a message to the session demo', {
         address: `${address}?session=demo`,
         needsToken: server.auth === 'required',
         frames: [
@@ -98,14 +98,14 @@ function conversations(server: ServerInfo): Client {
       socketAt(server, '/ws?token=…'),
       ...listenersOf(server, 'conversations', 'http'),
     ],
-    note: 'It always needs a token, in open mode too.',
+    note: 'Always needs a token, even in open mode.',
     snippets: [
-      wscat('Say something', {
+      wscat('Send a message', {
         address: socketAt(server, '/conversations'),
         needsToken: true,
         frames: [{ type: 'send_message', conversationId: 'temp-demo', payload: { content: TEXT } }],
       }),
-      curl('The conversations there are', {
+      curl('List conversations', {
         address: `${server.origin}/v1/conversations`,
         needsToken: true,
       }),
@@ -118,11 +118,11 @@ function copilot({ origin }: ServerInfo): Client {
   return {
     dialect: 'copilot',
     name: 'Browser copilot',
-    about: 'Side panels that carry out what the server decides, step by step. Set the address of the API.',
+    about: 'Side panels that carry out browser actions step by step. Set the API address.',
     addresses: [origin],
-    note: 'It always needs a token, in open mode too.',
+    note: 'Always needs a token, even in open mode.',
     snippets: [
-      curl('The first step of a task on a page', {
+      curl('First step of a task', {
         address: `${origin}/api/agent/interact`,
         needsToken: true,
         body: { query: 'type tea into the search field', url: 'https://shop.example.com/', dom },
@@ -135,13 +135,13 @@ function pusher(server: ServerInfo, { key, host }: NonNullable<ServerInfo['chann
   const base = {
     dialect: 'pusher',
     name: 'Pusher channels',
-    about: 'pusher-js, laravel-echo and everything built on them hear what happens in a session.',
+    about: 'pusher-js, laravel-echo and compatible clients receive the events of a session.',
   };
   if (host !== null)
     return {
       ...base,
       addresses: [host],
-      note: 'Another server serves the channels (SOCKUDO_HOST): clients connect there, and this server triggers the events.',
+      note: 'An external server serves the channels (SOCKUDO_HOST): clients connect there, and this server triggers events.',
       snippets: [pusherScript(server, key, host)],
     };
   const path = `/app/${encodeURIComponent(key)}`;
@@ -198,15 +198,15 @@ for await (const event of session.events({ after: seq })) {
   return {
     dialect: 'native',
     name: 'Scripts and the SDK',
-    about: 'Everything is sayable here: commands in, events out. This console uses nothing else.',
+    about: 'The native API: commands in, events out. This console uses it, too.',
     addresses: [origin, `${origin}/openapi.json`],
     snippets: [
-      curl('Say something', {
+      curl('Send a message', {
         address: `${session}/commands`,
         needsToken,
         body: { type: 'input.submit', parts: [{ type: 'text', text: TEXT }] },
       }),
-      curl('See what happens, as it happens', { address: `${session}/events`, needsToken, stream: true }),
+      curl('Follow the events', { address: `${session}/events`, needsToken, stream: true }),
       { title: 'With @parlance/sdk', language: 'ts', code, needsToken },
     ],
   };

@@ -1,4 +1,4 @@
-/** Whoever comes to no place in particular is shown the guide while there is no session yet. */
+/** Shows the guide on the start page if there is no session yet. */
 import { ParlanceError } from '@parlance/sdk';
 import { go } from '../../router.ts';
 import { parlance } from '../../state/server.ts';
@@ -9,7 +9,7 @@ export async function guideAtFirst(): Promise<void> {
     const { sessions } = await parlance.sessions.list({ limit: 1, archived: 'included' });
     if (sessions.length === 0 && location.hash === '') go({ page: 'welcome' }, undefined, 'replace');
   } catch (thrown) {
-    // The list of sessions says what is wrong.
+    // The session list shows the error.
     if (!(thrown instanceof ParlanceError)) throw thrown;
   }
 }

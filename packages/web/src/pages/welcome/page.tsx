@@ -1,4 +1,4 @@
-/** The guide: what answers here, where a key goes, and how each kind of client is connected to this server. */
+/** The guide: model, key, and how to connect each kind of client to this server. */
 import type { About } from '@parlance/sdk';
 import { useMemo, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -22,14 +22,14 @@ export function WelcomePage() {
       title="Guide"
       actions={
         <a className="button button-primary" href={hrefOf({ page: 'new' })}>
-          Begin a session
+          Start a session
         </a>
       }
     >
       <div className="guide">
         <p className="guide-lead">
-          This server speaks the wire of every client below. A session that one client begins can be watched,
-          approved and continued in any other.
+          This server speaks the protocol of every client below. A session started in one client can be
+          watched, approved and continued in any other.
         </p>
         <Models about={about} />
         <Tokens server={server} />
@@ -42,23 +42,23 @@ export function WelcomePage() {
 function Models({ about: { provider, model } }: { about: About }) {
   return (
     <section aria-labelledby="guide-model">
-      <h2 id="guide-model">1. A model</h2>
+      <h2 id="guide-model">1. Model</h2>
       {provider === 'offline' ? (
         <p>
-          The built-in <Chip look="waiting">offline model</Chip> answers now. It needs no key and no network,
-          and it is not a language model: it shows everything that this server does, the same way every time.
+          The built-in <Chip look="waiting">offline model</Chip> is in use. It needs no key and no network. It
+          is not a language model: it demonstrates the server, with the same output every time.
         </p>
       ) : (
         <p>
           <Chip look="good">
             {model} by {provider}
           </Chip>{' '}
-          answers now. Other models that the server has a key for can be chosen in each session.
+          is in use. Each session can choose another model that the server has a key for.
         </p>
       )}
       <p>
-        A key belongs into the environment of the server, never into this page. Stop the server, start it
-        again with one of these lines, and load this page: sessions stay.
+        Keys go into the server’s environment, never into this page. Restart the server with one of these
+        commands and reload this page. Sessions are kept.
       </p>
       <ul className="guide-providers">
         {PROVIDERS.map(({ id, name, variables, start }) => (
@@ -76,14 +76,14 @@ function Models({ about: { provider, model } }: { about: About }) {
             </p>
             <div className="guide-line">
               <code>{start}</code>
-              <CopyButton text={start} label={`Copy how to start with ${name}`} />
+              <CopyButton text={start} label={`Copy the command for ${name}`} />
             </div>
           </li>
         ))}
       </ul>
       <p className="hint">
-        <code>MODEL</code> names a model, <code>PROVIDER</code> a provider where the name does not tell;{' '}
-        <code>npm start -- --help</code> lists everything that can be set.
+        <code>MODEL</code> sets the model, and <code>PROVIDER</code> the provider if the model name is
+        ambiguous. <code>npm start -- --help</code> lists all settings.
       </p>
     </section>
   );
@@ -94,25 +94,25 @@ function Tokens({ server }: { server: ServerInfo }) {
   const local = name === 'local';
   return (
     <section aria-labelledby="guide-token">
-      <h2 id="guide-token">2. A token</h2>
+      <h2 id="guide-token">2. Token</h2>
       {auth === 'open' ? (
         <p>
-          The server is in <strong>open mode</strong>: clients on this machine need no token and share the
-          sessions of <code>local</code>. Clients with logins, <em>Conversations</em> and{' '}
-          <em>Browser copilot</em>, need one all the same. Its sessions are those of the user: use the token
-          everywhere to share them.
+          The server runs in <strong>open mode</strong>: clients on this machine need no token and share the
+          sessions of <code>local</code>. Clients with logins (<em>Conversations</em> and{' '}
+          <em>Browser copilot</em>) still need one. Sessions belong to the token’s user: use the same token in
+          all clients to share them.
         </p>
       ) : (
         <p>
-          The server <strong>requires a token</strong> from every client. One token is good for 24 hours, in
-          every dialect and on every door. Sessions belong to the user whose token it is.
+          The server <strong>requires a token</strong> from every client. A token is valid for 24 hours, in
+          every dialect and on every listener. Sessions belong to the token’s user.
         </p>
       )}
       <p>
-        Commands below take it from <code>PARLANCE_TOKEN</code>.{' '}
+        The commands below read it from <code>PARLANCE_TOKEN</code>.{' '}
         {local
-          ? 'The first start of the server printed the password of admin, unless AUTH_USERS named users; parlance user add makes others.'
-          : 'You can use the token of this page, which ends when you log out here, or log in anew.'}
+          ? 'The server printed the password of admin on its first start, unless AUTH_USERS defines users. parlance user add adds users.'
+          : 'Use the token of this page, which is revoked when you log out, or log in from a terminal.'}
       </p>
       {!local && <OwnToken />}
       <CodeBlock code={logIn(origin, local ? 'admin' : name).code} language="sh" />
@@ -120,7 +120,7 @@ function Tokens({ server }: { server: ServerInfo }) {
   );
 }
 
-/** Copied without being shown: somebody may look over the shoulder. */
+/** Copied without being displayed: someone may be watching the screen. */
 function OwnToken() {
   const [copied, setCopied] = useState(false);
   async function copy(): Promise<void> {
@@ -128,15 +128,15 @@ function OwnToken() {
       await navigator.clipboard.writeText(`export PARLANCE_TOKEN='${parlance.token ?? ''}'`);
       setCopied(true);
     } catch {
-      toast('The browser does not allow copying here: it needs https or localhost.');
+      toast('Copying needs https or localhost in this browser.');
     }
   }
   return (
     <p>
       <Button icon={copied ? 'check' : 'copy'} onClick={() => void copy()}>
-        {copied ? 'Copied: paste it into a terminal' : 'Copy a line that sets PARLANCE_TOKEN'}
+        {copied ? 'Copied: paste it into a terminal' : 'Copy the command that sets PARLANCE_TOKEN'}
       </Button>{' '}
-      <span className="hint">It is as good as your password: do not share it.</span>
+      <span className="hint">Keep it secret like your password.</span>
     </p>
   );
 }
@@ -145,13 +145,12 @@ function Clients({ server }: { server: ServerInfo }) {
   const clients = useMemo(() => clientsOf(server), [server]);
   return (
     <section aria-labelledby="guide-clients">
-      <h2 id="guide-clients">3. A client</h2>
+      <h2 id="guide-clients">3. Clients</h2>
       <p>
-        Commands can be pasted into a terminal as they are; <code>npx wscat</code> fetches wscat the first
-        time and stays connected until Ctrl-C. Most of them talk in the session <code>demo</code>: run two
-        side by side and <a href={hrefOf({ page: 'session', id: 'demo' })}>watch the session demo</a>. To
-        write a client of your own, try its frames in the{' '}
-        <a href={hrefOf({ page: 'playground' })}>playground</a>.
+        Paste the commands into a terminal. <code>npx wscat</code> installs wscat on first use and stays
+        connected until Ctrl-C. Most commands use the session <code>demo</code>: run two side by side and{' '}
+        <a href={hrefOf({ page: 'session', id: 'demo' })}>watch the session demo</a>. To write your own
+        client, try its frames in the <a href={hrefOf({ page: 'playground' })}>playground</a>.
       </p>
       <div className="guide-clients">
         {clients.map((client) => (

@@ -1,7 +1,7 @@
-/** Where the key of each model provider goes. Keys are given to the server at its start, and never to this page. */
+/** Environment variables for each model provider. Keys go to the server, never into this page. */
 
 export type Provider = {
-  /** as `PROVIDER` and `About.provider` name it */
+  /** value of `PROVIDER` and of `About.provider` */
   readonly id: string;
   readonly name: string;
   readonly variables: readonly string[];
@@ -29,7 +29,7 @@ export const PROVIDERS: readonly Provider[] = [
   },
   {
     id: 'own',
-    name: 'A model of your own',
+    name: 'Self-hosted model',
     variables: ['OPENAI_BASE_URL', 'MODEL'],
     start: 'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 MODEL=llama3.3 npm start',
   },

@@ -1,13 +1,13 @@
-/** What the guide knows of this server, and the addresses that follow from it. */
+/** What the guide needs to know of this server, and the addresses derived from it. */
 import type { About } from '@parlance/sdk';
 
 export type ServerInfo = {
-  /** where the page came from: `http://127.0.0.1:3000` */
+  /** origin of the page: `http://127.0.0.1:3000` */
   readonly origin: string;
   readonly doors: About['doors'];
   readonly auth: About['auth'];
   readonly channels: About['channels'];
-  /** who is looking; `local` where nobody is logged in */
+  /** the current principal; `local` if nobody is logged in */
   readonly name: string;
 };
 
@@ -23,8 +23,8 @@ export const socketAt = ({ origin }: ServerInfo, path: string): string =>
   `${origin.replace(/^http/, 'ws')}${path}`;
 
 /**
- * The addresses of doors that speak that dialect alone. None where the page came over https: somebody else ends the
- * encryption then, and only they know which doors they pass on.
+ * Addresses of extra listeners for a dialect. Empty if the page came over https: a proxy terminates TLS, and only its
+ * operator knows which listeners it forwards.
  */
 export function listenersOf({ origin, doors }: ServerInfo, dialect: string, scheme: 'ws' | 'http'): string[] {
   const { protocol, hostname } = new URL(origin);

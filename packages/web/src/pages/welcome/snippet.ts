@@ -1,4 +1,4 @@
-/** Commands for a terminal that work when they are pasted. A token is never in them: it is in PARLANCE_TOKEN. */
+/** Commands that can be pasted into a terminal. They read the token from PARLANCE_TOKEN. */
 import { shellWord } from '../timeline/wscat.ts';
 
 export type Snippet = {
@@ -7,14 +7,14 @@ export type Snippet = {
   readonly code: string;
   /** it uses PARLANCE_TOKEN */
   readonly needsToken: boolean;
-  /** what the command does, where it opens a socket */
+  /** the socket it opens, if any */
   readonly socket?: SocketTry;
 };
 
 export type SocketTry = {
   readonly address: string;
   readonly needsToken: boolean;
-  /** sent one after another; what comes back is shown until one leaves with Ctrl-C */
+  /** sent one after another; replies are printed until Ctrl-C */
   readonly frames: readonly object[];
 };
 
@@ -22,26 +22,26 @@ const BEARER = '"Authorization: Bearer $PARLANCE_TOKEN"';
 
 export function wscat(title: string, socket: SocketTry): Snippet {
   const { address, needsToken, frames } = socket;
-  const words = [`npx wscat -c ${shellWord(address)}`];
-  if (needsToken) words.push(`-H ${BEARER}`);
-  for (const frame of frames) words.push(`-x ${shellWord(JSON.stringify(frame))}`);
-  return { title, language: 'sh', code: [...words, '-w -1'].join(' \\\n  '), needsToken, socket };
+  const lines = [`npx wscat -c ${shellWord(address)}`];
+  if (needsToken) lines.push(`-H ${BEARER}`);
+  for (const frame of frames) lines.push(`-x ${shellWord(JSON.stringify(frame))}`);
+  return { title, language: 'sh', code: [...lines, '-w -1'].join(' \\\n  '), needsToken, socket };
 }
 
 export type HttpTry = {
   readonly address: string;
   readonly needsToken: boolean;
   readonly body?: object;
-  /** the answer goes on as server-sent events */
+  /** the response is a stream of server-sent events */
   readonly stream?: boolean;
 };
 
 export function curl(title: string, { address, needsToken, body, stream = false }: HttpTry): Snippet {
-  const words = [`curl -s${stream ? 'N' : ''} ${shellWord(address)}`];
-  if (needsToken) words.push(`-H ${BEARER}`);
-  if (stream) words.push("-H 'accept: text/event-stream'");
-  if (body) words.push("-H 'content-type: application/json'", `-d ${shellWord(JSON.stringify(body))}`);
-  return { title, language: 'sh', code: words.join(' \\\n  '), needsToken };
+  const lines = [`curl -s${stream ? 'N' : ''} ${shellWord(address)}`];
+  if (needsToken) lines.push(`-H ${BEARER}`);
+  if (stream) lines.push("-H 'accept: text/event-stream'");
+  if (body) lines.push("-H 'content-type: application/json'", `-d ${shellWord(JSON.stringify(body))}`);
+  return { title, language: 'sh', code: lines.join(' \\\n  '), needsToken };
 }
 
 /** Sets PARLANCE_TOKEN from name and password. */
@@ -53,5 +53,5 @@ export function logIn(origin: string, name: string): Snippet {
     `-d ${shellWord(body)}`,
     `| sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')"`,
   ].join(' \\\n  ');
-  return { title: 'Log in from a terminal: put your password in', language: 'sh', code, needsToken: false };
+  return { title: 'Log in from a terminal (insert your password)', language: 'sh', code, needsToken: false };
 }

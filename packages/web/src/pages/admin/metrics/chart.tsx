@@ -1,4 +1,4 @@
-/** A figure over the last minutes, as a line. What it says is also there in words. */
+/** A line chart of the last minutes, with a text alternative. */
 import { KEPT_MS } from './history.ts';
 import { highest, last, type Point, pathOf, roof } from './series.ts';
 
@@ -6,13 +6,13 @@ type ChartProps = {
   readonly title: string;
   readonly hint?: string;
   readonly points: readonly Point[];
-  /** a second line, thinner */
+  /** a second, thinner line */
   readonly beside?: { readonly label: string; readonly points: readonly Point[] };
   readonly label?: string;
-  readonly words: (value: number) => string;
-  /** the top is at least that, so that small figures look small */
+  readonly format: (value: number) => string;
+  /** minimum of the top value, so that small values look small */
   readonly least?: number;
-  /** what the top is a round number of */
+  /** the top is a round multiple of this */
   readonly unit?: number;
   readonly now: number;
 };
@@ -20,23 +20,23 @@ type ChartProps = {
 const WIDTH = 280;
 const HEIGHT = 72;
 
-export function Chart({ title, hint, points, beside, label, words, least = 0, unit = 1, now }: ChartProps) {
+export function Chart({ title, hint, points, beside, label, format, least = 0, unit = 1, now }: ChartProps) {
   const most = roof(Math.max(highest(points), highest(beside?.points ?? []), least) / unit) * unit;
   const frame = { width: WIDTH, height: HEIGHT, from: now - KEPT_MS, to: now, most };
   const value = last(points);
   const besideValue = beside ? last(beside.points) : null;
-  const shown = value === null ? 'not known yet' : words(value);
+  const shown = value === null ? 'no data yet' : format(value);
   return (
     <figure className="card chart">
       <figcaption>
         <span>{title}</span>
-        <strong>{value === null ? '…' : words(value)}</strong>
+        <strong>{value === null ? '…' : format(value)}</strong>
       </figcaption>
       <svg
         viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}: ${shown}; highest in the last five minutes ${words(highest(points))}`}
+        aria-label={`${title}: ${shown}; maximum in the last five minutes ${format(highest(points))}`}
       >
         <path className="chart-floor" d={`M0 0H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} />
         {beside && <path className="chart-beside" d={pathOf(beside.points, frame)} />}
@@ -44,7 +44,7 @@ export function Chart({ title, hint, points, beside, label, words, least = 0, un
       </svg>
       <p className="chart-legend" aria-hidden="true">
         <span>5 min ago</span>
-        <span>top {words(most)}</span>
+        <span>top {format(most)}</span>
         <span>now</span>
       </p>
       {(hint || beside) && (
@@ -53,7 +53,7 @@ export function Chart({ title, hint, points, beside, label, words, least = 0, un
             <>
               <span className="chart-key chart-key-line" /> {label}{' '}
               <span className="chart-key chart-key-beside" /> {beside.label}
-              {besideValue !== null && ` ${words(besideValue)}`}
+              {besideValue !== null && ` ${format(besideValue)}`}
             </>
           )}
           {hint}

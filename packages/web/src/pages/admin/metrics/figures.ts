@@ -1,15 +1,15 @@
-/** From Prometheus' text to the few figures that the charts show. */
+/** Reads the charted metrics from Prometheus text. */
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
 export type Figures = {
-  /** milliseconds since 1970, when they were asked for */
+  /** time of the request, in milliseconds since the epoch */
   readonly at: number;
-  /** counted since the server began */
+  /** counters since the server started */
   readonly turns: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** in seconds; null where the server has just begun to look */
+  /** in seconds; null shortly after the start */
   readonly delay: number | null;
   /** in bytes */
   readonly memory: number;

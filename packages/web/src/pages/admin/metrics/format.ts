@@ -1,4 +1,4 @@
-/** Figures as people read them. */
+/** Formats metrics for people. */
 
 const digits = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : value >= 10 ? 1 : 2 });

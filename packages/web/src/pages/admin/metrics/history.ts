@@ -1,4 +1,4 @@
-/** The figures of the last minutes, kept in the page: the server remembers none. Looked at while somebody looks. */
+/** Metrics of the last minutes, kept in the page because the server keeps none. Polled while the section is shown. */
 import { ParlanceError } from '@parlance/sdk';
 import { parlance } from '../../../state/server.ts';
 import { store } from '../../../state/store.ts';
@@ -26,7 +26,7 @@ async function look(signal: AbortSignal): Promise<void> {
 
 let shownTo = '';
 
-/** Returns what ends it. What another principal was shown is forgotten. A page that is hidden is not asked for: its chart has a hole there. */
+/** Returns the stop function. Discards figures of another principal. Does not poll while hidden: the chart has a gap. */
 export function followMetrics(principal: string): () => void {
   if (shownTo !== principal) history.set({ figures: [], fault: null });
   shownTo = principal;

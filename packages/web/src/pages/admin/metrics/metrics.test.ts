@@ -5,7 +5,7 @@ import { type Figures, figuresOf, parseMetrics } from './figures.ts';
 import { bytes, perSecond, seconds } from './format.ts';
 import { GAP_MS, gauge, highest, last, pathOf, rate, roof } from './series.ts';
 
-describe('the figures of a real server', () => {
+describe('metrics of a real server', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -26,7 +26,7 @@ describe('the figures of a real server', () => {
   });
 });
 
-test('lines are read with their labels; what is said about them is passed over', () => {
+test('parses samples with labels and skips comments', () => {
   const text = '# HELP a b\na{x="1",y="q\\"\\\\n"} 2\na{x="2"} 3e-2 1700\n\nb 4\nnot a metric\n';
   expect([...parseMetrics(text)]).toEqual([
     [
@@ -55,14 +55,14 @@ const at = (time: number, turns: number): Figures => ({
 describe('a series', () => {
   const turns = ({ turns }: Figures) => turns;
 
-  test('of a counter is how much it grew a second', () => {
+  test('a counter becomes a rate per second', () => {
     expect(rate([at(0, 1), at(2_000, 5), at(4_000, 5)], turns)).toEqual([
       { at: 2_000, value: 2 },
       { at: 4_000, value: 0 },
     ]);
   });
 
-  test('has a hole where the server was started again, and where nobody looked', () => {
+  test('has a gap after a restart and while not polled', () => {
     expect(rate([at(0, 9), at(2_000, 1), at(4_000, 2)], turns).map(({ value }) => value)).toEqual([
       null,
       0.5,
@@ -73,7 +73,7 @@ describe('a series', () => {
     expect(gauge([at(0, 1), at(late, 2)], turns).map(({ value }) => value)).toEqual([1, null, 2]);
   });
 
-  test('is drawn in pieces between its holes', () => {
+  test('is drawn as segments between gaps', () => {
     const frame = { width: 100, height: 10, from: 0, to: 100, most: 10 };
     const points = [
       { at: 0, value: 0 },
@@ -90,11 +90,11 @@ describe('a series', () => {
   });
 });
 
-test('a chart has a round number at its top', () => {
+test('the top of a chart is a round number', () => {
   expect([0, 0.3, 1, 1.1, 49, 50, 51, 700].map(roof)).toEqual([1, 0.5, 1, 2, 50, 50, 100, 1_000]);
 });
 
-test('figures are short', () => {
+test('formats numbers compactly', () => {
   expect([perSecond(0), perSecond(12.345), perSecond(1_234.5)]).toEqual(['0/s', '12.3/s', '1,235/s']);
   expect([bytes(150 * 2 ** 20), bytes(1.5 * 2 ** 30)]).toEqual(['150 MB', '1.5 GB']);
   expect([seconds(0.0012), seconds(2)]).toEqual(['1.2 ms', '2 s']);

@@ -1,4 +1,4 @@
-/** The server's own figures, live. */
+/** Live metrics of the server. */
 import { useEffect } from 'react';
 import { useServer } from '../../../state/server.ts';
 import { useStore } from '../../../state/store.ts';
@@ -21,38 +21,38 @@ export function MetricsSection() {
           <>
             <div className="charts">
               <Chart
-                title="Turns that ended"
+                title="Turns ended"
                 points={rate(known, ({ turns }) => turns)}
-                words={perSecond}
+                format={perSecond}
                 now={now}
               />
               <Chart
                 title="Tokens"
-                label="given by models"
+                label="output"
                 points={rate(known, ({ tokensOut }) => tokensOut)}
-                beside={{ label: 'given to them', points: rate(known, ({ tokensIn }) => tokensIn) }}
-                words={perSecond}
+                beside={{ label: 'input', points: rate(known, ({ tokensIn }) => tokensIn) }}
+                format={perSecond}
                 now={now}
               />
               <Chart
                 title="Event-loop delay"
-                hint="99 of 100 waits were shorter"
+                hint="99th percentile"
                 points={gauge(known, ({ delay }) => delay)}
-                words={seconds}
+                format={seconds}
                 least={0.01}
                 now={now}
               />
               <Chart
                 title="Memory"
                 points={gauge(known, ({ memory }) => memory)}
-                words={bytes}
+                format={bytes}
                 unit={2 ** 20}
                 now={now}
               />
               <Chart
                 title="Sockets"
                 points={gauge(known, ({ sockets }) => sockets)}
-                words={count}
+                format={count}
                 least={5}
                 now={now}
               />
@@ -61,17 +61,17 @@ export function MetricsSection() {
                 label="running"
                 points={gauge(known, ({ turnsRunning }) => turnsRunning)}
                 beside={{
-                  label: 'approvals waiting',
+                  label: 'pending approvals',
                   points: gauge(known, ({ approvalsWaiting }) => approvalsWaiting),
                 }}
-                words={count}
+                format={count}
                 least={5}
                 now={now}
               />
             </div>
             <p className="hint">
-              Read from <code>/metrics</code> every two seconds while this is shown, and kept in this page
-              alone. To keep them, have Prometheus ask for that address.
+              Read from <code>/metrics</code> every two seconds while this page is open, and not stored. To
+              store them, let Prometheus scrape that address.
             </p>
           </>
         );

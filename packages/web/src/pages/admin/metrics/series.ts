@@ -1,15 +1,15 @@
-/** What a chart draws: a figure over time, with holes where nothing is known. */
+/** Time series for charts, with gaps where nothing is known. */
 import type { Figures } from './figures.ts';
 
 export type Point = { readonly at: number; readonly value: number | null };
 
-/** Further apart than this, two looks say nothing about what was between them. */
+/** Samples further apart than this are not connected. */
 export const GAP_MS = 10_000;
 
 export const gauge = (history: readonly Figures[], read: (figures: Figures) => number | null): Point[] =>
   withGaps(history.map((figures) => ({ at: figures.at, value: read(figures) })));
 
-/** How much a counter has grown a second, between each two looks. A counter that fell belongs to a new process. */
+/** Rate per second between two samples. A counter that fell belongs to a new process. */
 export function rate(history: readonly Figures[], read: (figures: Figures) => number): Point[] {
   return withGaps(
     history.slice(1).map((figures, index): Point => {
@@ -29,7 +29,7 @@ function withGaps(points: readonly Point[]): Point[] {
   });
 }
 
-/** The least number of the form 1, 2 or 5 times a power of ten that has room for it. */
+/** The smallest number of the form 1, 2 or 5 times a power of ten that is not below the value. */
 export function roof(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -45,7 +45,7 @@ export type Frame = {
   readonly most: number;
 };
 
-/** The `d` of a path. A point that stands alone is a short stroke, so that it is seen. */
+/** The `d` of a path. A single point is a short stroke, so that it is visible. */
 export function pathOf(points: readonly Point[], { width, height, from, to, most }: Frame): string {
   const spot = (at: number, value: number): string => {
     const x = ((at - from) / (to - from)) * width;

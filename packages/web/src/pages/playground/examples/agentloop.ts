@@ -16,7 +16,7 @@ const input = ({ fresh }: Known, text: string) => ({
 const review = ({ fresh }: Known, payload: object) => ({ id: fresh, type: 'approval_response', payload });
 
 export const AGENTLOOP: readonly Example[] = [
-  { type: 'user_input', title: 'Say something', frame: (known) => input(known, 'count to 20') },
+  { type: 'user_input', title: 'Send a message', frame: (known) => input(known, 'count to 20') },
   {
     type: 'user_input',
     title: 'Ask for a command that needs approval',
@@ -24,7 +24,7 @@ export const AGENTLOOP: readonly Example[] = [
   },
   {
     type: 'user_input',
-    title: 'Go on from an earlier response',
+    title: 'Continue from an earlier response',
     frame: ({ fresh, response = 'the responseId of an agent_finished' }) => ({
       id: fresh,
       type: 'user_input',
@@ -39,27 +39,27 @@ export const AGENTLOOP: readonly Example[] = [
   },
   {
     type: 'approval_response',
-    title: 'Deny, and say why',
+    title: 'Deny with a reason',
     frame: (known) => review(known, { review: 'no-continue', customDenyMessage: 'Not this file.' }),
   },
   {
     type: 'approval_response',
-    title: 'Deny, and end the turn',
+    title: 'Deny and end the turn',
     frame: (known) => review(known, { review: 'no-exit' }),
   },
   {
     type: 'approval_response',
-    title: 'Have it explained',
+    title: 'Ask for an explanation',
     frame: (known) => review(known, { review: 'explain' }),
   },
   {
     type: 'get_context_info',
-    title: 'How full is the context?',
+    title: 'Get the context use',
     frame: ({ fresh }) => ({ id: fresh, type: 'get_context_info', payload: {} }),
   },
   {
     type: 'manual_compact',
-    title: 'Make the context smaller',
+    title: 'Compact the context',
     frame: ({ fresh }) => ({ id: fresh, type: 'manual_compact', payload: {} }),
   },
 ];

@@ -8,7 +8,7 @@ const chat = ({ session }: Known, message: string) => ({
 });
 
 export const BROADCAST: readonly Example[] = [
-  { type: 'chat', title: 'Say something', frame: (known) => chat(known, 'count to 20') },
+  { type: 'chat', title: 'Send a message', frame: (known) => chat(known, 'count to 20') },
   {
     type: 'chat',
     title: 'Ask for a command that needs approval',

@@ -1,7 +1,7 @@
 /** Client messages of the conversations contract. */
 import type { Example, Known } from './example.ts';
 
-/** Clients may name a conversation that is not there yet `temp-…`. */
+/** Clients may name a conversation that does not exist yet `temp-…`. */
 const conversationOf = ({ conversation, session, now }: Known): string =>
   session || conversation || `temp-${now}`;
 
@@ -19,13 +19,13 @@ const answer = (known: Known, payload: object) => ({
 });
 
 export const CONVERSATIONS: readonly Example[] = [
-  { type: 'PING', title: 'See whether it is there', frame: () => ({ type: 'PING' }) },
+  { type: 'PING', title: 'Ping', frame: () => ({ type: 'PING' }) },
   {
     type: 'start_conversation',
-    title: 'Begin a conversation of its own',
+    title: 'Start a conversation',
     frame: () => ({ type: 'start_conversation', payload: { domainId: 'software_development' } }),
   },
-  { type: 'send_message', title: 'Say something', frame: (known) => send(known, 'count to 20') },
+  { type: 'send_message', title: 'Send a message', frame: (known) => send(known, 'count to 20') },
   {
     type: 'send_message',
     title: 'Ask for a command that needs approval',
@@ -33,7 +33,7 @@ export const CONVERSATIONS: readonly Example[] = [
   },
   {
     type: 'send_message',
-    title: 'Ask for a tool by name, without the model',
+    title: 'Call a tool by name, without the model',
     frame: (known) => send(known, '/tool save_file {"path": "hello.txt", "content": "Hello"}'),
   },
   {
@@ -43,7 +43,7 @@ export const CONVERSATIONS: readonly Example[] = [
   },
   {
     type: 'approve_tool',
-    title: 'Reject a tool, and say why',
+    title: 'Reject a tool with a reason',
     frame: (known) => answer(known, { approved: false, reason: 'Not this file.' }),
   },
   {

@@ -1,39 +1,39 @@
-/** A frame that a client of a contract may send, ready to be edited. */
+/** A client frame of a contract, ready to be edited. */
 
-/** What an example is filled with. What the server has said on the connection is taken from its frames. */
+/** Values that fill an example; most are taken from server frames on the connection. */
 export type Known = {
   /** the session that both panes share; '' for none */
   readonly session: string;
-  /** milliseconds since 1970 */
+  /** milliseconds since the epoch */
   readonly now: number;
-  /** something unlike what it was before, for ids of messages */
+  /** unique value for message ids */
   readonly fresh: string;
   /** of the last `tool_execution_request` (extension) */
   readonly execution?: string;
-  /** of the approval that was asked for last (conversations, native) */
+  /** of the last requested approval (conversations, native) */
   readonly approval?: string;
   /** of the last `agent_finished` (agentloop) */
   readonly response?: string;
   /** of the last `conversation_started` (conversations) */
   readonly conversation?: string;
-  /** of the last answer that named one (copilot) */
+  /** of the last response that named one (copilot) */
   readonly task?: string;
   /** of the last call that was requested (native) */
   readonly call?: string;
-  /** what the server called this socket (pusher) */
+  /** the socket id given by the server (pusher) */
   readonly socket?: string;
-  /** what the server has signed for this socket: a channel, or who signs in (pusher) */
+  /** signature of the server for a channel or a sign-in (pusher) */
   readonly signature?: string;
-  /** who signs in, as the server has signed it (pusher) */
+  /** signed user data (pusher) */
   readonly userData?: string;
 };
 
 export type Example = {
-  /** the type of the message, as the contract names it */
+  /** message type in the contract */
   readonly type: string;
-  /** what it does, in a few words */
+  /** short description */
   readonly title: string;
-  /** it has to be signed by the server first, for a channel or for the user */
+  /** the server has to sign it first, for a channel or for the user */
   readonly signed?: { readonly path: string; readonly channel?: (known: Known) => string };
   frame(known: Known): object;
 };

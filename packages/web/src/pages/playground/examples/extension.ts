@@ -10,7 +10,7 @@ const execution = ({ execution = 'exec_of_a_tool_execution_request' }: Known): s
 export const EXTENSION: readonly Example[] = [
   {
     type: 'client_registration',
-    title: 'Register, which has to come first',
+    title: 'Register (required first)',
     frame: (known) => ({
       ...head(known, 'client_registration'),
       clientType: 'browser_extension',
@@ -21,7 +21,7 @@ export const EXTENSION: readonly Example[] = [
   },
   {
     type: 'chat_message',
-    title: 'Say something',
+    title: 'Send a message',
     frame: (known) => ({ ...head(known, 'chat_message'), content: 'count to 20', ...session(known) }),
   },
   {
@@ -36,12 +36,12 @@ export const EXTENSION: readonly Example[] = [
   },
   {
     type: 'chat_message',
-    title: 'Have this client asked for its page',
+    title: 'Request the page from this client',
     frame: (known) => ({ ...head(known, 'chat_message'), content: 'extract this page', ...session(known) }),
   },
   {
     type: 'tool_execution_status',
-    title: 'Tell how far a tool has come',
+    title: 'Report tool progress',
     frame: (known) => ({
       ...head(known, 'tool_execution_status'),
       executionId: execution(known),
@@ -52,7 +52,7 @@ export const EXTENSION: readonly Example[] = [
   },
   {
     type: 'tool_execution_response',
-    title: 'Answer a tool with its result',
+    title: 'Return a tool result',
     frame: (known) => ({
       ...head(known, 'tool_execution_response'),
       executionId: execution(known),
@@ -63,7 +63,7 @@ export const EXTENSION: readonly Example[] = [
   },
   {
     type: 'tool_execution_response',
-    title: 'Answer a tool with an error',
+    title: 'Return a tool error',
     frame: (known) => ({
       ...head(known, 'tool_execution_response'),
       executionId: execution(known),
@@ -74,8 +74,8 @@ export const EXTENSION: readonly Example[] = [
   },
   {
     type: 'clear_conversation',
-    title: 'Begin anew in the session',
+    title: 'Reset the session',
     frame: (known) => ({ ...head(known, 'clear_conversation'), ...session(known) }),
   },
-  { type: 'ping', title: 'See whether it is there', frame: (known) => head(known, 'ping') },
+  { type: 'ping', title: 'Ping', frame: (known) => head(known, 'ping') },
 ];

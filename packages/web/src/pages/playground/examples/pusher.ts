@@ -12,7 +12,7 @@ export const PUSHER: readonly Example[] = [
   },
   {
     type: 'pusher:subscribe',
-    title: 'Subscribe to the private channel of the session, signed',
+    title: 'Subscribe to the session’s private channel (signed)',
     signed: { path: '/api/pusher/auth', channel: channelOf },
     frame: (known) => ({
       event: 'pusher:subscribe',
@@ -24,7 +24,7 @@ export const PUSHER: readonly Example[] = [
   },
   {
     type: 'client-',
-    title: 'Tell the others on a private channel',
+    title: 'Send a client event on a private channel',
     frame: (known) => ({
       event: 'client-typing',
       channel: channelOf({ ...known, session: known.session || 'id' }),
@@ -33,12 +33,12 @@ export const PUSHER: readonly Example[] = [
   },
   {
     type: 'pusher:unsubscribe',
-    title: 'Leave a channel',
+    title: 'Unsubscribe from a channel',
     frame: () => ({ event: 'pusher:unsubscribe', data: { channel: 'playground' } }),
   },
   {
     type: 'pusher:signin',
-    title: 'Sign in as a user, signed',
+    title: 'Sign in as a user (signed)',
     signed: { path: '/api/pusher/user-auth' },
     frame: ({ signature = 'the answer of POST /api/pusher/user-auth', userData = '{"id":"local"}' }) => ({
       event: 'pusher:signin',
@@ -47,7 +47,7 @@ export const PUSHER: readonly Example[] = [
   },
   {
     type: 'pusher:ping',
-    title: 'See whether it is there',
+    title: 'Ping',
     frame: () => ({ event: 'pusher:ping', data: {} }),
   },
   { type: 'pusher:pong', title: 'Answer a ping', frame: () => ({ event: 'pusher:pong', data: {} }) },
