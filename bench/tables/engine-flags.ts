@@ -28,6 +28,7 @@ export const engineFlags: Table = {
   name: 'engine-flags',
   title: 'Profiles of the JavaScript engine: Parlance, agentloop',
   unit: 'streams',
+  withinCheckout: true,
   columns: [
     { key: 'cpuPerToken', title: 'CPU µs/token', digits: 1 },
     { key: 'spread', title: '± %', digits: 1 },

@@ -23,6 +23,7 @@ export const httpClients: Table = {
   name: 'http-clients',
   title: 'HTTP clients for model APIs, in the same bare relay',
   unit: 'streams',
+  withinCheckout: true,
   columns: [
     { key: 'cpuPerToken', title: 'CPU µs/token', digits: 1 },
     { key: 'spread', title: '± %', digits: 1 },

@@ -44,6 +44,8 @@ export type Table = {
     takes(job: Pick<Job, 'subject'>): boolean;
     measure(jobs: readonly Job[], progress: Progress): Promise<readonly Outcome[]>;
   };
+  /** It compares parts of one checkout, so that `--against` leaves it out. */
+  readonly withinCheckout?: boolean;
   /** Adds figures that need other rows of the table. */
   derive?(rows: readonly Row[]): readonly Row[];
 };
