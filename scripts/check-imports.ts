@@ -1,11 +1,13 @@
 /**
- * The import rule of the server: core ← http ← dialects; core ← providers | tools | stores | auth | telemetry; all of them
- * ← compose and main. A dialect sees the core through `core/api/index.ts` only. `copilot/` imports the protocol alone.
+ * The import rule of the server: core ← http ← dialects; core/ports ← providers | tools | stores | buses | auth | telemetry;
+ * all of them ← compose and main. The core is imported through `core/api/index.ts` and `core/ports` only; inside it, ports ←
+ * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. `copilot/` imports the protocol alone.
  * `describe/` imports descriptions of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
  * import anything; only tests import `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
+import { cycleProblems, cyclesIn, grouped } from './import-cycles.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const SERVER = 'packages/server/src';
@@ -36,6 +38,21 @@ function roomOf(path: string): string | null {
   return ROOMS.includes(first) || first === 'testing' || first === 'config' ? first : 'root';
 }
 
+const CORE = join(SERVER, 'core/');
+const CORE_API = join(CORE, 'api/index.ts');
+const CORE_LAYERS = ['ports', 'domain', 'runtime', 'api'];
+
+/** The folder of a file below `base`; null for files elsewhere or without a folder. */
+function folderIn(base: string, path: string): string | null {
+  const [folder = '', ...rest] = relative(base, path).split('/');
+  return folder === '..' || rest.length === 0 ? null : folder;
+}
+
+const isPort = (path: string): boolean => folderIn(CORE, path) === 'ports';
+
+const isLowerLayer = (from: string, to: string): boolean =>
+  CORE_LAYERS.indexOf(folderIn(CORE, to) ?? '') <= CORE_LAYERS.indexOf(folderIn(CORE, from) ?? '');
+
 function allowed(from: string, to: string): boolean {
   if (to === 'packages/server/package.json') return from.startsWith(SERVER); // the version
   const [room, target] = [roomOf(from), roomOf(to)];
@@ -44,35 +61,39 @@ function allowed(from: string, to: string): boolean {
   if (room === null)
     return target === null || from.startsWith('packages/cli/') || from.startsWith('scripts/');
   if (target === null) return to.startsWith('packages/protocol/');
+  if (room === 'core') return target === 'core' && isLowerLayer(from, to);
   if (room === target) return true;
+  if (target === 'core' && room !== 'testing' && to !== CORE_API && !isPort(to)) return false;
   switch (room) {
     case 'root':
       return target !== 'testing';
     case 'testing':
       return true;
-    case 'core':
     case 'copilot':
       return false;
     case 'config':
       return to === join(SERVER, 'tools/mcp/servers.ts') || to === join(SERVER, 'tools/paths.ts');
     case 'dialects':
-      return to === join(SERVER, 'core/api/index.ts') || target === 'http' || target === 'copilot';
+      return to === CORE_API || target === 'http' || target === 'copilot';
     case 'providers':
-      return target === 'core' || target === 'wires' || target === 'copilot';
+      return isPort(to) || target === 'wires' || target === 'copilot';
     case 'describe':
       return target === 'dialects' && /\/(describe|description)\.ts$/.test(to);
     case 'tools':
-      return target === 'core' || target === 'copilot';
+      return isPort(to) || target === 'copilot';
     case 'auth':
     case 'telemetry':
-      return target === 'core' || target === 'http';
-    default:
+      return isPort(to) || target === 'http';
+    case 'http':
       return target === 'core';
+    default:
+      return isPort(to);
   }
 }
 
 const problems: string[] = [];
 let looked = 0;
+const imports = new Map<string, Set<string>>();
 for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scripts/*.ts')]) {
   if (path.includes('.test.') || isTestSupport(path)) continue;
   looked++;
@@ -90,7 +111,43 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
   for (const [, imported = ''] of source.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)) {
     check(path, imported);
   }
+  const targets = [...source.matchAll(/^(?:import|export)\b[^;]*? from '(\.[^']+)'/gm)];
+  imports.set(path, new Set(targets.map(([, imported = '']) => join(dirname(path), imported))));
 }
+
+const KNOWN_CYCLES = [
+  'config/limits.ts',
+  'config/settings.ts',
+  'copilot/correction.ts',
+  'copilot/verify.ts',
+  'dialects/native/admin.ts',
+  'dialects/native/requests.ts',
+  'dialects/shared/dialect.ts',
+  'dialects/shared/request-limit.ts',
+  'providers/http/body.ts',
+  'providers/http/decompression.ts',
+  'providers/offline/explanation/programs.ts',
+  'providers/offline/explanation/subcommands.ts',
+].map((path) => join(SERVER, path));
+const KNOWN_FOLDER_CYCLES = [
+  'dialects/agentloop',
+  'dialects/conversations',
+  'dialects/native',
+  'dialects/shared',
+];
+const CYCLE_FREE_FOLDERS = ['core', 'dialects'];
+
+const serverImports = new Map([...imports].filter(([path]) => path.startsWith(SERVER)));
+problems.push(...cycleProblems(cyclesIn(serverImports), KNOWN_CYCLES));
+const folderCycles = CYCLE_FREE_FOLDERS.flatMap((base) =>
+  cyclesIn(
+    grouped(serverImports, (path) => {
+      const folder = folderIn(join(SERVER, base), path);
+      return folder === null ? null : `${base}/${folder}`;
+    }),
+  ),
+);
+problems.push(...cycleProblems(folderCycles, KNOWN_FOLDER_CYCLES));
 
 function sources(pattern: string): Iterable<string> {
   return new Glob(pattern).scanSync(ROOT);

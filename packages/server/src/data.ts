@@ -1,7 +1,12 @@
 /** What the command line needs to work on a data folder, without the rest of the server. */
 export { SECRET_FILE } from './auth/secret.ts';
-export { exportedLines } from './core/api/session-export.ts';
-export { checkSessions, type ReadSession, readSessions, writeSession } from './core/api/session-import.ts';
+export {
+  checkSessions,
+  exportedLines,
+  type ReadSession,
+  readSessions,
+  writeSession,
+} from './core/api/index.ts';
 export {
   type EventStore,
   type SessionRecord,

@@ -26,4 +26,5 @@ export { createEngine, type Engine } from './engine.ts';
 export type { EngineParts } from './engine-internals.ts';
 export type { ApprovalPage, GrantPage } from './queries.ts';
 export { exportedLines } from './session-export.ts';
+export { checkSessions, type ReadSession, readSessions, writeSession } from './session-import.ts';
 export type { Watch } from './subscriptions.ts';

@@ -1,0 +1,58 @@
+/** Import cycles, by value or by type: groups of nodes that reach each other. */
+export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Strongly connected components with more than one node (Tarjan), each sorted. */
+export function cyclesIn(graph: Graph): string[][] {
+  const order = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+
+  function visit(node: string): number {
+    let low = order.size;
+    order.set(node, low);
+    const start = stack.push(node) - 1;
+    const own = low;
+    for (const next of graph.get(node) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) low = Math.min(low, visit(next));
+      else if (stack.includes(next)) low = Math.min(low, order.get(next) ?? low);
+    }
+    if (low === own) {
+      const members = stack.splice(start);
+      if (members.length > 1) cycles.push(members.sort());
+    }
+    return low;
+  }
+
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return cycles;
+}
+
+/** The graph of groups, such as folders; nodes without a group are left out. */
+export function grouped(graph: Graph, groupOf: (node: string) => string | null): Graph {
+  const groups = new Map<string, Set<string>>();
+  for (const [node, nexts] of graph) {
+    const from = groupOf(node);
+    if (from === null) continue;
+    const targets = groups.get(from) ?? new Set<string>();
+    groups.set(from, targets);
+    for (const next of nexts) {
+      const to = groupOf(next);
+      if (to !== null && to !== from) targets.add(to);
+    }
+  }
+  return groups;
+}
+
+/** A cycle is a problem unless all its members are known; a known member that is in no cycle is one too. */
+export function cycleProblems(cycles: readonly string[][], known: readonly string[]): string[] {
+  const cyclic = new Set(cycles.flat());
+  return [
+    ...cycles
+      .filter((members) => members.some((member) => !known.includes(member)))
+      .map((members) => `import cycle: ${members.join(', ')}`),
+    ...known
+      .filter((member) => !cyclic.has(member))
+      .map((member) => `${member} is in no import cycle any more: remove it from the list of known ones`),
+  ];
+}
