@@ -1,4 +1,4 @@
-/** Addresses as people compare them: without scheme, `www.`, fragment and the slash at the end. */
+/** Normalizes addresses for comparison: without scheme, `www.`, fragment and trailing slash. */
 
 export function sameAddress(one: string, other: string): boolean {
   const [a, b] = [URL.parse(one), URL.parse(other)];

@@ -1,4 +1,4 @@
-/** What to try instead when an action did not work. Everything proposed fits the page as it is now. */
+/** Proposes an alternative to a failed action. Every proposal is possible on the current page. */
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
 import { printAction, sendAction } from './action/print.ts';
@@ -14,7 +14,7 @@ export type Strategy =
   | 'UPDATE_PLAN'
   | 'RETRY_WITH_DELAY';
 
-/** `retryAction` is of the grammar; with RETRY_WITH_DELAY it is the same action, to be sent after a pause. */
+/** `retryAction` follows the grammar; with RETRY_WITH_DELAY it is the same action, to be sent after a pause. */
 export type Correction = {
   readonly strategy: Strategy;
   readonly reason: string;
@@ -26,8 +26,8 @@ type Proposal = { readonly strategy: Strategy; readonly reason: string; readonly
 const LATE = /time[ds]?[\s-]?out|timeout|not ready|loading|network|temporar|pending|not done yet/i;
 
 /**
- * Null where nothing went wrong and for actions that end a task. With the page from before an element that was numbered anew is
- * found again by its name.
+ * Null if nothing failed, and for actions that end a task. With the previous page, an element with a new number is found
+ * again by its name.
  */
 export function suggestCorrection(
   action: Action,
@@ -68,7 +68,7 @@ const again = (action: Action): Proposal[] => [
   },
 ];
 
-/** The same action on the element that now has the role and the name that this one had. */
+/** The same action on the element that now has this one's role and name. */
 function renumbered(action: Action & { id: number }, after: Page, before: Page | null): Proposal[] {
   const earlier = before && elementOf(before, action.id);
   if (!earlier || earlier.name === '') return [];
@@ -129,7 +129,7 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
   }
 }
 
-/** Another element of the same name. */
+/** Another element with the same name. */
 const twins = (element: PageElement, after: Page): Proposal[] =>
   after.elements
     .filter(
@@ -151,7 +151,7 @@ function following({ href }: PageElement, after: Page): Proposal[] {
   ];
 }
 
-/** The element takes no text; the next field after it may be the one that was meant. */
+/** The element accepts no text; the next field after it may be the intended one. */
 function fieldsBeside(action: Action & { name: 'setValue' }, after: Page): Proposal[] {
   const start = after.elements.findIndex(({ id }) => id === action.id);
   return after.elements.slice(start + 1).flatMap(({ id, name }) => {

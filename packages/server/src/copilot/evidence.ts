@@ -1,7 +1,7 @@
-/** What can be seen of an action afterwards: what the client reports, and what is different on the page. */
+/** Evidence of an action's effect: the client's report and the differences of the page. */
 import type { Page, PageElement } from './page/page.ts';
 
-/** What a client says of the action that it was sent; all of it may be missing. */
+/** A client's report on the action; every field may be missing. */
 export type ActionReport = {
   readonly lastActionStatus?: string | null;
   readonly lastActionError?: { readonly message?: string; readonly code?: string } | null;
@@ -18,18 +18,18 @@ export type ActionReport = {
 };
 
 export type Evidence = {
-  /** why the client says that it failed */
+  /** the client's reason for a failure */
   readonly refusal: string | null;
-  /** the client says in so many words that it worked */
+  /** the client reported success explicitly */
   readonly confirmed: boolean;
   readonly pending: boolean;
   readonly elementMissing: boolean;
   readonly urlChanged: boolean;
-  /** null where that cannot be told: there is no page from before, or the pages do not show all of it */
+  /** null if unknown: there is no previous page, or the pages are incomplete */
   readonly pageChanged: boolean | null;
-  /** a page came as a tree of controls: that it is the same proves nothing */
+  /** a page came as a tree of controls: an unchanged one proves nothing */
   readonly partial: boolean;
-  /** the client saw something move, whatever it was */
+  /** the client noticed some change */
   readonly stirred: boolean;
   readonly url: string;
 };
@@ -82,7 +82,7 @@ export const sameElement = (one: PageElement, other: PageElement): boolean =>
   one.value === other.value &&
   sameState(one, other);
 
-/** Pages come back from the store, where the order of fields is not kept. */
+/** Stored pages do not preserve the order of fields. */
 export function sameState({ state: one }: PageElement, { state: other }: PageElement): boolean {
   const flags = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof typeof one>;
   return [...flags].every((flag) => one[flag] === other[flag]);

@@ -1,15 +1,15 @@
-/** What a step of a plan expects of the page after its action. Models write it too, so that every field is read with care. */
+/** The expected page state after a plan step. Models write it, so every field is validated. */
 import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
 import { findElements } from './page/find.ts';
 import { elementOf, type Page } from './page/page.ts';
 import { folded } from './page/words.ts';
 
-/** All that is there must hold. Fields of other names are not judged. */
+/** All given fields must hold. Unknown fields are ignored. */
 export type ExpectedOutcome = {
-  /** which element was meant, in words */
+  /** description of the intended element */
   readonly element?: string;
-  /** what that element holds afterwards */
+  /** value of that element afterwards */
   readonly value?: string;
   readonly checked?: boolean;
   readonly url?: string;
@@ -21,7 +21,7 @@ export type ExpectedOutcome = {
 
 export type Judgement = { readonly met: boolean; readonly reason: string };
 
-/** Null where nothing is expected that can be judged here. A value or a tick is judged with the action itself. */
+/** Null if nothing can be judged here. A value or a checked state is judged with the action itself. */
 export function judge(
   expected: Readonly<Record<string, unknown>>,
   action: Action,
@@ -39,7 +39,7 @@ export function judge(
     return typeof value === 'string' && value.trim() !== '' ? value : null;
   };
   const address = text('url');
-  // Where a browser was sent is judged with the action: sites send it on.
+  // The navigation target is judged with the action: sites redirect.
   if (address !== null && URL.canParse(address) && action.name !== 'navigate') {
     const met = sameAddress(address, url) || (isRoot(address) && sameSite(address, url));
     say(met, `The page is ${url}.`, `The page is ${url || 'unknown'}, not ${address}.`);
@@ -57,7 +57,7 @@ export function judge(
       'The address is as expected.',
       urlChanged ? 'The address changed.' : 'The address did not change.',
     );
-  // Words cannot be looked for where the text of the page did not come.
+  // Text cannot be searched if the page came without it.
   const readable = after.textMissing === undefined;
   const appears = text('text');
   if (appears !== null && readable)
@@ -74,7 +74,7 @@ const reads = (page: Page, text: string): boolean =>
   folded(page.text).includes(folded(text)) ||
   page.elements.some((element) => folded(element.name).includes(folded(text)));
 
-/** The action went to an element that nobody would call so, although one is there that they would. */
+/** The action used an element that does not match the description, although another one does. */
 function wrongElement(
   expected: Readonly<Record<string, unknown>>,
   action: Action,

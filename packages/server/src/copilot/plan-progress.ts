@@ -1,10 +1,10 @@
-/** How far a task has come with its plan, as the events of its turn tell. */
+/** Progress of a task's plan, folded from the events of its turn. */
 import { type DurableEvent, isObject, type JsonObject, type TurnId } from '@parlance/protocol';
 
 export type PlanProgress = {
   readonly turn: TurnId;
   readonly steps: readonly JsonObject[];
-  /** the step that is under way, from 0 */
+  /** index of the current step */
   readonly current: number;
   /** when the plan was set */
   readonly at: number;
@@ -12,7 +12,7 @@ export type PlanProgress = {
 
 export type CalledTool = { readonly tool: string; readonly input: JsonObject };
 
-/** The plan after one more event; `call` is what the call that the event is about asked for. */
+/** The plan after one more event; `call` is the input of the call that the event is about. */
 export function progressAfter(
   before: PlanProgress | null,
   event: DurableEvent,
@@ -23,13 +23,13 @@ export function progressAfter(
   if (event.type !== 'tool.ended' || event.outcome !== 'ok' || !call) return before;
   if (call.tool === 'browser_plan')
     return { turn: event.turn, steps: stepsIn(call.input), current: 0, at: event.at };
-  // A model that does not number its actions is taken to do a step with each.
+  // If a model does not number its actions, each counts as one step.
   if (call.tool === 'browser_act' && event.data && call.input.step === undefined)
     return before && { ...before, current: Math.min(before.current + 1, before.steps.length - 1) };
   return before;
 }
 
-/** The step that an action belongs to. */
+/** The step of an action. */
 export const stepOf = ({ steps, current }: PlanProgress, { step }: JsonObject): number =>
   typeof step === 'number' && step < steps.length ? step : current;
 

@@ -1,4 +1,4 @@
-/** A prompt holds one state of the page: the last. Those before it are stale, and would only mislead and cost. */
+/** A prompt contains only the last state of the page. Earlier ones would mislead the model and cost tokens. */
 import { type Part, textPart } from '@parlance/protocol';
 import { PAGE_BEGINS } from './page/render.ts';
 

@@ -1,4 +1,4 @@
-/** Whether the last action did what it was sent for, told from what the client reports and from the new page alone. */
+/** Verifies the last action from the client's report and the new page. */
 import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
 import { type ActionReport, type Evidence, evidenceOf, sameElement, sameState } from './evidence.ts';
@@ -35,15 +35,15 @@ export function verifyAction(
   if (judged && !judged.met) return failed(0.85, judged.reason);
   const looked = lookAt(action, evidence, before, after);
   const seen = !looked.success && isUnseen(action, evidence, before, after) ? unseen(evidence) : looked;
-  // What was expected came true: that outweighs that nothing else could be seen.
+  // The expectation came true, which outweighs missing evidence.
   if (judged?.met && (seen.success || seen.confidence < 0.8))
     return worked(Math.max(0.9, seen.confidence), judged.reason);
   return seen;
 }
 
 /**
- * What a tree of controls does not show may have happened all the same: then it is as the client says. An address, and an element
- * that has changed, are seen in any form.
+ * Changes may be invisible in a tree of controls: then the client's report counts. An address and a changed element are
+ * visible in any form.
  */
 function isUnseen(action: Action, evidence: Evidence, before: Page | null, after: Page): boolean {
   const { partial, pending, elementMissing, confirmed, pageChanged } = evidence;
@@ -138,7 +138,7 @@ function searched(query: string, evidence: Evidence, after: Page): Verification 
   return moved(evidence, 0.6);
 }
 
-/** Nothing is asked but that something happened. */
+/** Only requires that something changed. */
 function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number): Verification {
   if (pageChanged) return worked(0.75, 'The page changed.');
   if (stirred) return worked(0.55, 'The client saw the page react.');
@@ -148,7 +148,7 @@ function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number
 
 function typed(evidence: Evidence): Verification {
   if (evidence.urlChanged || evidence.pageChanged) return worked(0.8, 'The page changed.');
-  // What is typed into a field does not always show in the markup.
+  // Typed text does not always show in the markup.
   return evidence.confirmed || evidence.stirred
     ? worked(0.5, 'The client did it; the page does not show it.')
     : failed(0.5, 'The page did not change, and the client does not say that it was done.');
@@ -168,7 +168,7 @@ function onElement(
 
 const UNSEEN = 'The client did it; the page does not show it.';
 
-/** A client that sends no values can only be believed; one that shows another value cannot. */
+/** If a client sends no values, its report counts; if it shows another value, it does not. */
 function holds(element: PageElement, wanted: string, { confirmed, stirred }: Evidence): Verification {
   const { value } = element;
   const hidden = value === HIDDEN_VALUE && element.type === 'password';
@@ -176,7 +176,7 @@ function holds(element: PageElement, wanted: string, { confirmed, stirred }: Evi
     return worked(0.95, `Element ${element.id} holds the text.`);
   if (value === undefined || value === '')
     return confirmed || stirred ? worked(0.5, UNSEEN) : failed(0.6, `Element ${element.id} is empty.`);
-  // Long values are cut, and masks and formats change what is typed.
+  // Long values are cut, and masks and formats change typed text.
   if (value.endsWith('…') && wanted.startsWith(value.slice(0, -1)))
     return worked(0.8, `Element ${element.id} begins with the text.`);
   if (lettersOf(value) === lettersOf(wanted))

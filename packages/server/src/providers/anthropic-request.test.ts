@@ -52,7 +52,7 @@ function sent(
   return JSON.parse(JSON.stringify(wire.request(prompt).body));
 }
 
-/** The messages without the marks of the cache. */
+/** The messages without cache markers. */
 const messages = (items: PromptItem[], more: Partial<Prompt> = {}): SentMessage[] =>
   sent(items, { task: 'summary', ...more }).messages;
 
@@ -65,7 +65,7 @@ test('the key is in its header and nowhere else', () => {
 });
 
 describe('calls and results', () => {
-  test('results of parallel calls come together, directly after them, before what the user says', () => {
+  test('results of parallel calls are together, directly after the calls, before user input', () => {
     const written = messages([
       user('a'),
       call('1'),
@@ -99,12 +99,12 @@ describe('calls and results', () => {
     ]);
   });
 
-  test('text that follows a call is written before it', () => {
+  test('text after a call is written before it', () => {
     const [, answer] = messages([user('a'), call('1'), { kind: 'text', text: 'Looking.' }, result('1')]);
     expect(answer?.content.map(({ type }) => type)).toEqual(['text', 'tool_use']);
   });
 
-  test('ids of other vendors are made acceptable and unlike each other', () => {
+  test('ids of other vendors are made valid and unique', () => {
     const id = 'functions.look:0';
     const written = messages([user('a'), call(id), result(id), call(id), result(id)]);
     expect(written.flatMap(({ content }) => content.map((block) => block.id ?? block.tool_use_id))).toEqual([
@@ -116,13 +116,13 @@ describe('calls and results', () => {
     ]);
   });
 
-  test('tools that were used are declared where none may be used', () => {
+  test('used tools are declared even if none may be used', () => {
     const body = sent([user('a'), call('1'), result('1')], { task: 'compaction', tools: [] });
     expect(body.tools).toEqual([{ name: 'look', input_schema: { type: 'object' } }]);
     expect(body.tool_choice).toEqual({ type: 'none' });
   });
 
-  test('a result without output and a failed one with an image are what the vendor takes', () => {
+  test('an empty result and a failed one with an image are valid for the vendor', () => {
     const image: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
     const written = messages([
       user('a'),
@@ -139,7 +139,7 @@ describe('calls and results', () => {
 });
 
 describe('messages', () => {
-  test('images and documents, of the user and of a tool', () => {
+  test('images and documents, from the user and from a tool', () => {
     const image: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
     const file: Part = { type: 'file', name: 'a.pdf', mime: 'application/pdf', data: 'BBBB' };
     const shown = [
@@ -155,7 +155,7 @@ describe('messages', () => {
     expect(written[2]?.content[0]?.content).toEqual(shown);
   });
 
-  test('what the vendor does not take is said in words', () => {
+  test('unsupported content is described in words', () => {
     const note = Buffer.from('grüße').toString('base64');
     const [message] = messages([
       {
@@ -174,7 +174,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('a summary is what a user says, and says so', () => {
+  test('a summary is user input marked as a summary', () => {
     const [message] = messages([{ kind: 'summary', text: 'They greeted.' }, user('and now?')]);
     expect(message?.role).toBe('user');
     expect(message?.content[0]?.text).toBe('This is a summary of the conversation so far:\n\nThey greeted.');
@@ -193,7 +193,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('a user begins and ends the conversation', () => {
+  test('the conversation begins and ends with the user', () => {
     for (const items of [[], [{ kind: 'text', text: 'Hello.' }]] satisfies PromptItem[][]) {
       const written = messages(items);
       expect(written[0]?.role).toBe('user');
@@ -203,7 +203,7 @@ describe('messages', () => {
 });
 
 describe('thinking', () => {
-  test('is given back as it came, before the calls it led to', () => {
+  test('is returned unchanged, before the calls it led to', () => {
     const [, answer] = messages([
       user('a'),
       thought('Hm.', { signature: 'c2ln' }),
@@ -222,7 +222,7 @@ describe('thinking', () => {
     ]);
   });
 
-  test('of another vendor, without a signature, or that led to nothing is left out', () => {
+  test('of another vendor, without a signature, or without a result is left out', () => {
     const written = messages([
       user('a'),
       thought('Hm.', { signature: 'x' }, 'google'),
@@ -245,20 +245,20 @@ describe('thinking', () => {
     expect(sent([user('a')], { task: 'summary' }, { model }).thinking).toBeUndefined();
   });
 
-  test('with a budget, the answer has room besides it', () => {
+  test('with a budget leaves room for the answer', () => {
     const body = sent([user('a')], {}, { thinking: { budgetTokens: 4_000 }, maxTokens: 4_000 });
     expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 4_000 });
     expect(body.max_tokens).toBe(8_000);
   });
 
-  test('with a budget, an answer that did not begin with thinking goes on without', () => {
+  test('with a budget is turned off for an answer that did not begin with thinking', () => {
     const options = { thinking: { budgetTokens: 2_000 } };
     expect(sent([user('a'), call('1'), result('1')], {}, options).thinking).toBeUndefined();
     const own = [user('a'), thought('Hm.', { signature: 's' }), call('1'), result('1')];
     expect(sent(own, {}, options).thinking).toBeDefined();
   });
 
-  test('the plain form has neither thinking nor marks', () => {
+  test('the plain form has neither thinking nor cache markers', () => {
     const wire = anthropic({ key: 'k', model: 'claude-opus-4-7' });
     const items = [
       user('a'),
@@ -277,7 +277,7 @@ describe('the cache', () => {
   const marks = (value: unknown): string[] =>
     JSON.stringify(value).match(/"cache_control":\{"type":"ephemeral"\}/g) ?? [];
 
-  test('is marked after tools, instructions and the last two messages of the user', () => {
+  test('is marked after tools, instructions and the last two user messages', () => {
     const body = sent([user('a'), { kind: 'text', text: 'A' }, user('b'), call('1'), result('1')]);
     expect(marks(body)).toHaveLength(4);
     expect(marks(body.tools.at(-1))).toHaveLength(1);
@@ -289,7 +289,7 @@ describe('the cache', () => {
     expect(marks(sent([user('a')], { task: 'explanation' }))).toEqual([]);
   });
 
-  test('the prefix stays the same when the conversation goes on', () => {
+  test('the prefix stays the same when the conversation continues', () => {
     const plain = (value: unknown) =>
       JSON.stringify(value).replaceAll(',"cache_control":{"type":"ephemeral"}', '');
     const items = [user('a'), call('1'), result('1')];

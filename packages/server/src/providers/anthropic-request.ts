@@ -1,11 +1,11 @@
-/** A prompt as the Messages API takes it. https://platform.claude.com/docs/en/api/messages */
+/** Converts a prompt to the Messages API. https://platform.claude.com/docs/en/api/messages */
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { fileText, notShown, summaryText } from './part-text.ts';
 
 export const ANTHROPIC = 'anthropic';
 
-/** `adaptive`: the model decides how much it thinks. Models before 4.6 know a budget only. */
+/** `adaptive`: the model decides how much it thinks. Models before 4.6 only support a budget. */
 export type Thinking = 'off' | 'adaptive' | { readonly budgetTokens: number };
 
 export type AnthropicModel = {
@@ -32,10 +32,10 @@ type Block =
     };
 type Message = { readonly role: 'user' | 'assistant'; readonly content: readonly Block[] };
 
-/** `plain`: without thinking and marks, which the vendor may refuse although the prompt is good. */
+/** `plain`: without thinking and cache markers, which the vendor may refuse although the prompt is valid. */
 export function requestBody(prompt: Prompt, options: AnthropicModel, plain: boolean): object {
   const { model, maxTokens, thinking } = options;
-  // A single question is not asked again: thinking long about it, or keeping it, would only cost.
+  // A single question is not repeated: long thinking or caching would only cost.
   const chat = prompt.task === 'chat' && !plain;
   const items = plain ? prompt.items.filter(({ kind }) => kind !== 'reasoning') : prompt.items;
   const messages = messagesOf(items);
@@ -59,14 +59,14 @@ type Thought = {
 function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
   if (thinking === 'off') return {};
   if (thinking === 'adaptive') return { thinking: { type: 'adaptive', display: 'summarized' } };
-  // With a budget, an answer that goes on after results must have begun with thinking; a foreign one has not.
+  // With a budget, an answer that continues after results must have begun with thinking; a foreign one has not.
   const answer = messages.findLast((message) => message.role === 'assistant');
   const goesOn = messages.at(-1)?.content[0]?.type === 'tool_result';
   if (goesOn && answer && !isThinking(answer.content[0])) return {};
   return { thinking: { type: 'enabled', budget_tokens: thinking.budgetTokens } };
 }
 
-/** Where calls are told of, tools must be declared, even where none may be used. */
+/** A prompt with calls must declare tools, even if none may be used. */
 function toolsOf({ tools, items }: Prompt, cached: boolean): object {
   if (tools.length > 0) return { tools: marked(tools.map(declared), cached) };
   const used = new Set(items.flatMap((item) => (item.kind === 'call' ? [item.tool] : [])));
@@ -82,8 +82,8 @@ const declared = ({ name, description, parameters }: ToolSpec) => ({
 });
 
 /**
- * Up to four places up to which the vendor keeps the prompt: tools, instructions, and the last two messages of the
- * user, since it looks back only twenty blocks from a mark for what it has kept before.
+ * Up to four cache markers: tools, instructions, and the last two user messages, since the vendor looks back only twenty
+ * blocks from a marker.
  */
 const marked = <T extends object>(list: readonly T[], cached: boolean): T[] =>
   list.map((entry, at) =>
@@ -100,7 +100,7 @@ function withMarks(messages: readonly Message[]): Message[] {
 const NO_WORDS = '(The user said nothing.)';
 const GO_ON = 'Now do what your instructions say.';
 
-/** Messages alternate; the results of all calls of an answer come together, first in the message after it. */
+/** Messages alternate; the results of all calls of an answer are together, first in the next message. */
 function messagesOf(items: readonly PromptItem[]): Message[] {
   const messages: { role: Message['role']; content: Block[] }[] = [];
   const ids = callIds();
@@ -116,12 +116,12 @@ function messagesOf(items: readonly PromptItem[]): Message[] {
     .map(({ role, content }) => ({ role, content: inOrder(content) }))
     .filter(({ content }) => content.length > 0);
   if (written[0]?.role === 'assistant') written.unshift({ role: 'user', content: [textBlock(NO_WORDS)] });
-  // An assistant's message at the end would be taken for the beginning of the answer.
+  // A final assistant message would count as the beginning of the answer.
   if (written.at(-1)?.role !== 'user') written.push({ role: 'user', content: [textBlock(GO_ON)] });
   return written;
 }
 
-/** Results before what the user says, calls after what the model says, and no thinking that leads to nothing. */
+/** Results before user input, calls after text, and no thinking without a result. */
 function inOrder(content: readonly Block[]): Block[] {
   const rank = ({ type }: Block) => (type === 'tool_result' ? 0 : type === 'tool_use' ? 2 : 1);
   const sorted = content.toSorted((one, other) => rank(one) - rank(other));
@@ -154,7 +154,7 @@ function blocksOf(item: PromptItem, ids: ReturnType<typeof callIds>): Block[] {
 
 const textBlock = (text: string): Content => ({ type: 'text', text });
 
-/** Given back as it came; what another vendor sealed, and what was not sealed, is not for this one. */
+/** Returned unchanged; thinking that is unsealed or sealed by another vendor is left out. */
 function thinkingBlocks(text: string, sealed: Sealed | undefined): Block[] {
   if (sealed?.provider !== ANTHROPIC || !isObject(sealed.data)) return [];
   const { signature, redacted } = sealed.data;
@@ -162,7 +162,7 @@ function thinkingBlocks(text: string, sealed: Sealed | undefined): Block[] {
   return typeof signature === 'string' ? [{ type: 'thinking', thinking: text, signature }] : [];
 }
 
-/** A failed result may have text only. */
+/** A failed result may only contain text. */
 function resultBlock(id: string, all: readonly Content[], failed: boolean): Block {
   const content = failed ? all.filter(({ type }) => type === 'text') : all;
   return {
@@ -173,7 +173,7 @@ function resultBlock(id: string, all: readonly Content[], failed: boolean): Bloc
   };
 }
 
-/** Other vendors write ids that this one does not take, and do not care whether two are the same. */
+/** Ids of other vendors may be invalid here, or not unique. */
 function callIds() {
   const taken = new Set<string>();
   const open = new Map<string, string>();
@@ -192,7 +192,7 @@ function callIds() {
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-/** Text that is blank is refused by the vendor, and so are images of other kinds. */
+/** The vendor refuses blank text and images of other types. */
 function contentOf(parts: readonly Part[]): Content[] {
   return parts.flatMap((part): Content[] => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [textBlock(part.text)];

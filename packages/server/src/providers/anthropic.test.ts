@@ -70,7 +70,7 @@ test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
   expect(wire.refused(status, text)).toEqual({ code, retryable, message });
 });
 
-test('a refusal of thinking is asked again without it', () => {
+test('a refusal of thinking is retried without it', () => {
   const text = body('invalid_request_error', 'adaptive thinking is not supported on this model');
   expect(wire.refused(400, text).plainly).toBe(true);
 });

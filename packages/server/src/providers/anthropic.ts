@@ -20,12 +20,12 @@ import {
 } from './wire.ts';
 
 export type AnthropicOptions = {
-  /** a server of one's own may need none */
+  /** a self-hosted server may need none */
   readonly key: string | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;
-  /** absent: as the model's name tells */
+  /** default: derived from the model's name */
   readonly thinking?: Thinking;
 };
 
@@ -48,7 +48,7 @@ export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
   };
 }
 
-/** Models from 4.6 on decide for themselves how much they think. */
+/** Models from 4.6 on decide how much they think. */
 function takesAdaptive(model: string): boolean {
   const [, major = '', minor = '0'] = /claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)/.exec(model) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6);
@@ -93,14 +93,14 @@ const VendorError = z.object({ error: z.object({ type: z.string(), message: z.st
 // Step
 
 type Call = Extract<ProviderEvent, { type: 'call' }>;
-/** A block that is being streamed and has something to be said at its end. */
+/** A streaming block that emits something at its end. */
 type Open =
   | { readonly kind: 'thinking'; readonly signature: string }
   | {
       readonly kind: 'call';
       readonly id: string;
       readonly tool: string;
-      /** what the block began with */
+      /** initial content of the block */
       readonly start: ReturnType<typeof parsedInput>;
       readonly json: string;
     };
@@ -108,7 +108,7 @@ type Open =
 export type AnthropicState = {
   readonly counts: Counts;
   readonly open: ReadonlyMap<number, Open>;
-  /** said at the end: an answer that turns out to be refused asks for nothing */
+  /** emitted at the end: a refused answer must not run calls */
   readonly calls: readonly Call[];
   readonly stop: string | null;
   readonly held: Held;
@@ -140,11 +140,11 @@ function step(state: AnthropicState, { data }: ServerSentEvent): Step {
     case 'error':
       return read(state, VendorError, event, (_, { error }) => [state, [failed(streamFault(error))]]);
     default:
-      return [state, NOTHING]; // a ping, or an event that was added after this was written
+      return [state, NOTHING]; // a ping, or an unknown event
   }
 }
 
-/** On the path of a token. */
+/** Hot path: runs per token. */
 function delta(state: AnthropicState, { index, delta: piece }: Record<string, unknown>): Step {
   if (!isObject(piece) || typeof index !== 'number') return [state, [failed(DAMAGED)]];
   const { type, text, thinking, partial_json: json, signature } = piece;
@@ -199,7 +199,7 @@ function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step 
   return [after, signature === '' ? NOTHING : [{ type: 'sealed', sealed: sealed({ signature }) }]];
 }
 
-/** Pieces replace the input that a block began with; mostly it began with none. */
+/** Deltas replace the initial input of a block, which is mostly empty. */
 const callOf = ({ id, tool, start, json }: Extract<Open, { kind: 'call' }>): Call => ({
   type: 'call',
   call: id,
@@ -221,7 +221,7 @@ function withOpen(state: AnthropicState, index: number, block: Open | null): Ant
   return { ...state, open };
 }
 
-/** Counts are those of the whole answer so far: the last one of each kind is true. */
+/** Counts are cumulative: the last one of each kind is valid. */
 function counted(state: AnthropicState, counts: Counts | null | undefined): AnthropicState {
   const told = Object.entries(counts ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return { ...state, counts: { ...state.counts, ...Object.fromEntries(told) } };
@@ -234,7 +234,7 @@ function ended({ calls, stop, counts }: AnthropicState): WireEvent[] {
   return [...calls, { type: 'ended', usage, stop: cut ? 'length' : calls.length > 0 ? 'calls' : 'done' }];
 }
 
-/** The vendor's own count of input leaves out what its cache has read or written. */
+/** The vendor's input count excludes tokens read from or written to its cache. */
 function usageOf(counts: Counts): Usage {
   const cachedTokens = counts.cache_read_input_tokens ?? 0;
   const reasoningTokens = counts.output_tokens_details?.thinking_tokens;

@@ -1,4 +1,4 @@
-/** The input of a call, as a model wrote it. */
+/** Parses the input of a call as a model wrote it. */
 import { isObject, type JsonObject, jsonNestsDeeper, MOST_LEVELS, nestsDeeper } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 
@@ -6,7 +6,7 @@ type CallInput = { readonly input: JsonObject; readonly malformed?: string };
 
 const TOO_DEEP: CallInput = { input: {}, malformed: `(nested deeper than ${MOST_LEVELS} levels)` };
 
-/** Nothing at all means none; what is not an object is kept as written. */
+/** Empty text means no input; anything but an object is stored verbatim. */
 export function callInput(written: string): CallInput {
   if (written.trim() === '') return { input: {} };
   if (jsonNestsDeeper(written)) return TOO_DEEP;
@@ -14,7 +14,7 @@ export function callInput(written: string): CallInput {
   return input ? { input: input as JsonObject } : { input: {}, malformed: written };
 }
 
-/** As `callInput`, for a vendor that sends the input as JSON in its event. */
+/** Like `callInput`, for a vendor that sends the input as JSON in its event. */
 export function parsedInput(given: unknown): CallInput {
   if (nestsDeeper(given)) return TOO_DEEP;
   if (isObject(given)) return { input: given as JsonObject };

@@ -56,7 +56,7 @@ test('the key is in its header, never in the address', () => {
   expect(JSON.stringify(body)).not.toContain('secret');
 });
 
-test('instructions and tools have their own places', () => {
+test('instructions and tools have their own fields', () => {
   const { systemInstruction, tools } = sent([user('a')]);
   expect(systemInstruction).toEqual({ parts: [{ text: 'Be kind.' }] });
   const parametersJsonSchema = { type: 'object', properties: {} };
@@ -82,7 +82,7 @@ test.each([
 });
 
 describe('calls and results', () => {
-  test('results are one content, directly after the calls; what was said between comes after them', () => {
+  test('results are one content, directly after the calls; text between comes after them', () => {
     expect(
       contents([user('a'), call('1'), call('2'), result('1'), user('b'), result('2', undefined, true)]),
     ).toEqual([
@@ -105,7 +105,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  test('an id is told where the vendor gave one', () => {
+  test('an id is sent if the vendor gave one', () => {
     const [, calls, results] = contents([user('a'), call('fc-1_2', { id: 'fc-1' }), result('fc-1_2')]);
     expect(calls?.parts).toEqual([{ functionCall: { id: 'fc-1', name: 'look', args: { at: 'fc-1_2' } } }]);
     expect(results?.parts).toEqual([
@@ -113,7 +113,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  test('a signature is given back at its call; the first call of an answer always has one where it is checked', () => {
+  test('a signature is returned with its call; the first call of an answer always has one if it is checked', () => {
     const items = [
       user('a'),
       call('1', { signature: 's' }),
@@ -131,7 +131,7 @@ describe('calls and results', () => {
     expect(signatures('gemini-3-pro')).toEqual([['s', null], ['skip_thought_signature_validator']]);
   });
 
-  test('images of a result are in it where the model takes them there, else they follow', () => {
+  test('images of a result are inside of it if the model supports that, else they follow', () => {
     const items = [user('a'), call('1'), call('2'), result('1', [textPart('ok'), IMAGE]), result('2')];
     const [, , together] = contents(items, 'gemini-3-pro');
     expect(together?.parts[0]).toEqual({
@@ -146,8 +146,8 @@ describe('calls and results', () => {
   });
 });
 
-describe('what was thought', () => {
-  test('is given back part by part, each signature at its own', () => {
+describe('thoughts', () => {
+  test('are returned part by part, each with its signature', () => {
     const spans = [
       { signature: 't', from: 5, to: 10 },
       { signature: 'e', from: 11, to: 11 },
@@ -170,19 +170,19 @@ describe('what was thought', () => {
     ]);
   });
 
-  test('a signature of no text stands alone', () => {
+  test('a signature without text is separate', () => {
     const spans = [{ signature: 'e', from: 0, to: 0 }];
     const [, answer] = contents([user('a'), sealed('Told.', { spans }), user('b')]);
     expect(answer?.parts).toEqual([{ text: '', thoughtSignature: 'e' }]);
   });
 
-  test('of another vendor, or without a signature, is left out', () => {
+  test('of another vendor, or without a signature, are left out', () => {
     const unsigned: PromptItem = { kind: 'reasoning', text: 'Hm.' };
     const written = contents([user('a'), sealed('x', { signature: 's' }, 'anthropic'), unsigned, user('b')]);
     expect(written).toEqual([{ role: 'user', parts: [{ text: 'a' }, { text: 'b' }] }]);
   });
 
-  test('is not in the plain form', () => {
+  test('are not in the plain form', () => {
     const items = [user('a'), sealed('Hm.', { signature: 's' }), call('1', { signature: 's' }), result('1')];
     expect(JSON.stringify(sent(items, 'gemini-2.5-flash', {}, true))).not.toMatch(
       /signature|thought|thinking/i,
@@ -190,7 +190,7 @@ describe('what was thought', () => {
   });
 });
 
-test('images, documents and text of files; what the vendor does not take is said in words', () => {
+test('images, documents and text files; unsupported content is described in words', () => {
   const note = Buffer.from('grüße').toString('base64');
   const [content] = contents([
     {
@@ -213,7 +213,7 @@ test('images, documents and text of files; what the vendor does not take is said
   ]);
 });
 
-test('a summary is what a user says, and says so', () => {
+test('a summary is user input marked as a summary', () => {
   const [content] = contents([{ kind: 'summary', text: 'They greeted.' }, user('and now?')]);
   expect(content).toEqual({
     role: 'user',
@@ -221,7 +221,7 @@ test('a summary is what a user says, and says so', () => {
   });
 });
 
-test('a user begins and ends the conversation, and no content is empty', () => {
+test('the conversation begins and ends with the user, and no content is empty', () => {
   const silent: PromptItem = { kind: 'user', parts: [] };
   for (const items of [[], [{ kind: 'text', text: 'Hello.' }], [silent]] satisfies PromptItem[][]) {
     const written = contents(items);

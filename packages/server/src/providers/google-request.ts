@@ -1,19 +1,19 @@
-/** A prompt as generateContent takes it. https://ai.google.dev/api/generate-content */
+/** Converts a prompt to generateContent. https://ai.google.dev/api/generate-content */
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { fileText, notShown, summaryText } from './part-text.ts';
 
 export const GOOGLE = 'google';
 
-/** Where in a run of text a signature belongs, in characters. */
+/** Position of a signature in a run of text, in characters. */
 export type SignedSpan = { readonly signature: string; readonly from: number; readonly to: number };
 
 export type GoogleModel = {
   readonly name: string;
   readonly maxTokens: number | undefined;
-  /** it tells what it thinks, if it is asked to */
+  /** it returns its thoughts on request */
   readonly thinks: boolean;
-  /** 3 and later: checks signatures of calls, and takes images in results */
+  /** 3 and later: checks signatures of calls, and supports images in results */
   readonly signs: boolean;
 };
 
@@ -34,7 +34,7 @@ type Answered = {
 type VendorPart = Inline | Spoken | Called | Answered;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly VendorPart[] };
 
-/** `plain`: without thoughts and signatures, which the vendor may refuse although the prompt is good. */
+/** `plain`: without thoughts and signatures, which the vendor may refuse although the prompt is valid. */
 export function requestBody(prompt: Prompt, model: GoogleModel, plain: boolean): object {
   const items = plain ? prompt.items.flatMap(withoutSeal) : prompt.items;
   const thinkingConfig =
@@ -60,10 +60,10 @@ function declared({ name, description, parameters: { $schema: _, ...schema } }: 
 
 const NO_WORDS = '(The user said nothing.)';
 const GO_ON = 'Now do what your instructions say.';
-/** For calls that this vendor has not made itself. https://ai.google.dev/gemini-api/docs/thought-signatures */
+/** For calls of other vendors. https://ai.google.dev/gemini-api/docs/thought-signatures */
 const FOREIGN_CALL = 'skip_thought_signature_validator';
 
-/** Results are contents of their own, directly after the calls: as many as there were calls. */
+/** Results are contents of their own, directly after the calls: one per call. */
 type Group = { readonly kind: 'model' | 'results' | 'user'; readonly parts: VendorPart[] };
 
 function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[] {
@@ -118,7 +118,7 @@ function add(groups: Group[], kind: Group['kind'], parts: readonly VendorPart[])
   else groups.push({ kind, parts: [...parts] });
 }
 
-/** What came between a call and its result is said after the result. */
+/** Text between a call and its result is moved after the result. */
 function answer(
   groups: Group[],
   { id, name }: Called['functionCall'],
@@ -160,7 +160,7 @@ function callsLast(parts: readonly VendorPart[], signs: boolean): VendorPart[] {
   return [...parts.filter((part) => !('functionCall' in part)), ...signed];
 }
 
-/** What another vendor has sealed is not for this one. */
+/** Parts sealed by another vendor are left out. */
 const ownData = (sealed: Sealed | undefined): Record<string, unknown> =>
   sealed?.provider === GOOGLE && isObject(sealed.data) ? sealed.data : {};
 
@@ -174,11 +174,11 @@ function spansOf(item: PromptItem | undefined): readonly SignedSpan[] {
   return Array.isArray(spans) ? spans : [];
 }
 
-/** Of the text right before it; where there is something between, they sign nothing. */
+/** Signatures apply to the text directly before them; after anything else they are dropped. */
 const spansAfter = (item: PromptItem | undefined): readonly SignedSpan[] =>
   item?.kind === 'reasoning' && item.text === '' ? spansOf(item) : [];
 
-/** The parts as they came, each signature at its own. */
+/** The original parts, each with its signature. */
 function signedText(text: string, spans: readonly SignedSpan[]): Spoken[] {
   const parts: Spoken[] = [];
   let written = 0;

@@ -51,14 +51,14 @@ test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
   expect(wire.refused(status, text)).toEqual({ code, retryable, message });
 });
 
-test('a limit says how long to wait', () => {
+test('a rate limit contains the delay', () => {
   const retry = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.0745s' }];
   const fault = wire.refused(429, body(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
   expect(fault).toMatchObject({ code: 'provider_limited', retryable: true, retryAfterMs: 34_075 });
   expect(wire.refused(429, '').retryAfterMs).toBeUndefined();
 });
 
-test('a refusal of thoughts is asked again without them', () => {
+test('a refusal of thoughts is retried without them', () => {
   const text = body(400, 'INVALID_ARGUMENT', 'Thinking is not enabled for this model');
   expect(wire.refused(400, text).plainly).toBe(true);
 });
@@ -87,7 +87,7 @@ test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
   },
 );
 
-test('calls without an id of the vendor have one that no other answer uses', () => {
+test('calls without a vendor id get unique ids', () => {
   const data = JSON.stringify({
     candidates: [
       {

@@ -20,7 +20,7 @@ import {
 } from './wire.ts';
 
 export type GoogleOptions = {
-  /** a server of one's own may need none */
+  /** a self-hosted server may need none */
   readonly key: string | undefined;
   readonly model: string;
   readonly baseUrl?: string;
@@ -88,15 +88,15 @@ const FunctionCall = z.object({
 type Call = Omit<Extract<ProviderEvent, { type: 'call' }>, 'call'> & { readonly id: string | undefined };
 
 export type GoogleState = {
-  /** makes the ids of calls unlike those of any other answer */
+  /** makes the ids of calls unique between answers */
   readonly answer: string;
-  /** as the vendor wrote them; each one is of the whole answer so far */
+  /** in the vendor's format; each one is cumulative */
   readonly counts: unknown;
   readonly stop: string | null;
   readonly blocked: boolean;
-  /** said at the end: an answer that turns out to be refused asks for nothing */
+  /** emitted at the end: a refused answer must not run calls */
   readonly calls: readonly Call[];
-  /** of the run of text that is being said: how long it is, and where it is signed */
+  /** of the current run of text: its length and the position of its signatures */
   readonly length: number;
   readonly spans: readonly SignedSpan[];
   readonly held: Held;
@@ -113,7 +113,7 @@ const START: Omit<GoogleState, 'answer'> = {
   held: NOTHING_HELD,
 };
 
-/** On the path of a token. */
+/** Hot path: runs per token. */
 function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOptions): Step {
   const event = jsonObject(data);
   if (!event) return [state, [failed(DAMAGED)]];
@@ -186,7 +186,7 @@ function called(
   return { ...state, calls: [...state.calls, call], held };
 }
 
-/** Signatures of a text come after it, all at once, so that it stays in one piece. */
+/** Signatures of a text are emitted together after it, so that it stays in one piece. */
 function endText(state: GoogleState, said: WireEvent[]): GoogleState {
   if (state.spans.length > 0) said.push({ type: 'sealed', sealed: sealed({ spans: [...state.spans] }) });
   return state.length === 0 && state.spans.length === 0 ? state : { ...state, length: 0, spans: [] };
@@ -194,7 +194,7 @@ function endText(state: GoogleState, said: WireEvent[]): GoogleState {
 
 const sealed = (data: JsonObject): Sealed => ({ provider: GOOGLE, data });
 
-/** There is no event that says the answer is complete: its end is the end of the stream. */
+/** No event marks the end of the answer: it ends with the stream. */
 function finish(state: GoogleState): WireEvent[] {
   const usage = usageOf(state.counts);
   if (state.blocked || REFUSED.has(state.stop ?? '')) return [{ type: 'ended', usage, stop: 'refused' }];
@@ -221,7 +221,7 @@ const REFUSED = new Set([
   'IMAGE_PROHIBITED_CONTENT',
   'IMAGE_RECITATION',
 ]);
-/** The model made a mistake that it may not make again. */
+/** A mistake of the model that a retry may avoid. */
 const FAILED = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',

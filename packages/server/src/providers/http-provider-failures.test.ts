@@ -26,7 +26,7 @@ describe('a failure', () => {
     expect(events[0]).toMatchObject({ attempt: 2, fault: { message: `Refused (${status}).` } });
   });
 
-  test('that passes is forgotten', async () => {
+  test('that passes is not reported', async () => {
     const { url } = vendor((_request, attempt) =>
       attempt < 3 ? new Response('{}', { status: 503 }) : sse('Back', 'END'),
     );
@@ -42,7 +42,7 @@ describe('a failure', () => {
     expect(delays(await ask(url))).toEqual([30]);
   });
 
-  test('is told at once where the vendor asks for too much patience', async () => {
+  test('is reported immediately if the vendor asks for too long a wait', async () => {
     const { url, bodies } = vendor(
       () => new Response('{}', { status: 429, headers: { 'retry-after': '3600' } }),
     );
@@ -50,13 +50,13 @@ describe('a failure', () => {
     expect(bodies.length).toBe(1);
   });
 
-  test('that cannot pass is not tried again', async () => {
+  test('that is permanent is not retried', async () => {
     const { url, bodies } = vendor(() => new Response('{}', { status: 400 }));
     expect(types(await ask(url))).toEqual(['failed']);
     expect(bodies.length).toBe(1);
   });
 
-  test('to connect is tried again', async () => {
+  test('to connect is retried', async () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const url = `http://127.0.0.1:${closed.port}/`;
     await closed.stop(true);
@@ -67,13 +67,13 @@ describe('a failure', () => {
     });
   });
 
-  test('of an address that is none is told, not thrown', async () => {
+  test('of an invalid address is reported, not thrown', async () => {
     const events = await ask('not an address', { retry: { ...OPTIONS.retry, attempts: 1 } });
     expect(types(events)).toEqual(['failed']);
     expect(JSON.stringify(events)).not.toContain('not an address');
   });
 
-  test('of an extra makes it ask in the plain form, once and at once', async () => {
+  test('of an extra is retried once, immediately, in the plain form', async () => {
     const { url, bodies } = vendor((_request, attempt) =>
       attempt === 1 ? new Response('too fancy', { status: 400 }) : sse('Plain', 'END'),
     );
@@ -84,7 +84,7 @@ describe('a failure', () => {
     expect(stubborn.bodies.length).toBe(2);
   });
 
-  test('that is called a success is still one', async () => {
+  test('with a success status is still a failure', async () => {
     const { url } = vendor(
       () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
     );
@@ -95,7 +95,7 @@ describe('a failure', () => {
 });
 
 describe('a stream', () => {
-  test('that breaks after words were shown is begun again', async () => {
+  test('that breaks after deltas is restarted', async () => {
     const { url } = vendor((_request, attempt) =>
       attempt === 1 ? sse('Half', 'an') : sse('A', 'whole', 'answer', 'END'),
     );
@@ -104,7 +104,7 @@ describe('a stream', () => {
     expect(events[1]).toMatchObject({ fault: { code: 'provider_unavailable' } });
   });
 
-  test('whose connection is lost is begun again', async () => {
+  test('whose connection is lost is restarted', async () => {
     let attempt = 0;
     const server = Bun.listen({
       hostname: '127.0.0.1',
@@ -133,7 +133,7 @@ describe('a stream', () => {
     expect(bodies.length).toBe(3);
   });
 
-  test('that falls silent is broken off, upstream too', async () => {
+  test('that stays silent is aborted, upstream too', async () => {
     const { url, closed } = silentVendor('Hm');
     const events = await ask(url, { idleMs: 30, retry: { ...OPTIONS.retry, attempts: 1 } });
     expect(types(events)).toEqual(['text', 'failed']);
@@ -141,7 +141,7 @@ describe('a stream', () => {
     await closed;
   });
 
-  test('that does not begin is given the longer time, and no more', async () => {
+  test('that does not begin has the longer timeout, and no more', async () => {
     const { url } = vendor(async () => {
       await Bun.sleep(60);
       return sse('Late', 'END');
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(types(await ask(url, impatient))).toEqual(['failed']);
   });
 
-  test('with signs of life is not silent', async () => {
+  test('with keep-alives is not silent', async () => {
     const { url } = vendor(() => {
       const body = new ReadableStream<Uint8Array>({
         async start(controller) {
@@ -193,12 +193,12 @@ describe('a stream', () => {
   );
 });
 
-describe('cancelling', () => {
+describe('cancellation', () => {
   test('closes the socket to the vendor', async () => {
     const { url, closed } = silentVendor('Well');
     const cancel = new AbortController();
     const events: ProviderEvent[] = [];
-    // No silence is too long: nothing but the cancelling can close it.
+    // The timeout is long: only the cancellation can close the socket.
     const provider = httpProvider(words(url), { ...OPTIONS, idleMs: 1_000_000 });
     for await (const event of provider.stream(PROMPT, cancel.signal)) {
       events.push(event);
@@ -222,7 +222,7 @@ describe('cancelling', () => {
     await closed;
   });
 
-  test('before the beginning asks nobody', async () => {
+  test('before the start sends no request', async () => {
     const { url, bodies } = vendor(() => sse('END'));
     expect(await ask(url, {}, AbortSignal.abort())).toEqual([
       { type: 'failed', fault: { code: 'cancelled', message: 'The answer was cancelled.' } },
@@ -230,7 +230,7 @@ describe('cancelling', () => {
     expect(bodies.length).toBe(0);
   });
 
-  test('while it waits to try again ends the waiting', async () => {
+  test('during a retry delay ends the delay', async () => {
     const { url, bodies } = vendor(() => new Response('{}', { status: 503 }));
     const retry = { attempts: 3, firstDelayMs: 60_000, longestDelayMs: 60_000, random: () => 1 };
     for (const when of ['at once', 'later'] as const) {

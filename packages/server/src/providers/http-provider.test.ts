@@ -9,7 +9,7 @@ afterEach(closeVendors);
 afterEach(closePeers);
 
 describe('an answer', () => {
-  test('is streamed, what arrives together as one, and ends once', async () => {
+  test('is streamed, with deltas that arrive together joined, and ends once', async () => {
     const { url } = vendor(() => sse('Hello', 'there', 'END', 'after the end'));
     expect(await ask(url)).toEqual([
       { type: 'text', text: 'Hellothere' },
@@ -17,7 +17,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('ends once even where it is cancelled at its end', async () => {
+  test('ends once even if it is cancelled at its end', async () => {
     const { url } = vendor(() => sse('Hello', 'END'));
     const cancel = new AbortController();
     const seen: string[] = [];
@@ -28,7 +28,7 @@ describe('an answer', () => {
     expect(seen).toEqual(['text', 'ended']);
   });
 
-  test('that a wire cannot read is a bug, not a lost connection', async () => {
+  test('that makes a wire throw is a bug, not a lost connection', async () => {
     const { url, bodies } = vendor(() => sse('Hello', 'BUG'));
     const logged: object[] = [];
     const error = (data: object) => void logged.push(data);
@@ -42,8 +42,8 @@ describe('an answer', () => {
   });
 });
 
-describe('words', () => {
-  /** A vendor that says each of these when it is told to. */
+describe('deltas', () => {
+  /** A vendor that sends each of these on request. */
   function dictated() {
     const { promise: begun, resolve } = Promise.withResolvers<ReadableStreamDefaultController<string>>();
     const { url } = vendor(
@@ -56,7 +56,7 @@ describe('words', () => {
     return { url, say };
   }
 
-  test('are offered when they arrive, and are no event where they are taken', async () => {
+  test('are offered when they arrive, and are not events if they were taken', async () => {
     const { url, say } = dictated();
     const seen: string[] = [];
     let heard = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ describe('words', () => {
       ))
         note(event.type === 'text' ? `event ${event.text}` : event.type);
     })();
-    // The first one comes with the answer's beginning, when nobody waits for words yet.
+    // The first one arrives with the start of the answer, when no consumer waits yet.
     for (const word of ['first', 'one', 'no', 'two', 'END']) {
       heard = Promise.withResolvers();
       await say(word);
@@ -86,7 +86,7 @@ describe('words', () => {
     expect(seen).toEqual(['event first', 'text one', 'event no', 'text two', 'ended']);
   });
 
-  test('are not offered while an event is being worked on, and stay in their order', async () => {
+  test('are not offered while an event is processed, and stay in order', async () => {
     const { url, say } = dictated();
     let seen = '';
     let busy = false;
@@ -120,7 +120,7 @@ describe('words', () => {
       await until('stop ');
       await say('one ');
       await say('two ');
-      await Bun.sleep(10); // so that they are there, as a rule
+      await Bun.sleep(10); // so that they have usually arrived
       release.resolve();
       await until('two ');
       await say('free ');
@@ -139,10 +139,10 @@ describe('the connection', () => {
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
   const LAST = chunk('');
 
-  test('is used again, though the stream ends later than the answer', async () => {
+  test('is reused, although the stream ends later than the answer', async () => {
     const target = peer((visit) => void visit.say(HEAD, chunk('data: Hello\n\ndata: END\n\n')));
     let closed = 0;
-    // A connection is used again once the end of its stream has arrived: sooner or later there is one.
+    // A connection is reused once the end of its stream has arrived, which happens eventually.
     while (target.visits.every(({ requests }) => requests.length < 2)) {
       expect(types(await ask(`${target.url}/`))).toEqual(['text', 'ended']);
       const visit = target.visits.at(-1);
@@ -153,7 +153,7 @@ describe('the connection', () => {
     }
   });
 
-  test('is closed where the answer fails before its end', async () => {
+  test('is closed if the answer fails before its end', async () => {
     const target = peer((visit) => void visit.say(HEAD, chunk('data: BUG\n\n')));
     expect(types(await ask(`${target.url}/`))).toEqual(['failed']);
     await target.visits[0]?.say(LAST).closed;
@@ -161,7 +161,7 @@ describe('the connection', () => {
 });
 
 describe('the key', () => {
-  test('is not sent on to another address', async () => {
+  test('is not sent to another address', async () => {
     const elsewhere = vendor(() => sse('END'));
     const { url, bodies } = vendor(() => Response.redirect(elsewhere.url, 307));
     const events = await ask(url);

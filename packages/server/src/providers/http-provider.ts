@@ -1,4 +1,4 @@
-/** Drives a wire over HTTP: one answer of the model, tried again where that may help. */
+/** Drives a wire over HTTP: one answer of the model, with retries. */
 import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { CANCELLED } from './attempt-faults.ts';
@@ -53,7 +53,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
   };
 }
 
-/** Ends at once where the signal is aborted. */
+/** Returns immediately if the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,7 +1,7 @@
-/** JSON that a vendor or its model wrote: anything is possible. */
+/** Parses JSON of a vendor or its model. */
 import { isObject } from '@parlance/protocol';
 
-/** Null where it is not an object. */
+/** Null if it is not an object. */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** A prompt as the messages of Chat Completions. */
+/** Converts a prompt to the messages of Chat Completions. */
 import { isObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
@@ -25,12 +25,12 @@ type Message =
   | { role: 'tool'; tool_call_id: string; content: string }
   | Assistant;
 
-/** What a server told in this field before a call, it may want back in the same one. */
+/** A server may want reasoning from this field back in the same one. */
 type Thought = { readonly field: 'reasoning_content' | 'reasoning'; readonly text: string };
 
 /**
- * Text and calls of one answer are one message, and so are inputs that follow each other: some servers insist that the
- * roles take turns. A result can only be text here, so its images follow as an input after the last result.
+ * Text and calls of one answer are one message, and so are consecutive inputs: some servers require alternating roles. A result
+ * can only be text here, so its images follow as an input after the last result.
  */
 export function chatMessages({ instructions, items }: Prompt, model: string, plain: boolean): object[] {
   const messages: Message[] = instructions ? [{ role: 'system', content: instructions }] : [];
@@ -113,7 +113,7 @@ function contentPart(part: Part): ContentPart {
   return { type: 'text', text: fileText(part) ?? notShown(part) };
 }
 
-/** Not every server takes parts: text alone is sent as a string. */
+/** Not every server supports parts: plain text is sent as a string. */
 function plainContent(message: Message): object {
   if (message.role !== 'user' || message.content.some((part) => part.type !== 'text')) return message;
   const content = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');

@@ -36,14 +36,14 @@ function request(items: PromptItem[], plain = false, from = wire()) {
 const messages = (...items: PromptItem[]) => request(items).body.messages;
 
 describe('a request of Chat Completions', () => {
-  test('needs no key where the server wants none', () => {
+  test('needs no key if the server wants none', () => {
     expect(request([]).headers).toEqual({});
     const { url, headers } = request([], false, wire('https://api.groq.com/openai/v1', 'k'));
     expect(url).toBe('https://api.groq.com/openai/v1/chat/completions');
     expect(headers).toEqual({ authorization: 'Bearer k' });
   });
 
-  test('gives the cache key to its own vendor alone: others refuse what they do not know', () => {
+  test('sends the cache key only to OpenAI: other servers refuse unknown fields', () => {
     expect(request([]).body).not.toHaveProperty('prompt_cache_key');
     expect(request([], false, wire('https://api.openai.com/v1')).body).toHaveProperty('prompt_cache_key');
   });
@@ -58,14 +58,14 @@ describe('a request of Chat Completions', () => {
     expect(JSON.stringify(body)).not.toContain('reasoning_content');
   });
 
-  test('says text as a string, and images as parts', () => {
+  test('sends text as a string, and images as parts', () => {
     expect(messages(user(said('A'), said('B')))).toEqual([{ role: 'user', content: 'A\n\nB' }]);
     expect(messages(user(said('A'), IMAGE))).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'A' }, IMAGE_PART] },
     ]);
   });
 
-  test('lets the roles take turns', () => {
+  test('alternates roles', () => {
     const summary: PromptItem = { kind: 'summary', text: 'They met.' };
     expect(
       messages(summary, user(said('Hi')), { kind: 'text', text: 'A' }, { kind: 'text', text: 'B' }),
@@ -75,7 +75,7 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
-  test('has the text and the calls of an answer in one message, and the results after it', () => {
+  test('has the text and the calls of an answer in one message, followed by the results', () => {
     expect(
       messages({ kind: 'text', text: 'A' }, call('a'), call('b'), result('a', said('1')), result('b')),
     ).toEqual([
@@ -85,7 +85,7 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
-  test('has a message for each of two calls that followed each other', () => {
+  test('has one message for each of two consecutive calls', () => {
     expect(messages(call('a'), result('a', said('1')), call('b'), result('b', said('2')))).toEqual([
       { role: 'assistant', content: null, tool_calls: [made('a')] },
       { role: 'tool', tool_call_id: 'a', content: '1' },
@@ -94,7 +94,7 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
-  test('shows the images of results after the last of them', () => {
+  test('sends the images of results after the last of them', () => {
     expect(
       messages(call('a'), call('b'), result('a', IMAGE), result('b', said('2')), user(said('So?'))),
     ).toEqual([
@@ -105,7 +105,7 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
-  test('gives reasoning back with the call that it led to, in the field in which it came', () => {
+  test('returns reasoning with the call that it led to, in its original field', () => {
     expect(
       messages(thought('Hm.'), { kind: 'text', text: 'A' }, call('a'), result('a'), thought(''), call('b')),
     ).toEqual([
@@ -115,7 +115,7 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
-  test('leaves out reasoning of others, of another model, and what led to no call', () => {
+  test('leaves out reasoning of other vendors, of another model, and without a call', () => {
     const left = messages(
       thought('No.', 'm-1', 'anthropic'),
       thought('No.', 'm-2'),
@@ -130,7 +130,7 @@ describe('a request of Chat Completions', () => {
     expect(JSON.stringify(left)).not.toContain('No.');
   });
 
-  test('shortens an id that is too long alike in the call and in its result', () => {
+  test('shortens a long id in the same way in the call and in its result', () => {
     const id = 'x'.repeat(300);
     const [answer, output] = messages(call(id), result(id)) as [
       { tool_calls: { id: string }[] },
@@ -157,7 +157,7 @@ describe('an answer of Chat Completions', () => {
     choices: [{ delta: said, finish_reason }],
   });
 
-  test('whose calls have no ids gets ids that no other answer has', () => {
+  test('without ids of calls gets unique ids', () => {
     const piece = (index: number) => ({ index, function: { name: 'clock', arguments: '{}' } });
     const ids = () =>
       read(delta({ tool_calls: [piece(0), piece(1)] }), delta({}, 'tool_calls')).flatMap((event) =>
@@ -167,7 +167,7 @@ describe('an answer of Chat Completions', () => {
     expect(ids().every((id) => /^call_[\w-]+$/.test(id) && id.length <= 40)).toBe(true);
   });
 
-  test('whose calls have no index is put together by their order', () => {
+  test('without indexes of calls is joined by their order', () => {
     const events = read(
       delta({ tool_calls: [{ id: 'a', function: { name: 'clock', arguments: '{"x"' } }] }),
       delta({ tool_calls: [{ function: { arguments: ':1}' } }] }),
@@ -180,7 +180,7 @@ describe('an answer of Chat Completions', () => {
     ]);
   });
 
-  test('that is no JSON is damaged, and asked for again', () => {
+  test('that is not JSON is damaged and retried', () => {
     const reader = wire();
     expect(reader.step(reader.start(), { event: undefined, data: '{"choices":[{"del' })[1]).toMatchObject([
       { type: 'failed', fault: { retryable: true } },

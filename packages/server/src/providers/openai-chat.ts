@@ -1,6 +1,6 @@
 /**
- * Chat Completions, as OpenAI and the many that are compatible with it speak them. Reads tolerantly: usage may be
- * missing, ids of calls may be late, missing or the same index may be used twice, and the last line may be left out.
+ * Chat Completions of OpenAI and compatible servers. Tolerant: usage may be missing, ids of calls may be late or missing, an
+ * index may be used twice, and the last line may be left out.
  */
 import { isObject } from '@parlance/protocol';
 import { z } from 'zod';
@@ -22,10 +22,10 @@ type PartialCall = {
 type ReasoningField = 'reasoning_content' | 'reasoning';
 
 type State = {
-  /** for calls without an id: unlike those of any other answer */
+  /** for calls without an id: unique between answers */
   readonly nonce: string;
   readonly calls: readonly PartialCall[];
-  /** the field in which this server tells its reasoning, and wants it back, until it is sealed */
+  /** the field in which this server sends its reasoning, and wants it back, until it is sealed */
   readonly reasoning: { readonly field: ReasoningField; readonly any: boolean } | null;
   readonly refused: boolean;
   readonly finish: string | null;
@@ -67,7 +67,7 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
     type: 'function',
     function: { name, description, parameters },
   }));
-  // Other servers refuse what they do not know.
+  // Other servers refuse unknown fields.
   const own = vendorOf(options).host === 'api.openai.com' && !plain;
   return openaiRequest(options, 'chat/completions', {
     model,
@@ -110,7 +110,7 @@ function step(vendor: Vendor, state: State, name: string | undefined, data: stri
   return isObject(choice.delta) ? delta(vendor, finished, choice.delta) : [finished, []];
 }
 
-/** On the path of a token. */
+/** Hot path: runs per token. */
 function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Step {
   const { content, refusal, reasoning_content, reasoning, tool_calls } = said;
   const events: WireEvent[] = [];
@@ -165,7 +165,7 @@ function end(vendor: Vendor, state: State): WireEvent[] {
   const { calls, nonce, refused, finish, reasoning } = state;
   if (finish === 'error' || finish === 'insufficient_system_resource')
     return [{ type: 'failed', fault: streamFault(vendor, null) }];
-  // Where nothing was thought before a call, some servers want to hear exactly that.
+  // If there was no reasoning before a call, some servers want an empty field.
   const sealing = reasoning && (reasoning.any || calls.length > 0);
   const stop =
     refused || finish === 'content_filter'

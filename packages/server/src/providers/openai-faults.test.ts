@@ -111,7 +111,7 @@ describe('a refusal', () => {
     expect(fault.message).not.toContain('sk-');
   });
 
-  test.each(UNCLEAN)('with %s in its words is told without them', (_what, message) => {
+  test.each(UNCLEAN)('with %s in its message is reported without it', (_what, message) => {
     expect(refusedFault(VENDOR, 400, error(null, message)).message).toBe(
       'api.openai.com refused the request.',
     );

@@ -1,4 +1,4 @@
-/** What an OpenAI API and those compatible with it say when they do not answer, as faults. */
+/** Maps errors of OpenAI and compatible servers to faults. */
 import { type FaultCode, isObject } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 import type { Vendor } from './openai.ts';
@@ -6,7 +6,7 @@ import { refusedRequest } from './refused-request.ts';
 import type { WireFault } from './wire.ts';
 
 type Refusal = {
-  /** absent for a failure inside a stream */
+  /** absent for an error inside a stream */
   readonly status: number | undefined;
   readonly code: string;
   readonly message: string;
@@ -15,12 +15,12 @@ type Refusal = {
 /** A refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): WireFault {
   const told = described(jsonObject(body));
-  // Some refuse with a success, and say in the body what they mean.
+  // Some servers refuse with a success status and an error in the body.
   if (status === 200 && told.message) return faultOf(vendor, { ...told, status: statusIn(told.code) });
   return faultOf(vendor, { ...told, status });
 }
 
-/** A failure told inside the stream. `error` is whatever the vendor put there. */
+/** An error inside the stream. `error` is any value. */
 export function streamFault(vendor: Vendor, error: unknown): WireFault {
   const told = described({ error });
   return faultOf(vendor, { ...told, status: statusIn(told.code) });
@@ -36,7 +36,7 @@ const TOO_LONG =
 const LIMITED = /rate_?limit|too_many_requests/i;
 const OVERLOADED = /overloaded|server_error|internal_error|timeout|unavailable|insufficient_system_resource/i;
 const OURS_TO_MEND = /^invalid|unsupported|image|policy|filter|bad_request/i;
-/** Extras of ours that an account, a model or a compatible server may not know. */
+/** Optional fields of ours that an account, a model or a compatible server may not know. */
 const EXTRAS =
   /encrypted[_ ]content|reasoning[_.](?:summary|content)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
 
@@ -47,7 +47,7 @@ type Row = {
   readonly sentence: (vendor: Vendor, refusal: Refusal) => string;
 };
 
-/** The first that fits counts. A status alone does not tell everything, and inside a stream there is none. */
+/** The first match counts. A status alone is not enough, and inside a stream there is none. */
 const FAULTS: readonly Row[] = [
   {
     when: ({ status }, told) => status === 401 || KEY_REFUSED.test(told),
@@ -112,7 +112,7 @@ function faultOf(vendor: Vendor, refusal: Refusal): WireFault {
   return { code, message: sentence(vendor, refusal), retryable };
 }
 
-/** `{error: {code, type, message}}`, `{error: "…"}`, `{detail: "…"}`, `{message: "…"}`: all of these are found. */
+/** Finds the message in `{error: {code, type, message}}`, `{error: "…"}`, `{detail: "…"}` and `{message: "…"}`. */
 function described(body: unknown): { code: string; message: string } {
   if (!isObject(body)) return { code: '', message: '' };
   const error = isObject(body.error) ? body.error : body;

@@ -24,7 +24,7 @@ function request(items: PromptItem[], more: Partial<Prompt> = {}, model = 'gpt-5
 const input = (...items: PromptItem[]) => request(items).body.input;
 
 describe('a request of the Responses API', () => {
-  test('goes to the address with the key, and asks to store nothing', () => {
+  test('goes to the address with the key, and disables storage', () => {
     const { url, headers, body } = request([user(said('Hi'))]);
     expect(url).toBe('https://api.openai.com/v1/responses');
     expect(headers).toEqual({ authorization: 'Bearer k' });
@@ -52,7 +52,7 @@ describe('a request of the Responses API', () => {
     (model) => expect(request([user(said('Hi'))], {}, model).body).toHaveProperty('include'),
   );
 
-  test('begins the same way as the one before it, under the same cache key', () => {
+  test('begins with the same prefix as the previous one, under the same cache key', () => {
     const tools = ['b', 'a'].map((name) => ({ name, description: name, parameters: { type: 'object' } }));
     const first = request([user(said('Hi'))], { tools }).body;
     const second = request([user(said('Hi')), { kind: 'text', text: 'Hello.' }, user(said('And?'))], {
@@ -65,7 +65,7 @@ describe('a request of the Responses API', () => {
     expect(other.prompt_cache_key).not.toBe(first.prompt_cache_key);
   });
 
-  test('shows images, texts and documents, and names what it cannot show', () => {
+  test('sends images, texts and documents, and names what it cannot send', () => {
     expect(
       input(
         user(
@@ -90,7 +90,7 @@ describe('a request of the Responses API', () => {
     ]);
   });
 
-  test('gives reasoning back as it came, before what it led to', () => {
+  test('returns reasoning unchanged, before what it led to', () => {
     expect(input(user(said('Hi')), thought(), { kind: 'text', text: 'Hello.' })).toEqual([
       { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
       SENT,
@@ -98,7 +98,7 @@ describe('a request of the Responses API', () => {
     ]);
   });
 
-  test('leaves out reasoning that another vendor sealed, that nobody sealed, or that led to nothing', () => {
+  test('leaves out reasoning of another vendor, without a seal, or without a result', () => {
     const unsealed: PromptItem = { kind: 'reasoning', text: 'Hm.' };
     const left = input(
       thought('anthropic'),
@@ -114,7 +114,7 @@ describe('a request of the Responses API', () => {
     expect(input(thought())).toEqual([]);
   });
 
-  test('keeps what was thought between two calls between them, and pairs the results', () => {
+  test('leaves reasoning between two calls in place, and pairs the results', () => {
     const call = (id: string): PromptItem => ({ kind: 'call', call: id, tool: 'clock', input: { in: id } });
     const result = (id: string): PromptItem => ({
       kind: 'result',
@@ -132,7 +132,7 @@ describe('a request of the Responses API', () => {
     ]);
   });
 
-  test('shortens an id that is too long alike in the call and in its result', () => {
+  test('shortens a long id in the same way in the call and in its result', () => {
     const id = 'x'.repeat(300);
     const [call, result] = input(
       { kind: 'call', call: id, tool: 'clock', input: {} },
@@ -142,7 +142,7 @@ describe('a request of the Responses API', () => {
     expect(result?.call_id).toBe(call?.call_id ?? '');
   });
 
-  test('says that a summary is one', () => {
+  test('marks a summary as one', () => {
     expect(input({ kind: 'summary', text: 'They met.' })).toEqual([
       {
         role: 'user',

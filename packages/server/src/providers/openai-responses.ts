@@ -1,6 +1,6 @@
 /**
- * The Responses API. Nothing is stored at the vendor: what it wants back of its reasoning comes encrypted, is kept with
- * the conversation, and is sent again in the place where it was.
+ * The Responses API. Nothing is stored at the vendor: reasoning that it wants back comes encrypted, is stored with the
+ * conversation, and is sent again at its original position.
  */
 import {
   isObject,
@@ -25,7 +25,7 @@ type State = {
   readonly calls: number;
   readonly messages: number;
   readonly refused: boolean;
-  /** encrypted reasoning that belongs to a call which is still to come */
+  /** encrypted reasoning of a call that is still to come */
   readonly held: readonly Json[];
   /** characters of arguments, and of the reasoning above */
   readonly written: number;
@@ -50,7 +50,7 @@ export function openaiResponses(options: OpenaiOptions): Wire<State> {
 const SEALER = 'openai-responses';
 const LONGEST_CALL_ID = 64;
 
-/** Models that do not reason refuse to be asked for it. */
+/** Models without reasoning refuse the option. */
 const reasons = (model: string): boolean =>
   /^(?:.*\/)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex)/.test(model) && !/-chat\b/.test(model);
 
@@ -68,7 +68,7 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
   const reasoning = reasons(model) && !plain ? { reasoning: { summary: 'auto' }, include } : {};
   return openaiRequest(options, 'responses', {
     model,
-    // The instructions and the tools first, then a conversation that only grows: its beginning is cached.
+    // Instructions and tools first, then the growing conversation: the prefix is cached.
     ...(prompt.instructions ? { instructions: prompt.instructions } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     input,
@@ -88,7 +88,7 @@ function inputItems(item: PromptItem, next: PromptItem | undefined, plain: boole
     case 'text':
       return [{ role: 'assistant', content: [{ type: 'output_text', text: item.text }] }];
     case 'reasoning':
-      // Reasoning whose answer was cancelled or lost leads to nothing, and is refused.
+      // Reasoning of a cancelled or lost answer leads to nothing, and would be refused.
       return plain || !next || !FOLLOWS.has(next.kind) ? [] : unsealed(item.sealed);
     case 'call': {
       const { call, tool, input, sealed } = item;
@@ -105,7 +105,7 @@ function inputItems(item: PromptItem, next: PromptItem | undefined, plain: boole
 
 const FOLLOWS: ReadonlySet<PromptItem['kind']> = new Set(['reasoning', 'text', 'call']);
 
-/** The items as they came, without the ids: those of items that were not stored are not found. */
+/** The original items without ids, which do not exist at the vendor. */
 function unsealed(sealed: Sealed | undefined): object[] {
   if (sealed?.provider !== SEALER) return [];
   const items = Array.isArray(sealed.data) ? sealed.data : [sealed.data];
@@ -191,7 +191,7 @@ function step(vendor: Vendor, state: State, data: string): Step {
   }
 }
 
-/** An answer may have several messages; they are shown as paragraphs of one. */
+/** An answer may have several messages, shown as paragraphs of one. */
 function messageBegan(state: State): Step {
   const next = { ...state, messages: state.messages + 1, held: [] };
   const gap: WireEvent[] = state.messages === 0 ? [] : [{ type: 'text', text: '\n\n' }];
@@ -207,7 +207,7 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
   const { item } = parsed.data;
   if (item.type === 'reasoning') {
     if (!item.encrypted_content || nestsDeeper(item)) return [state, []];
-    // Calls are recorded after all reasoning: what was thought between two of them is kept with the second.
+    // Calls are recorded after all reasoning: reasoning between two calls is stored with the second.
     if (state.calls > 0) {
       const written = state.written + item.encrypted_content.length + KEPT_PIECE;
       return [{ ...state, held: [...state.held, item as JsonObject], written }, []];

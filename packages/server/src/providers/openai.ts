@@ -1,8 +1,8 @@
-/** What both OpenAI wires have in common. */
+/** Shared parts of both OpenAI wires. */
 import type { Prompt } from '../core/ports/provider.ts';
 import type { WireRequest } from './wire.ts';
 
-/** Whom we talk to, for the sentences. The key is here to be kept out of them. */
+/** The addressed server, for error messages. The key is here to be redacted. */
 export type Vendor = {
   readonly host: string;
   readonly key: string;
@@ -11,9 +11,9 @@ export type Vendor = {
 };
 
 export type OpenaiOptions = {
-  /** empty where the server wants none */
+  /** empty if the server needs none */
   readonly key: string;
-  /** what the operator calls the key, for the sentence that asks to check it; OPENAI_API_KEY unless told */
+  /** the operator's name for the key in error messages; OPENAI_API_KEY by default */
   readonly keyName?: string;
   /** up to the version: `https://api.openai.com/v1` */
   readonly baseUrl: string;
@@ -37,6 +37,6 @@ export const openaiRequest = (
   body,
 });
 
-/** The same for all requests of a conversation: they reach the machine that has its beginning in the cache. */
+/** The same for all requests of a conversation: routes them to the machine that has its prefix cached. */
 export const cacheKey = ({ instructions, items }: Prompt): string =>
   `parlance-${Bun.hash(`${instructions}\n${JSON.stringify(items[0] ?? null)}`).toString(36)}`;

@@ -1,4 +1,4 @@
-/** Parts of the content in words, for models and places that take nothing else. */
+/** Describes content parts in words, for models without support for them. */
 import type { Part } from '@parlance/protocol';
 
 type FilePart = Extract<Part, { type: 'file' }>;
@@ -6,7 +6,7 @@ type FilePart = Extract<Part, { type: 'file' }>;
 const TEXTUAL =
   /^(?:text\/|application\/(?:json|xml|javascript|typescript|yaml|x-yaml|toml|sql|x-sh)\b)|\+(?:json|xml)\b/i;
 
-/** A file that is text, with its name; null for any other. */
+/** A text file with its name; null for any other. */
 export const fileText = ({ name, mime, data }: FilePart): string | null =>
   TEXTUAL.test(mime) ? `File ${name}:\n${Buffer.from(data, 'base64').toString('utf8')}` : null;
 

@@ -1,7 +1,7 @@
-/** A request that a vendor refused for a reason of its own. */
+/** A request that a vendor refused for its own reason. */
 import type { WireFault } from './wire.ts';
 
-/** With the vendor's words where they are one short line without a key, an address, a path, markup, data or a stack. */
+/** Includes the vendor's message if it is one short line without a key, an address, a path, markup, data or a stack. */
 export const refusedRequest = (vendor: string, message: string, key: string | undefined): WireFault => ({
   code: 'provider_rejected',
   message: `${vendor} refused the request${isClean(message, key) ? `: ${message.replace(/\.$/, '')}` : ''}.`,

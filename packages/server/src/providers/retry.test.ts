@@ -16,19 +16,19 @@ const fault = (more: Partial<WireFault> = {}): WireFault => ({
   ...more,
 });
 
-describe('when an answer is asked for again', () => {
-  test('each wait is twice as long as the one before', () => {
+describe('retries', () => {
+  test('each delay is twice the previous one', () => {
     expect([1, 2, 3, 4].map((attempt) => retryDelay(policy(), attempt, fault()))).toEqual([
       100, 200, 400, 800,
     ]);
   });
 
-  test('jitter takes up to half of a wait away', () => {
+  test('jitter removes up to half of a delay', () => {
     expect(retryDelay(policy({ random: () => 0 }), 2, fault())).toBe(100);
     expect(retryDelay(policy({ random: () => 0.5 }), 2, fault())).toBe(150);
   });
 
-  test('no wait is longer than the longest', () => {
+  test('no delay exceeds the maximum', () => {
     expect(retryDelay(policy({ attempts: 99 }), 50, fault())).toBe(1000);
   });
 
@@ -37,25 +37,25 @@ describe('when an answer is asked for again', () => {
     expect(retryDelay(policy(), 5, fault())).toBeNull();
   });
 
-  test('what cannot help is not tried', () => {
+  test('permanent failures are not retried', () => {
     expect(retryDelay(policy(), 1, fault({ retryable: false }))).toBeNull();
   });
 
-  test('a vendor that asks for patience gets it', () => {
+  test('the delay that a vendor requests is used', () => {
     expect(retryDelay(policy(), 1, fault({ retryAfterMs: 700 }))).toBe(700);
     expect(retryDelay(policy(), 1, fault({ retryAfterMs: 0 }))).toBe(100);
   });
 
-  test('a vendor that asks for more than the longest wait is not waited for', () => {
+  test('a requested delay above the maximum is not awaited', () => {
     expect(retryDelay(policy(), 1, fault({ retryAfterMs: 1001 }))).toBeNull();
   });
 });
 
-describe('how long a vendor wants us to wait', () => {
+describe('the requested delay', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   const asked = (headers: Record<string, string>) => retryAfter(new Headers(headers), now);
 
-  test('is in seconds, in a date, or in milliseconds, which win', () => {
+  test('is in seconds, a date, or milliseconds, which take precedence', () => {
     expect(asked({ 'retry-after': '2' })).toBe(2000);
     expect(asked({ 'retry-after': '0.5' })).toBe(500);
     expect(asked({ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' })).toBe(3000);
@@ -67,7 +67,7 @@ describe('how long a vendor wants us to wait', () => {
     expect(asked({ 'retry-after': '-1' })).toBe(0);
   });
 
-  test('is unknown where nothing, or nothing readable, is said', () => {
+  test('is unknown if it is missing or unreadable', () => {
     expect(asked({})).toBeUndefined();
     expect(asked({ 'retry-after': '' })).toBeUndefined();
     expect(asked({ 'retry-after': 'soon' })).toBeUndefined();

@@ -1,13 +1,13 @@
-/** When a failed answer is asked for again. */
+/** Retry policy for failed answers. */
 import type { WireFault } from './wire.ts';
 
 export type RetryPolicy = {
-  /** attempts in all */
+  /** total number of attempts */
   readonly attempts: number;
   readonly firstDelayMs: number;
-  /** a vendor that wants us to wait longer is not waited for */
+  /** a longer requested delay is not awaited */
   readonly longestDelayMs: number;
-  /** 0 to 1; injected so that a test can tell the delay */
+  /** 0 to 1; injected for deterministic tests */
   readonly random: () => number;
 };
 
@@ -18,7 +18,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   random: Math.random,
 };
 
-/** Null where it is not tried again. Backs off exponentially, with jitter, and honours what the vendor asks for. */
+/** Null if it is not retried. Exponential backoff with jitter, or the delay that the vendor requests. */
 export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFault): number | null {
   if (!fault.retryable || attempt >= policy.attempts) return null;
   const asked = fault.retryAfterMs;
@@ -28,7 +28,7 @@ export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFaul
   return Math.max(jittered, asked ?? 0);
 }
 
-/** How long the vendor wants us to wait: milliseconds where it says so, else seconds or a date. */
+/** The delay that the vendor requests: milliseconds if given, else seconds or a date. */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const milliseconds = nonNegative(headers.get('retry-after-ms'));
   if (milliseconds !== undefined) return milliseconds;
@@ -39,7 +39,7 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** `Date.parse` takes a negative number for a year: it is nonsense here, and means not to wait. */
+/** `Date.parse` reads a negative number as a year: it is nonsense here, and means no delay. */
 function nonNegative(header: string | null): number | undefined {
   if (!header?.trim()) return undefined;
   const number = Number(header);

@@ -1,7 +1,7 @@
 /**
- * What every provider promises, as tests: recorded answers of real vendors and the project's own fixtures are served
- * by a local server, cut at random places, and read through the real driver. A wire that is not in `ENROLLED`, a
- * recording that belongs to none, and a hazard without a fixture all fail.
+ * The contract of every provider, as tests: recorded responses of real vendors and the project's own fixtures are served by a
+ * local server, split at random positions, and read through the real driver. A wire that is not in `ENROLLED`, a recording
+ * that belongs to none, and a hazard without a fixture all fail.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const SKIPPED: Readonly<Record<string, string>> = {};
 
 const SEEDS = [1, 2, 3, 5, 8];
 
-/** `http`: the client by which every wire asks. */
+/** `http`: the HTTP client of every wire. */
 export function providerSuite(http: HttpClient): void {
   let vendor: Upstream;
   beforeAll(() => {
@@ -91,7 +91,7 @@ function fixtureTests(enrolment: Enrolment, http: HttpClient, vendor: () => Upst
   }
 }
 
-/** The vendor's port is another one each time: fixtures say `{host}`. */
+/** The vendor's port varies: fixtures contain `{host}`. */
 const withHost = (events: readonly ProviderEvent[], url: string): unknown =>
   JSON.parse(JSON.stringify(events).replaceAll(new URL(url).host, '{host}'));
 
@@ -107,7 +107,7 @@ function recordingTests(name: string, http: HttpClient, vendor: () => Upstream):
     const { request, response } = interaction;
     const numbered = interactions.length > 1 ? ` ${index + 1}` : '';
     if (response.status === 200) {
-      test(`answer${numbered} is read, however it is cut`, async () => {
+      test(`answer${numbered} is read, however it is split`, async () => {
         for (const seed of SEEDS)
           expectRead(
             await replay({ enrolment, interaction, seed, http }, vendor()),
@@ -122,7 +122,7 @@ function recordingTests(name: string, http: HttpClient, vendor: () => Upstream):
     }
     const recorded = JSON.parse(request.body) as JsonObject;
     if (enrolment.prompt(recorded)) {
-      test(`request${numbered} is written as it was recorded`, async () => {
+      test(`request${numbered} matches the recording`, async () => {
         await replay({ enrolment, interaction, seed: 1, http }, vendor());
         const sent = vendor().requests.at(-1) as JsonObject;
         expect(enrolment.shape(sent)).toEqual(enrolment.shape(recorded));
@@ -173,7 +173,7 @@ function expectRead(events: readonly ProviderEvent[], { read }: Enrolment, body:
   expect(made.map(({ tool, input }) => ({ tool, input }))).toEqual(
     calls.map(({ tool, input }) => ({ tool, input })),
   );
-  // A vendor that gives no ids is read as giving empty ones.
+  // A missing id is read as an empty one.
   expect(made.map(({ call }, at) => (calls[at]?.call === '' ? '' : call))).toEqual(
     calls.map(({ call }) => call),
   );

@@ -1,4 +1,4 @@
-/** The actions that clients carry out, as the contract's grammar lists them: each field is one argument, in this order. */
+/** The actions of the contract's grammar: each field is one argument, in this order. */
 
 const GRAMMAR = {
   navigate: { url: 'url' },
@@ -39,7 +39,7 @@ const GRAMMAR = {
   fail: {},
 } as const satisfies Record<string, Record<string, Parameter>>;
 
-/** All its arguments may be left out, from the last one on. */
+/** All arguments are optional, from the last one on. */
 const SCROLL = [
   ['down', 'flag'],
   ['pages', 'amount'],
@@ -47,8 +47,8 @@ const SCROLL = [
 ] as const;
 
 /**
- * `number` is a whole number from 0 on, as elements and tabs have; an `amount` may have a fraction. Of the strings, `text` is
- * for people to read, an `exact` one means something else if a character of it changes, and a `url` can be percent-encoded.
+ * `number` is a non-negative integer, as elements and tabs have; an `amount` may have a fraction. Of the strings, `text` is
+ * for users to read, `exact` changes its meaning with any character, and `url` can be percent-encoded.
  */
 export type Parameter = 'text' | 'exact' | 'url' | 'number' | 'amount' | 'flag';
 
@@ -62,7 +62,7 @@ type Listed = {
 
 export type Argument = string | number | boolean;
 
-/** Down by one page if nothing else is said; `index` is the element that is scrolled. */
+/** Down by one page by default; `index` is the element that is scrolled. */
 export type Scroll = {
   readonly name: 'scroll';
   readonly down?: boolean;
@@ -75,14 +75,14 @@ export type ActionName = Action['name'];
 
 export const ACTION_NAMES = [...Object.keys(GRAMMAR), 'scroll'] as readonly ActionName[];
 
-/** The arguments of an action by name; null for names that are none. */
+/** The arguments of an action by name; null for unknown names. */
 export function parametersOf(name: string): readonly (readonly [field: string, kind: Parameter])[] | null {
   if (name === 'scroll') return SCROLL;
   if (!Object.hasOwn(GRAMMAR, name)) return null;
   return Object.entries(GRAMMAR[name as keyof Grammar]);
 }
 
-/** How many arguments it takes at least. */
+/** Minimum number of arguments. */
 export const leastArguments = (name: string): number =>
   name === 'scroll' ? 0 : (parametersOf(name)?.length ?? 0);
 
@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<Parameter, string>> = {
   flag: 'true or false',
 };
 
-/** How an action is written, for a model that got it wrong; null for names that are none. */
+/** Syntax of an action, for a model that got it wrong; null for unknown names. */
 export function usageOf(name: string): string | null {
   const parameters = parametersOf(name);
   if (!parameters) return null;

@@ -10,7 +10,7 @@ const why = (name: FixtureName, text: string): string | null => {
   return fitsPage(action, fixture(name));
 };
 
-describe('an action that can be carried out', () => {
+describe('a possible action is accepted', () => {
   test.each<[FixtureName, string]>([
     ['form', 'click(10)'],
     ['form', 'setValue(1, "Ada")'],
@@ -38,7 +38,7 @@ describe('an action that can be carried out', () => {
   });
 });
 
-describe('an action that cannot is told why', () => {
+describe('an impossible action is refused with a reason', () => {
   test.each<[FixtureName, string, RegExp]>([
     ['form', 'click(99)', /no element 99/],
     ['form', 'click(9)', /no element 9/],

@@ -1,4 +1,4 @@
-/** Whether an action can be carried out on a page at all, before anybody tries. */
+/** Checks whether an action is possible on a page before it is sent. */
 import type { Page, PageElement } from '../page/page.ts';
 import { elementOf, hasMoreOptions, isSelect } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
@@ -8,7 +8,7 @@ import type { Action } from './action.ts';
 const LONGEST_WAIT = 60;
 const WRITABLE = new Set(['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'color']);
 
-/** Why it cannot, as a sentence; null where nothing speaks against it. */
+/** The reason as a sentence; null if the action is possible. */
 export function fitsPage(action: Action, page: Page): string | null {
   switch (action.name) {
     case 'click':
@@ -103,7 +103,7 @@ function tickable(element: PageElement, on: boolean): string | null {
 const isList = (element: PageElement): boolean =>
   isSelect(element) || element.role === 'combobox' || element.role === 'listbox';
 
-/** Where a list was too long to be read whole, an option that was not read may be there. */
+/** If a list was truncated, an unknown option may exist. */
 function choosable(element: PageElement, value: string): string | null {
   if (!isList(element)) return `${said(element)} is not a list to choose from.`;
   const { options } = element;

@@ -1,24 +1,24 @@
 /**
- * Reads an action as clients do: arguments are parted at commas outside of a string, and a string is the characters between two
- * quotes of the same kind, as they are. Strict otherwise: exactly the names, the number and the kinds of arguments of the
- * grammar, and nothing before or after it; blanks are free around arguments only.
+ * Parses an action as clients do: commas outside of strings separate arguments, and a string is the verbatim text between two
+ * quotes of the same kind. Otherwise strict: names, number and kinds of arguments must match the grammar, with nothing before
+ * or after it; blanks are allowed only around arguments.
  */
 import { type Action, type Argument, leastArguments, type Parameter, parametersOf } from './action.ts';
 
 const HEAD = /^([a-zA-Z]{1,32})\(/;
 const PLAIN =
   /[ \t]*(?:("[^"]*"|'[^']*'|`[^`]*`)|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/y;
-/** A backslash takes the character after it into the string. */
+/** A backslash escapes the next character. */
 const ESCAPED =
   /[ \t]*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/sy;
 const LONGEST = 100_000;
 
-/** Null for everything that a client would not read as one action. */
+/** Null if a client would not read it as one action. */
 export const parseAction = (text: string): Action | null => actionIn(text, PLAIN, (inner) => inner);
 
 /**
- * As `parseAction`, for what a model wrote: `\u00e9` is the character, which is hardly ever meant literally. Where a client
- * could not read it, the strings are taken to be escaped, as models are used to (`"say \"hi\""`).
+ * Like `parseAction`, for the text of a model: `\u00e9` becomes the character, which is hardly ever meant literally. If a
+ * client could not read it, strings are unescaped, as models often write them (`"say \"hi\""`).
  */
 export const parseWritten = (text: string): Action | null =>
   actionIn(text, PLAIN, withCharacters) ?? actionIn(text, ESCAPED, unescaped);
@@ -77,7 +77,7 @@ function valueFrom([, quoted, digits, word]: RegExpExecArray, unquote: Unquote):
   if (quoted !== undefined) return unquote(quoted.slice(1, -1));
   if (digits === undefined) return word === 'true';
   const value = Number(digits);
-  // Only numbers that print as they were written: no minus zero, nothing that was rounded.
+  // Only numbers that print as they were written: no minus zero, nothing rounded.
   return String(value) === digits ? value : null;
 }
 
@@ -93,13 +93,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const characterOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16));
 
-/** A backslash that is itself escaped (`\\u00e9`) begins no character. */
+/** An escaped backslash (`\\u00e9`) does not start a character escape. */
 const withCharacters = (text: string): string =>
   text.replace(/\\\\|\\u([0-9a-fA-F]{4})/g, (written, code?: string) =>
     code === undefined ? written : characterOf(code),
   );
 
-/** Null where it has an escape that is not known. */
+/** Null if it contains an unknown escape. */
 function unescaped(text: string): string | null {
   let known = true;
   const plain = text.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code?: string, mark = '') => {

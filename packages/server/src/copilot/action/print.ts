@@ -1,15 +1,15 @@
-/** Writes an action as clients read it: see `parse.ts`. */
+/** Prints an action as clients parse it: see `parse.ts`. */
 import { type Action, type Argument, type Parameter, parametersOf } from './action.ts';
 import { parseAction, parseWritten } from './parse.ts';
 
 const QUOTES = ['"', "'", '`'] as const;
 
-/** What a client is sent. */
+/** What is sent to a client. */
 export type Sent = {
   readonly text: string;
   /** the action as the client reads it */
   readonly action: Action;
-  /** what had to be changed of it, as a sentence for the user */
+  /** what had to be changed, as a sentence for the user */
   readonly note: string | null;
 };
 
@@ -17,8 +17,8 @@ const CHANGED =
   'The text has all three kinds of quotes, which the browser cannot be sent: its backticks are entered as apostrophes.';
 
 /**
- * Null where clients would read something else than what is meant: a string with all three kinds of quotes, of which no character
- * may change. Throws for values outside of the grammar: that is a bug.
+ * Null if clients would read it differently: a string with all three kinds of quotes that must not change. Throws for values
+ * outside of the grammar, which is a bug.
  */
 export function sendAction(action: Action): Sent | null {
   const fields: Readonly<Record<string, Argument | undefined>> = action;
@@ -39,20 +39,20 @@ export function sendAction(action: Action): Sent | null {
   return { text, action: read, note: changed ? CHANGED : null };
 }
 
-/** As `sendAction`, for an action that a model wrote; null, too, where it is none. */
+/** Like `sendAction`, for the text of a model; also null if it is not an action. */
 export function sendWritten(written: string): Sent | null {
   const action = parseWritten(written);
   return action && sendAction(action);
 }
 
-/** As `sendAction`, for actions that are known to be sendable: throws where one is not. */
+/** Like `sendAction`, for actions that are known to be sendable: throws if one is not. */
 export function printAction(action: Action): string {
   const sent = sendAction(action);
   if (!sent) throw new TypeError(`Cannot be sent: ${action.name}`);
   return sent.text;
 }
 
-/** Of an argument that is left out before one that is not. */
+/** Default of an omitted argument before a given one. */
 const DEFAULTS: Readonly<Record<Parameter, Argument>> = {
   text: '',
   exact: '',
@@ -64,7 +64,7 @@ const DEFAULTS: Readonly<Record<Parameter, Argument>> = {
 
 const quoteFor = (text: string): string | undefined => QUOTES.find((quote) => !text.includes(quote));
 
-/** The string in a form that some quote does not occur in; null where that would change what it means. */
+/** The string in a form that avoids some quote; null if that would change its meaning. */
 function quotable(text: string, kind: Parameter): string | null {
   if (quoteFor(text) !== undefined) return text;
   if (kind === 'url') return text.replaceAll('"', '%22');

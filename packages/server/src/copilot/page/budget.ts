@@ -1,4 +1,4 @@
-/** How many tokens a text may cost at most, at a glance: dearer than vendors count, so that a budget is never overrun. */
+/** Upper estimate of the tokens of a text: higher than vendors count, so that a budget is never exceeded. */
 export function priceOf(text: string): number {
   let price = 0;
   for (let index = 0; index < text.length; index++) {
@@ -8,5 +8,5 @@ export function priceOf(text: string): number {
   return Math.ceil(price);
 }
 
-/** Letters and the blank before a word; digits and marks come in smaller pieces. */
+/** Letters with the blank before a word; digits and punctuation make smaller tokens. */
 const isWord = (code: number): boolean => code === 32 || ((code | 32) >= 97 && (code | 32) <= 122);

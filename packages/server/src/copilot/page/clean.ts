@@ -1,6 +1,6 @@
-/** Text of a page made fit to be read: no control characters, nothing invisible, blanks joined. */
+/** Cleans text of a page: removes control and invisible characters, collapses blanks. */
 
-/** Characters that show nothing. The two joiners stay: scripts and emoji need them. */
+/** Invisible characters. The two joiners stay: scripts and emoji need them. */
 const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
   /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
@@ -10,7 +10,7 @@ const ASCII = /^[\t\n\r -~]*$/;
 export const visible = (text: string): string =>
   ASCII.test(text) ? text : text.toWellFormed().replace(INVISIBLE, '');
 
-/** Most text is plain: then there is nothing to do. */
+/** Fast path: most text is plain. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 /** On one line, at most `limit` characters, cut between characters. */

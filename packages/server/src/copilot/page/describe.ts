@@ -1,20 +1,20 @@
-/** A description of an element as a person gives it, taken apart: which kind of thing, which one, and what it is called. */
+/** Parses a user's description of an element: its kind, its position and its name. */
 import { wordsOf } from './words.ts';
 
 export type Description = {
   /** all its words */
   readonly all: readonly string[];
-  /** its words without those that only say what kind of thing it is */
+  /** its words without those that only name a kind */
   readonly words: readonly string[];
-  /** the word that says what kind of thing it is */
+  /** the word that names its kind */
   readonly kind: string | null;
-  /** the roles it may have; null where nothing is said of that */
+  /** possible roles; null if the description names none */
   readonly roles: Roles | null;
   /** the first is 1, the last is -1 */
   readonly place: number | null;
 };
 
-/** What a word means by itself, and what people also call so. */
+/** Meaning of a word, and its synonyms. */
 export type Roles = { readonly plain: readonly string[]; readonly also: readonly string[] };
 
 const FIELDS = ['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'file', 'color'];
@@ -76,7 +76,7 @@ export function describe(description: string): Description {
   const place = placeIn(all);
   const said = all.filter((word) => !EMPTY_WORDS.has(word) && !isPlace(word));
   const kinds = said.filter((word) => ROLE_WORDS.has(word));
-  // The last word of a kind is what the thing is; the words before it may be part of its name.
+  // The last word that names a kind counts; earlier ones may be part of the name.
   const last = kinds.at(-1);
   const words = said.filter((word) => word !== last);
   return { all: said, words, kind: last ?? null, roles: ROLE_WORDS.get(last ?? '') ?? null, place };

@@ -1,13 +1,13 @@
 /**
- * One pass over HTML. All visible text goes into one string and every element of interest remembers where in it it begins and
- * ends, so that the text of an element, of its label or of its row costs one slice however deep the page is nested.
+ * One pass over HTML. All visible text goes into one string, and every relevant element stores its start and end in it, so
+ * that the text of an element, its label or its row is one slice, however deeply the page is nested.
  */
 import { type Attributes, readHtml } from './html.ts';
 import { numberedId } from './page.ts';
 import { roleOf } from './roles.ts';
 import { type Kind, OpenElements } from './tree.ts';
 
-/** Places in the text; `end` is known once the element has ended. */
+/** Positions in the text; `end` is set when the element ends. */
 export type Range = { readonly start: number; end: number };
 
 export type OptionDraft = { readonly attributes: Attributes; text: string; readonly disabled: boolean };
@@ -20,7 +20,7 @@ export type ElementDraft = Range & {
   readonly raw: string;
   readonly disabled: boolean;
   readonly options: OptionDraft[] | null;
-  /** what an option says: its text is not part of the page's */
+  /** text of an option, which is not part of the page's text */
   readonly choice: OptionDraft | null;
   /** of an option: the number of its select */
   readonly list: number | null;
@@ -30,7 +30,7 @@ export type ElementDraft = Range & {
 
 export type Document = {
   readonly title: string;
-  /** lines are blocks, tabs stand between the cells of a row */
+  /** blocks are lines, cells of a row are separated by tabs */
   readonly text: string;
   readonly elements: readonly ElementDraft[];
   readonly ids: ReadonlyMap<string, Range>;
@@ -39,16 +39,16 @@ export type Document = {
 
 type Entry = {
   readonly kind: Kind;
-  /** nothing in it is seen */
+  /** its content is invisible */
   readonly hidden: boolean;
-  /** nothing in it is part of the page */
+  /** its content is not part of the page */
   readonly dropped: boolean;
   readonly disabled: boolean;
-  /** its lines are lines */
+  /** preserves line breaks */
   readonly asWritten: boolean;
   readonly wrapper: Range | null;
   readonly group: Range | null;
-  /** what ends with it */
+  /** elements that end with it */
   readonly range: Range | null;
   readonly draft: ElementDraft | null;
 };
@@ -67,11 +67,11 @@ export function readDocument(html: string): Document {
   const labels = new Map<string, Range>();
   let title: string | null = null;
   let text = '';
-  /** the text ends in a break, or is empty */
+  /** the text ends with a break, or is empty */
   let broken = true;
   let options: OptionDraft[] | null = null;
   let option: OptionDraft | null = null;
-  /** the number of the select that is open */
+  /** number of the open select */
   let list: number | null = null;
 
   const say = (part: string) => {
@@ -190,7 +190,7 @@ function optionOf(attributes: Attributes, options: OptionDraft[] | null): Option
   return option;
 }
 
-/** Pictures speak through their descriptions. */
+/** Images are represented by their descriptions. */
 function alternativeText(tag: string, attributes: Attributes): string {
   const said =
     tag === 'img' ? attributes.get('alt') : tag === 'svg' ? attributes.get('aria-label') : undefined;

@@ -1,4 +1,4 @@
-/** Drafts of elements made into what the copilot shows and matches. */
+/** Converts element drafts to the elements that the copilot shows and matches. */
 import { line, visible } from './clean.ts';
 import type { Document, ElementDraft, OptionDraft } from './document.ts';
 import { calledOf } from './names.ts';
@@ -14,7 +14,7 @@ import { isTicked } from './roles.ts';
 const LONGEST_VALUE = 500;
 const LONGEST_ADDRESS = 500;
 
-/** `previous` is the element before it: what stands between the two may be its label. */
+/** `previous` is the element before it: text between the two may be its label. */
 export function elementFrom(document: Document, draft: ElementDraft, previous?: ElementDraft): PageElement {
   const { attributes, tag, role } = draft;
   const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
@@ -63,7 +63,7 @@ function heldBy(document: Document, draft: ElementDraft, type: string | undefine
   return spoken === undefined ? undefined : line(spoken, LONGEST_VALUE);
 }
 
-/** Blanks are part of a value; only what shows nothing is taken out. */
+/** Blanks are part of a value; only invisible characters are removed. */
 const shortened = (value: string): string =>
   value.length > LONGEST_VALUE ? line(value, LONGEST_VALUE) : visible(value);
 

@@ -1,4 +1,4 @@
-/** Character references of HTML: the Latin ones, the marks that people type, and all numbers. Others stay as they are. */
+/** HTML character references: Latin letters, common punctuation and all numeric ones. Others stay as they are. */
 
 const LATIN =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot ' +
@@ -53,9 +53,9 @@ const NAMED = new Map<string, string>([
 ]);
 
 const REFERENCE = /&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,8})|([a-zA-Z][a-zA-Z0-9]{1,31}))(;?)/g;
-/** Without the semicolon only these are read, as browsers do. */
+/** Valid without the semicolon, as in browsers. */
 const BARE = new Set(['amp', 'lt', 'gt', 'quot', 'AMP', 'LT', 'GT', 'QUOT', 'copy', 'reg', 'nbsp']);
-/** Numbers 128 to 159 name what Windows had there. */
+/** Numbers 128 to 159 mean Windows-1252. */
 const windows = new TextDecoder('windows-1252');
 
 export function decodeEntities(text: string): string {

@@ -72,13 +72,13 @@ test('the exact name comes first, then the one with the fewest other words', () 
   expect(found[0]?.score).toBe(1);
 });
 
-test('equals come in the order of the page, and always in the same', () => {
+test('ties are in page order and deterministic', () => {
   const found = () => findElements(fixture('shop'), 'add to basket').map(({ element }) => element.id);
   expect(found()).toEqual([1, 2, 3]);
   expect(found()).toEqual(found());
 });
 
-test('with roles nothing else is found', () => {
+test('with roles only those are found', () => {
   expect(findElements(fixture('search'), 'search', ['button']).map(({ element }) => element.id)).toEqual([4]);
   expect(findElements(fixture('search'), 'search', ['checkbox'])).toEqual([]);
 });

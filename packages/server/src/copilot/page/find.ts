@@ -1,4 +1,4 @@
-/** Which element of a page a person means: by what it is, what it is called, and what stands beside it. */
+/** Finds the element that a description means: by kind, name and surrounding text. */
 import { type Description, describe, type Roles } from './describe.ts';
 import type { Page, PageElement } from './page.ts';
 import { folded, wordsOf } from './words.ts';
@@ -6,12 +6,12 @@ import { folded, wordsOf } from './words.ts';
 export type Match = { readonly element: PageElement; readonly score: number };
 
 const LEAST = 0.35;
-/** Elements whose only right is to be named: a description without a name does not mean them. */
+/** Elements that are only found by name. */
 const PASSIVE = new Set(['generic', 'label', 'form', 'heading', 'img', 'cell', 'columnheader', 'iframe']);
 
 /**
- * The best first, and of equals the first on the page. Scores are between 0 and 1: 1 is the very name, from 0.8 on all words are
- * in the name, from 0.5 on they are in the name and beside it, below that some are missing. With `roles` nothing else is found.
+ * Best first, ties in page order. Scores are between 0 and 1: 1 is the exact name, from 0.8 on all words are in the name, from
+ * 0.5 on they are in the name and beside it, below that some are missing. With `roles` only these are found.
  */
 export function findElements(page: Page, description: string, roles?: readonly string[]): Match[] {
   const wanted = describe(description);
@@ -28,7 +28,7 @@ export function findElements(page: Page, description: string, roles?: readonly s
 
 const best = (matches: readonly Match[]): Match[] => [...matches].sort((a, b) => b.score - a.score);
 
-/** "The second …" counts those that fit as well as the best does, in the order of the page. */
+/** "The second …" counts the elements that match as well as the best, in page order. */
 function atPlace(matches: readonly Match[], place: number): Match[] {
   const top = Math.max(...matches.map(({ score }) => score));
   const equals = matches.filter(({ score }) => score > top - 0.02);
@@ -42,7 +42,7 @@ function scoreOf(element: PageElement, wanted: Description, exact: string, restr
   if (fit === 0) return 0;
   const score = Math.max(
     wanted.words.length > 0 ? nameScore(element, wanted.words) : kindScore(element, wanted, fit, restricted),
-    // A thing may be called by its kind: “Shopping list”.
+    // A name may contain its kind: “Shopping list”.
     wanted.kind !== null && ownWords(element).includes(wanted.kind) ? nameScore(element, wanted.all) : 0,
   );
   return score * fit * (element.state.disabled ? 0.97 : 1);
@@ -53,7 +53,7 @@ function roleFit(role: string, roles: Roles | null): number {
   return roles.also.includes(role) ? 0.93 : 0;
 }
 
-/** "The button", "the second tab": no name, so it is the plain kind of thing. */
+/** "The button", "the second tab": only a kind, without a name. */
 function kindScore(element: PageElement, wanted: Description, fit: number, restricted: boolean): number {
   const said = wanted.roles !== null || (restricted && !PASSIVE.has(element.role));
   return said && fit === 1 ? 0.6 : 0;
@@ -65,16 +65,16 @@ function nameScore(element: PageElement, wanted: readonly string[]): number {
   if (inName === 1) return own.length === wanted.length ? 0.98 : 0.8 + 0.15 * (wanted.length / own.length);
   const inAll = share(wanted, wordsAround(element));
   if (inAll === 1) return 0.5 + 0.25 * inName;
-  // Half of the words, and at least one in the name itself: better than nothing, and never taken for certain.
+  // Half of the words, and at least one in the name itself: better than nothing, and never certain.
   return inAll > 0.5 && inName > 0 ? 0.45 * inAll : 0;
 }
 
 type Wording = { readonly name: string; own?: readonly string[]; ctx?: readonly string[] };
 
-/** A page is searched many times for one request: its words are taken apart once, and only as far as they are needed. */
+/** A page is searched many times per request: its words are split once, and lazily. */
 const wordings = new WeakMap<PageElement, Wording>();
 
-/** Where nothing is named, what stands beside it is what people call it. */
+/** Without a name, the surrounding text counts as the name. */
 const calledBy = (element: PageElement): string => element.name || (element.label ?? '');
 
 function wordingOf(element: PageElement): Wording {
@@ -107,7 +107,7 @@ function share(wanted: readonly string[], words: readonly string[]): number {
   return found / wanted.length;
 }
 
-/** "subscribe" and "subscription" stay apart; "search" and "searching" do not. */
+/** Matches "search" and "searching", but not "subscribe" and "subscription". */
 const startsAlike = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 5 &&
   (one.startsWith(other) || other.startsWith(one)) &&

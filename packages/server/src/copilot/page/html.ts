@@ -1,21 +1,21 @@
 /**
- * Cuts HTML into tags and text, in one pass and without ever failing: what cannot be a tag is text, what is not closed ends
- * with the source. Bun's HTMLRewriter is not used: 1 MB of nested tags takes it three seconds, and it does not show text that
- * stands outside of every element.
+ * Splits HTML into tags and text, in one pass and without failing: what cannot be a tag is text, what is not closed ends with
+ * the source. Bun's HTMLRewriter is not used: 1 MB of nested tags takes it three seconds, and it does not report text outside
+ * of elements.
  */
 import { decodeEntities } from './entities.ts';
 
 export type Attributes = ReadonlyMap<string, string>;
 
 export type HtmlSink = {
-  /** `raw` is the decoded text of a textarea or a title, which hold no tags */
+  /** `raw` is the decoded text of a textarea or a title, which contain no tags */
   open(tag: string, attributes: Attributes, closed: boolean, raw: string): void;
   close(tag: string): void;
   text(text: string): void;
 };
 
 const NOTHING: Attributes = new Map();
-/** Up to their end tag these hold no tags. Of most nothing is wanted, of the two others the text. */
+/** Up to their end tag these contain no tags. Only the text of two of them is used. */
 const RAW = new Map(
   ['script', 'style', 'iframe', 'noembed', 'noframes', 'xmp', 'textarea', 'title'].map((tag) => [
     tag,
@@ -75,7 +75,7 @@ const lone = (start: number, sink: HtmlSink): number => {
   return start + 1;
 };
 
-/** Comments, doctypes and processing instructions say nothing; CDATA is text. */
+/** Comments, doctypes and processing instructions are skipped; CDATA is text. */
 function afterRemark(source: string, start: number, sink: HtmlSink): number {
   if (source.startsWith('<!--', start)) {
     if (source.startsWith('>', start + 4)) return start + 5;
@@ -91,7 +91,7 @@ function afterRemark(source: string, start: number, sink: HtmlSink): number {
   return end === -1 ? source.length : end + 1;
 }
 
-/** The first of two attributes of one name counts. Values are decoded. */
+/** The first of two attributes with the same name counts. Values are decoded. */
 function attributesAt(source: string, from: number) {
   let attributes: Map<string, string> | null = null;
   let at = from;

@@ -1,4 +1,4 @@
-/** What an element is called: what its author says first, then what stands in it, then what hints at it. */
+/** The accessible name of an element: explicit names first, then its content, then hints. */
 import { line } from './clean.ts';
 import type { Document, ElementDraft, Range } from './document.ts';
 import { LONGEST_NAME } from './page.ts';
@@ -17,7 +17,7 @@ export function calledOf(document: Document, element: ElementDraft, previous?: E
   return label === '' || label === name ? { name } : { name, label };
 }
 
-/** The name that somebody gave it. */
+/** An explicit name. */
 function authored(document: Document, element: ElementDraft): string {
   const { attributes, tag, role } = element;
   const given = (name: string) => line(attributes.get(name) ?? '', LONGEST_NAME);
@@ -50,8 +50,8 @@ function labelledBy(document: Document, element: ElementDraft): string {
 }
 
 /**
- * A label that names the control, or the one around it. Clients put numbers where the ids were, so a `for` that nobody answers
- * to is tried against the control's `name`.
+ * A label that names the control, or the one around it. Clients replace ids by numbers, so a `for` without a match is
+ * compared with the control's `name`.
  */
 function labelText(document: Document, element: ElementDraft): string {
   const pointed =
@@ -61,8 +61,7 @@ function labelText(document: Document, element: ElementDraft): string {
 }
 
 /**
- * What stands beside it: of a field that nobody named the text before it, of a box to tick the text after it, of the rest the
- * row, card or group that it is in.
+ * Text beside it: before a field without a name, after a checkbox, otherwise the row, card or group that contains it.
  */
 function labelOf(document: Document, element: ElementDraft, given: string, previous?: ElementDraft): string {
   if (given === '' && isTicked(element.role)) return after(document.text, element);

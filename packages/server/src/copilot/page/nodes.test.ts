@@ -56,7 +56,7 @@ describe('a page that a client sends as objects', () => {
     ]);
   });
 
-  test('shows nothing that is hidden, and of two with one number the first', () => {
+  test('hides invisible nodes, and of two with the same number uses the first', () => {
     expect(
       elements([
         { id: 1, role: 'button', name: 'a', hidden: true },
@@ -78,13 +78,13 @@ describe('a page that a client sends as objects', () => {
     expect(() => elements(tree)).not.toThrow();
   });
 
-  test('may be nested without end', () => {
+  test('may be nested without limit', () => {
     let tree: unknown = { id: 1, role: 'button', name: 'deep' };
     for (let depth = 0; depth < 40_000; depth++) tree = { children: [tree] };
     expect(elements(tree)).toHaveLength(1);
   });
 
-  test('is text, too, where there is no markup to read it from', () => {
+  test('provides the text if there is no markup', () => {
     const tree = [{ role: 'heading', text: 'Lamps' }, 'only today', { id: 1, role: 'button', name: 'Buy' }];
     expect(understandPage({ semanticNodes: tree }, 1_000).text).toBe('Lamps\nonly today\nBuy');
   });
@@ -101,7 +101,7 @@ describe('of several forms of one page', () => {
     expect(page.elements.map(({ id }) => id)).toEqual([1]);
   });
 
-  test('elements are taken from the tree where the markup has none, and text from the markup', () => {
+  test('elements come from the tree if the markup has none, and text from the markup', () => {
     const page = understandPage({ interactiveTree: tree, skeletonDom: '<h1>Skeleton</h1>' }, 1_000);
     expect(page.elements.map(({ id }) => id)).toEqual([2]);
     expect(page.text).toBe('Skeleton');

@@ -1,6 +1,6 @@
 /**
- * Pages that a client has already reduced to objects: arrays, trees, or records by number. Field by field whatever is
- * there is taken, under any of the names that clients use; what cannot be read is passed over.
+ * Pages that a client has already reduced to objects: arrays, trees, or records by number. Each field is read under any of the
+ * names that clients use; unreadable ones are skipped.
  */
 import { line } from './clean.ts';
 import {
@@ -56,13 +56,13 @@ export function readNodes(source: unknown): NodesRead {
       if (shown) elements.push(elementOf(node, id));
     }
     if (shown) lines.push(wordOf(node, ['text', 'name', 'label', 'content', 'n']) ?? '');
-    // What stands in a select are its options.
+    // The content of a select is its options.
     if (shown && !readSelect(node, calledIn(node))?.native) pushAll(waiting, childrenOf(node, id));
   }
   return { elements, text: lines.join('\n') };
 }
 
-/** The stack is last in, first out: the first child is to be read first. */
+/** Last in, first out: pushed in reverse, so that the first child is read first. */
 function pushAll<Item>(stack: Item[], more: readonly Item[]): void {
   for (let index = more.length - 1; index >= 0; index--) {
     const item = more[index];
@@ -114,7 +114,7 @@ function attributesOf(node: Fields): Fields {
   );
 }
 
-/** The first of these fields that holds words, of the node itself or else of its attributes. */
+/** The first of these fields with text, of the node itself or else of its attributes. */
 function wordOf(node: Fields, names: readonly string[]): string | undefined {
   const attributes = attributesOf(node);
   for (const fields of [node, attributes]) {
@@ -173,7 +173,7 @@ function elementOf(node: Fields, id: number): PageElement {
   };
 }
 
-/** What the client says that it is. */
+/** The client's own name for its kind. */
 const calledIn = (node: Fields): string =>
   (wordOf(node, ['role', 'r', 'tag', 'tagName', 'type']) ?? '').trim().toLowerCase();
 

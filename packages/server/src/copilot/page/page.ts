@@ -1,4 +1,4 @@
-/** A page as the copilot sees it: what can be acted on, by the client's own numbers, and what can be read. */
+/** The copilot's view of a page: elements by the client's numbers, and readable text. */
 
 export type ElementState = {
   readonly checked?: boolean;
@@ -18,19 +18,19 @@ export type ElementOption = {
 };
 
 export type PageElement = {
-  /** the number that the client gave it */
+  /** the client's number */
   readonly id: number;
-  /** ARIA's word for what it is; `generic` where there is none */
+  /** ARIA role; `generic` if there is none */
   readonly role: string;
   readonly name: string;
-  /** of an input or a button: email, password, search, submit …; of a select whose options may be others: select-one */
+  /** of an input or a button: email, password, search, submit …; of a select with possibly other options: select-one */
   readonly type?: string;
-  /** what a person reads beside it: the row or the card it stands in, the text before a field */
+  /** text beside it: its row or card, the text before a field */
   readonly label?: string;
-  /** what it holds; of a password only that there is one */
+  /** its value; for a password only whether there is one */
   readonly value?: string;
   readonly state: ElementState;
-  /** of a native select, also of an empty one; never more than MOST_OPTIONS */
+  /** of a native select, also an empty one; at most MOST_OPTIONS */
   readonly options?: readonly ElementOption[];
   /** of an option in a native select: the number of the select */
   readonly list?: number;
@@ -40,14 +40,14 @@ export type PageElement = {
 export type Page = {
   readonly title: string;
   readonly url: string;
-  /** all that can be addressed, in the order of the page */
+  /** all addressable elements, in page order */
   readonly elements: readonly PageElement[];
-  /** how many of them, from the first on, fit into the budget and are shown to a model */
+  /** how many of them, from the first on, fit the budget and are shown to a model */
   readonly shown: number;
   readonly text: string;
-  /** text or elements were left out for the budget's sake */
+  /** text or elements were omitted for the budget */
   readonly truncated: boolean;
-  /** only a tree of controls came, without the text of the page; `onRequest`: the client sends all of it if it is asked to */
+  /** only a tree of controls came, without the text of the page; `onRequest`: the client sends the whole page on request */
   readonly textMissing?: 'onRequest' | 'unavailable';
 };
 
@@ -63,13 +63,13 @@ const SELECT = 'select-one';
 /** A native select: operated with `selectDropdown`, never by a click. */
 export const isSelect = ({ options, type }: PageElement): boolean => options !== undefined || type === SELECT;
 
-/** A select that may have other options than those that are known. */
+/** A select that may have unknown options. */
 export const hasMoreOptions = ({ options, type }: PageElement): boolean =>
   type === SELECT || (options?.length ?? 0) >= MOST_OPTIONS;
 
 export const OPEN_SELECT = { type: SELECT } as const;
 
-/** A number as clients write it into `id`: digits alone, so that printing it gives the same attribute again. */
+/** A number as clients write it into `id`: digits only, so that printing it gives the same attribute. */
 export function numberedId(id: string | undefined): number | null {
   return id !== undefined && /^(?:0|[1-9]\d{0,8})$/.test(id) ? Number(id) : null;
 }

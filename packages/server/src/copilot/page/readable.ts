@@ -1,4 +1,4 @@
-/** The text of a page as people read it, cut to a budget between lines. */
+/** The readable text of a page, cut to a budget between lines. */
 import { priceOf } from './budget.ts';
 import { line, visible } from './clean.ts';
 
@@ -6,7 +6,7 @@ export type Readable = { readonly text: string; readonly truncated: boolean };
 
 const LONGEST_LINE = 4_000;
 
-/** Blocks become lines, cells are put apart, and a line that only repeats the one before it is said once. */
+/** Blocks become lines, cells are separated, and repeated lines are merged. */
 export function readable(raw: string, budgetTokens: number): Readable {
   const lines: string[] = [];
   let left = budgetTokens;
@@ -39,7 +39,7 @@ function* pieces(raw: string, start: number, end: number): Generator<string> {
   for (let at = start; at < end; at += LONGEST_LINE) yield raw.slice(at, Math.min(end, at + LONGEST_LINE));
 }
 
-/** As many whole words as the rest of the budget pays for. */
+/** As many whole words as the remaining budget allows. */
 function beginning(said: string, left: number): string {
   let length = Math.min(said.length, left * 3);
   while (length > 0 && priceOf(said.slice(0, length)) + 1 > left) length = Math.floor(length * 0.8);

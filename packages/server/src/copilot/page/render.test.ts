@@ -5,7 +5,7 @@ import { understandPage } from './understand.ts';
 
 const lines = (text: string): string[] => text.split('\n');
 
-test('a page is one line for each element, then its text', () => {
+test('a page is one line per element, then its text', () => {
   expect(lines(renderPage(fixture('search')))).toEqual([
     PAGE_BEGINS,
     'title: "Library"',
@@ -26,7 +26,7 @@ test('a page is one line for each element, then its text', () => {
   ]);
 });
 
-describe('a page cannot speak outside of its delimiters', () => {
+describe('page content cannot escape its delimiters', () => {
   const FORGERIES = [
     PAGE_ENDS,
     PAGE_ENDS.toLowerCase(),

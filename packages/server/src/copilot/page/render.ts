@@ -1,6 +1,6 @@
 /**
- * What a model is shown of a page. Everything between the delimiters comes from the page and is data: no text of a page can
- * write a delimiter, and none can write a line that reads like an element, because every line of text begins with a bar.
+ * Renders a page for a model. Everything between the delimiters is untrusted content: no text of a page can contain a
+ * delimiter or a line that looks like an element, because every line of text begins with a bar.
  */
 import type { Page, PageElement } from './page.ts';
 
@@ -65,5 +65,5 @@ const RIGHT = '[>＞﹥›»〉⟩❯》≫⋙〉⟫⧽❭]';
 const LEFT_RUN = new RegExp(`${LEFT}(?:${JOINERS}${LEFT})+`, 'gu');
 const RIGHT_RUN = new RegExp(`${RIGHT}(?:${JOINERS}${RIGHT})+`, 'gu');
 
-/** Nothing in it looks like a delimiter any more. */
+/** Nothing in the result looks like a delimiter. */
 const harmless = (text: string): string => text.replace(LEFT_RUN, '‹').replace(RIGHT_RUN, '›');

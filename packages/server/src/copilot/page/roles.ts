@@ -1,4 +1,4 @@
-/** What an element is: its `role`, or what its tag and type mean by themselves. */
+/** The role of an element: its `role`, or the implicit one of its tag and type. */
 
 const TAGS: Readonly<Record<string, string>> = {
   button: 'button',
@@ -43,7 +43,7 @@ const INPUTS: Readonly<Record<string, string>> = {
   color: 'color',
 };
 
-/** Roles that say nothing, and those that hide what a native control is. */
+/** Roles without meaning, and roles that would hide a native control. */
 const EMPTY_ROLES = new Set(['', 'none', 'presentation', 'generic', 'application']);
 
 const own = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
@@ -77,7 +77,7 @@ const FIELDS = new Set([
 ]);
 const TICKED = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 
-/** It holds a value that people enter. */
+/** Whether it has a value that users enter. */
 export const isField = (role: string): boolean => FIELDS.has(role);
-/** It is on or off. */
+/** Whether it can be checked. */
 export const isTicked = (role: string): boolean => TICKED.has(role);

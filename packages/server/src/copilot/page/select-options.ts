@@ -5,12 +5,12 @@ import { type ElementOption, MOST_OPTIONS } from './page.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 export type SelectRead = {
-  /** a native select for certain: its children are no elements of their own */
+  /** certainly a native select: its children are not elements of their own */
   readonly native: boolean;
   readonly options: readonly ElementOption[];
-  /** whether there can be no other option than these */
+  /** whether the options are complete */
   readonly complete: boolean;
-  /** the value is the list of options, and not what is chosen */
+  /** the value is the list of options, not the chosen one */
   readonly listedInValue: boolean;
 };
 
@@ -18,7 +18,7 @@ const NATIVE = new Set(['select', 'sel', 'dropdown', 'select-one', 'select-multi
 const OPTION = new Set(['option', 'opt', 'menuitem', 'listitem']);
 const CHILDREN = ['children', 'nodes', 'childNodes', 'items', 'c'];
 
-/** Null where the node is no list to choose from, as far as can be told. `word` is what the client calls it. */
+/** Null if the node is not a list of options. `word` is the client's name for its kind. */
 export function readSelect(node: Fields, word: string): SelectRead | null {
   const native = NATIVE.has(word);
   if (!native && word !== 'combobox') return null;
@@ -42,7 +42,7 @@ export function readSelect(node: Fields, word: string): SelectRead | null {
   return native || (holdsChoice(node) && !isTextField(node)) ? found([], { complete: false }) : null;
 }
 
-/** It shows what is chosen, or words that are not its name: there are options, though they are not known one by one. */
+/** It shows a chosen value, or text other than its name: it has options, though unknown ones. */
 function holdsChoice(node: Fields): boolean {
   const name = wordIn(node, ['name', 'n', 'label', 'aria-label', 'ariaLabel']);
   const shown = [wordIn(node, ['v', 'value']), wordIn(node, ['text', 'content', 'textContent', 'innerText'])];
@@ -51,7 +51,7 @@ function holdsChoice(node: Fields): boolean {
 
 const TEXT_FIELD = ['placeholder', 'inputType', 'autocomplete', 'editable', 'contenteditable', 'list'];
 
-/** A combobox that is an input: its value is what was typed. */
+/** A combobox that is an input: its value is typed text. */
 function isTextField(node: Fields): boolean {
   const given = node.attributes ?? node.attrs ?? node.props;
   const attributes = typeof given === 'object' && given !== null ? (given as Fields) : {};
@@ -111,7 +111,7 @@ const wordIn = (fields: Fields, names: readonly string[]): string | undefined =>
 
 const isOn = (value: unknown): boolean => value === true || value === 'true' || value === '';
 
-/** A text as a list, where it is one. Commas also stand inside of a name, so only those of a select part its options. */
+/** A text as a list of options, if it is one. Commas also occur inside names, so they only separate the options of a select. */
 function piecesOf(text: unknown, native: boolean): string[] {
   if (typeof text !== 'string') return [];
   const mark = [/[\n|]/, ...(native ? [/;/, /,/, / \/ |\t| {2,}/] : [])].find((each) =>

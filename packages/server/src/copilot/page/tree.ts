@@ -1,4 +1,4 @@
-/** Which elements are open while HTML is read, with the end tags that people leave out put in where browsers put them. */
+/** The stack of open elements while HTML is parsed, with implied end tags as in browsers. */
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
@@ -10,7 +10,7 @@ const BLOCKS = words(
     'footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section select summary table ' +
     'tbody td tfoot th thead tr ul',
 );
-/** An end tag of a phrase does not close what it stands in: `<a><div></a>` leaves the div open. */
+/** The end tag of a phrase does not close its container: `<a><div></a>` leaves the div open. */
 const PHRASES = words(
   'a abbr b bdi bdo cite code em font i kbd label mark q s small span strong sub sup u var',
 );
@@ -34,14 +34,14 @@ const ENDS = new Map([
   ['textarea', words('select')],
 ]);
 const PARAGRAPH = words('p');
-/** What a tag left open cannot reach over. */
+/** Boundaries for unclosed tags. */
 const WALLS = words('ul ol menu dl select table div section article form body html');
 const DROPPED = words(
   'script style noscript template svg math iframe object canvas datalist noembed noframes',
 );
 const FARTHEST = 64;
 
-/** All that is known of a tag, looked up once for each one that is read. */
+/** Properties of a tag, looked up once per occurrence. */
 export type Kind = {
   readonly tag: string;
   readonly isVoid: boolean;
@@ -49,7 +49,7 @@ export type Kind = {
   readonly isCell: boolean;
   readonly isPhrase: boolean;
   readonly isWall: boolean;
-  /** nothing in it is part of the page */
+  /** its content is not part of the page */
   readonly isDropped: boolean;
   readonly ends: ReadonlySet<string> | null;
   open: number;
@@ -72,7 +72,7 @@ export class OpenElements<Entry extends { readonly kind: Kind }> {
   readonly #kinds = new Map<string, Kind>();
   readonly #closed: (entry: Entry) => void;
 
-  /** `closed` is told of every element that ends, the innermost first. */
+  /** `closed` is called for every element that ends, innermost first. */
   constructor(closed: (entry: Entry) => void) {
     this.#closed = closed;
   }
@@ -95,7 +95,7 @@ export class OpenElements<Entry extends { readonly kind: Kind }> {
     entry.kind.open++;
   }
 
-  /** Before an element opens: ends those that it cannot stand in. */
+  /** Before an element opens: closes those that cannot contain it. */
   makeRoomFor({ ends }: Kind): void {
     if (!ends || !this.#anyOpen(ends)) return;
     const lowest = Math.max(0, this.#entries.length - FARTHEST);
@@ -109,7 +109,7 @@ export class OpenElements<Entry extends { readonly kind: Kind }> {
     }
   }
 
-  /** An end tag that nothing is open for is passed over; the count makes that free of any search. */
+  /** An unmatched end tag is ignored; the count avoids a search. */
   end(kind: Kind): void {
     if (kind.open === 0) return;
     const lowest = kind.isPhrase ? Math.max(0, this.#entries.length - FARTHEST) : 0;

@@ -7,7 +7,7 @@ import { understandPage } from './understand.ts';
 const read = (dom: string, budget = 10_000) => understandPage({ dom }, budget);
 const first = (dom: string): PageElement | undefined => read(dom).elements[0];
 
-describe('an element is what its tag, type and role say', () => {
+describe('the role of an element follows from its tag, type and role', () => {
   test.each([
     ['<button id="1">Go</button>', 'button'],
     ['<summary id="1">More</summary>', 'button'],
@@ -36,7 +36,7 @@ describe('an element is what its tag, type and role say', () => {
   });
 });
 
-describe('a name is what an author gave, then what stands in it, then what hints at it', () => {
+describe('the name is explicit, then the content, then a hint', () => {
   test.each<[FixtureName, number, string]>([
     ['labels', 1, 'Street and number'],
     ['labels', 2, 'Country (required)'],
@@ -71,7 +71,7 @@ describe('a name is what an author gave, then what stands in it, then what hints
   });
 });
 
-describe('what stands beside an element is its label', () => {
+describe('text beside an element is its label', () => {
   test.each<[FixtureName, number, string | undefined]>([
     ['login', 1, 'User name'],
     ['login', 2, 'Password'],
@@ -106,7 +106,7 @@ describe('values and states', () => {
     expect(first(dom)).toMatchObject(expected);
   });
 
-  test('a list has its options, and its value is what is chosen', () => {
+  test('a list has options, and its value is the chosen one', () => {
     expect(elementOf(fixture('form'), 3)?.options).toEqual([
       { value: '', text: 'Choose…' },
       { value: 'red', text: 'Red' },
@@ -120,7 +120,7 @@ describe('values and states', () => {
   });
 });
 
-describe('only what can be addressed and seen is listed', () => {
+describe('only addressable and visible elements are listed', () => {
   test.each([
     ['no id', '<button>x</button>'],
     ['an id that is a word', '<button id="b7">x</button>'],
@@ -148,7 +148,7 @@ describe('only what can be addressed and seen is listed', () => {
     expect(text).toEndWith('after');
   });
 
-  test('of two with one number the first is meant, even where it is hidden', () => {
+  test('of two with the same number the first counts, even if it is hidden', () => {
     expect(
       read('<button id="1">a</button><button id="1">b</button>').elements.map(({ name }) => name),
     ).toEqual(['a']);
@@ -159,7 +159,7 @@ describe('only what can be addressed and seen is listed', () => {
   });
 });
 
-describe('text is read as people read it', () => {
+describe('text is readable', () => {
   test.each([
     ['<p>one</p><p>two</p>', 'one\ntwo'],
     ['<p>one\n  two</p>', 'one two'],
@@ -182,7 +182,7 @@ describe('text is read as people read it', () => {
     expect(read(dom).text).toBe(expected);
   });
 
-  test('within its budget, and it is said that there is more', () => {
+  test('text stays within its budget, and the page is marked as cut', () => {
     const page = read(
       '<p>many words on a line of text</p>'.replace('many', '$&').repeat(1).concat('<p>x y z</p>'),
       5,
@@ -197,7 +197,7 @@ describe('text is read as people read it', () => {
     expect(long.text).toStartWith('line 0 of a long page\nline 1');
   });
 
-  test('elements are all there, but a model is shown those that fit', () => {
+  test('all elements are listed, and a model is shown those that fit', () => {
     const buttons = Array.from({ length: 3_000 }, (_, id) => `<button id="${id}">Button ${id}</button>`).join(
       '',
     );
@@ -210,7 +210,7 @@ describe('text is read as people read it', () => {
   });
 });
 
-describe('nothing that is sent makes it fail', () => {
+describe('no input makes it fail', () => {
   const nested = (tag: string, depth: number) =>
     ['<', '</'].map((mark) => `${mark}${tag}>`.repeat(depth)).join('deep');
 
@@ -244,7 +244,7 @@ describe('nothing that is sent makes it fail', () => {
     expect(page.text.isWellFormed()).toBe(true);
   });
 
-  test('every beginning of every fixture', () => {
+  test('every prefix of every fixture', () => {
     for (const name of FIXTURES) {
       const html = markup(name);
       for (let end = 0; end < html.length; end += 7) read(html.slice(0, end));
@@ -267,11 +267,11 @@ describe('nothing that is sent makes it fail', () => {
   });
 });
 
-test('the same page is understood the same way', () => {
+test('the result is deterministic', () => {
   for (const name of FIXTURES) expect(fixture(name)).toEqual(fixture(name));
 });
 
-test('a title that is sent comes before that of the page', () => {
+test('a title in the request overrides the title of the page', () => {
   expect(understandPage({ dom: '<title>One</title>', title: 'Two' }, 100).title).toBe('Two');
   expect(understandPage({ dom: '<title>One</title>' }, 100).title).toBe('One');
 });

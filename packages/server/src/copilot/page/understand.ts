@@ -1,4 +1,4 @@
-/** A page in whatever form a client sends it, understood: pure, and never failing whatever is sent. */
+/** Reads a page in any form that a client sends. Pure; never throws. */
 import { jsonNestsDeeper } from '@parlance/protocol';
 import { priceOf } from './budget.ts';
 import { line } from './clean.ts';
@@ -16,19 +16,19 @@ export type PageInput = {
   readonly skeletonDom?: string;
   readonly url?: string;
   readonly title?: string;
-  /** the client sends the whole page if it is asked to */
+  /** the client sends the whole page on request */
   readonly wholeOnRequest?: boolean;
 };
 
 type Form = NodesRead & { readonly title: string; readonly markup: boolean };
 
-/** Elements may take this part of the budget; the text gets the rest, and what they leave. */
+/** Share of the budget for elements; the text gets the rest, and what they do not use. */
 const ELEMENTS_SHARE = 0.6;
 
 /**
- * Of several forms of one page the first that has elements gives the elements: `dom`, `interactiveTree`, `semanticNodes`,
- * `skeletonDom`; text is rather taken from markup than from a tree. Rendered, the page costs about `budgetTokens` at most;
- * `elements` is whole all the same.
+ * Of several forms of a page the first with elements provides them: `dom`, `interactiveTree`, `semanticNodes`, `skeletonDom`;
+ * text comes from markup rather than from a tree. The rendered page costs about `budgetTokens` at most; `elements` is always
+ * complete.
  */
 export function understandPage(input: PageInput, budgetTokens: number): Page {
   const forms = formsOf(input);

@@ -1,4 +1,4 @@
-/** Words as they are compared: without case, accents and plurals, and with the common ways of saying a thing made one. */
+/** Normalizes words for comparison: case, accents, plurals and common synonyms. */
 
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:log|sign)[\s-]*(?:in|on)(?:to)?\b/g, 'login'],
@@ -47,12 +47,12 @@ const SAME = new Map(
   }),
 );
 
-/** Few texts hold any of the phrases: only for those they are looked for one by one. */
+/** Few texts contain any of the phrases: only those are searched for each. */
 const TRIGGER = /\b(?:logg?|sign|e-?\s?mail|user|pass|check|tick|drop|text|radio|combo|zip|post)/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ASCII = /^[\u0000-\u007f]*$/;
 
-/** Lower case, no accents, the phrases of two words made one. */
+/** Lower case, without accents, phrases of two words joined. */
 export function folded(text: string): string {
   let plain = (ASCII.test(text) ? text : unaccented(text)).toLowerCase();
   if (TRIGGER.test(plain)) for (const [phrase, word] of PHRASES) plain = plain.replace(phrase, word);

@@ -108,7 +108,7 @@ const part = (block: Json): Part =>
       }
     : { type: 'text', text: text(at(block, 'text')) };
 
-/** Neighbouring messages of one role are one; a conversation that the model began is begun by us for the user. */
+/** Adjacent messages of one role are joined; if the model began a conversation, a user message is prepended. */
 function shape(body: JsonObject): unknown {
   const blocks = list(body.messages).flatMap((message) =>
     list(at(message, 'content')).map((block) => ({ role: at(message, 'role'), block: withoutMark(block) })),
@@ -138,7 +138,7 @@ export const ANTHROPIC: Enrolment = {
   folders: ['anthropic-messages', 'anthropic-messages-cache'],
   wire: anthropic,
   read,
-  // This one was recorded to show that calls must come last, which a prompt of ours cannot get wrong.
+  // Recorded to show that calls must come last, which our prompts guarantee.
   prompt: (body) => (callThenText(body) ? null : prompt(body)),
   shape,
 };

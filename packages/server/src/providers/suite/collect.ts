@@ -1,4 +1,4 @@
-/** One answer, through everything that a real one goes through. */
+/** Collects one answer through the real driver. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import type { HttpClient } from '../http/client.ts';
 import { httpProvider } from '../http-provider.ts';
@@ -13,7 +13,7 @@ export const SMALL_PROMPT: Prompt = {
   tools: [],
 };
 
-/** Asks once. Throws where the answer does not end in exactly one `ended` or `failed`, or tells the key. */
+/** Sends one request. Throws if the answer does not end in exactly one `ended` or `failed`, or contains the key. */
 export async function collect(
   wire: Wire<unknown>,
   prompt: Prompt,
@@ -36,7 +36,7 @@ export async function collect(
   return events;
 }
 
-/** Neighbouring pieces of one kind are one: how an answer was cut does not matter. What is undefined is left out. */
+/** Joins adjacent deltas of one kind, so that chunking does not matter. Leaves out undefined fields. */
 export function joined(events: readonly ProviderEvent[]): ProviderEvent[] {
   const whole: ProviderEvent[] = [];
   for (const event of events) {

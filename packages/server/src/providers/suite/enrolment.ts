@@ -1,4 +1,4 @@
-/** What the suite has to know about a wire. */
+/** What the suite needs to know about a wire. */
 import type { JsonObject, Usage } from '@parlance/protocol';
 import type { Prompt } from '../../core/ports/provider.ts';
 import type { Wire } from '../wire.ts';
@@ -22,30 +22,30 @@ export const HAZARDS = [
 ] as const;
 export type Hazard = (typeof HAZARDS)[number];
 
-/** An answer as a plain reading of its bytes tells it. */
+/** An answer as an independent reading of its bytes. */
 export type Reading = {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly { readonly call: string; readonly tool: string; readonly input: JsonObject }[];
   readonly usage: Usage;
   readonly stop: 'done' | 'calls' | 'length' | 'refused';
-  /** how many blocks of reasoning are wanted back */
+  /** number of reasoning blocks that are wanted back */
   readonly sealed: number;
 };
 
 export type Enrolment = {
-  /** names its fixtures */
+  /** name of its fixtures */
   readonly name: string;
   /** the file beside the suite */
   readonly file: string;
-  /** folders of recordings that it speaks */
+  /** its folders of recordings */
   readonly folders: readonly string[];
   wire(options: { key: string; baseUrl: string; model: string }): Wire<unknown>;
-  /** Reads a recorded answer in another way than the wire does. Ids of calls that the vendor does not give are ''. */
+  /** Parses a recorded answer independently of the wire. Missing ids of calls are ''. */
   read(body: string): Reading;
-  /** A recorded request as a prompt; null where a prompt cannot say it. */
+  /** A recorded request as a prompt; null if a prompt cannot express it. */
   prompt(body: JsonObject): Prompt | null;
-  /** What matters in a request: roles, texts, which result belongs to which call, images, tools. */
+  /** The relevant parts of a request: roles, texts, pairs of calls and results, images, tools. */
   shape(body: JsonObject): unknown;
   readonly lacks?: Partial<Record<Hazard, string>>;
 };

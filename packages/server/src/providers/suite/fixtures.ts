@@ -1,4 +1,4 @@
-/** The project's own small answers, with what must be read from them beside each. */
+/** The project's own small responses, each with the expected events. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProviderEvent } from '../../core/ports/provider.ts';
@@ -17,6 +17,6 @@ export const fixtureNames = (wire: string): string[] => {
 export const fixtureBytes = (wire: string, name: string): Uint8Array =>
   readFileSync(join(FOLDER, wire, `${name}.sse`));
 
-/** The events, with pieces of one text joined. */
+/** The events, with deltas of one text joined. */
 export const fixtureEvents = (wire: string, name: string): ProviderEvent[] =>
   JSON.parse(readFileSync(join(FOLDER, wire, `${name}.json`), 'utf8')) as ProviderEvent[];

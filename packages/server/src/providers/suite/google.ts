@@ -75,7 +75,7 @@ const part = (value: Json): Part =>
       }
     : { type: 'text', text: text(at(value, 'text')) };
 
-/** A declaration has its schema in one of two fields, of which we use the one that takes all of JSON Schema. */
+/** A declaration has its schema in one of two fields; we use the one that supports all of JSON Schema. */
 function shape(body: JsonObject): unknown {
   return {
     system: body.systemInstruction,

@@ -1,9 +1,9 @@
-/** Reads JSON of which nothing is known. */
+/** Reads JSON of unknown shape. */
 import type { Json } from '@parlance/protocol';
 
 type Loose = Json | undefined;
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path, or undefined. */
 export function at(value: Loose, ...path: readonly (string | number)[]): Loose {
   let here: Loose = value;
   for (const key of path) {

@@ -52,7 +52,7 @@ function read(body: string): Reading {
         | undefined,
       reasoningTokens: at(usage, 'completion_tokens_details', 'reasoning_tokens') as number | undefined,
     },
-    // A call that was forced by the request ends in a plain `stop`.
+    // A call forced by the request ends with a plain `stop`.
     stop: stop === 'done' && indices.length > 0 ? 'calls' : stop,
     sealed: deltas.some((delta) => at(delta, 'reasoning_content') || at(delta, 'reasoning')) ? 1 : 0,
   };

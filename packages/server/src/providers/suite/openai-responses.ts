@@ -14,7 +14,7 @@ export const OPENAI_RESPONSES: Enrolment = {
   shape,
 };
 
-/** From the last event alone, which repeats the whole answer. */
+/** Only from the last event, which repeats the whole answer. */
 function read(body: string): Reading {
   const line = body.split('\n').findLast((line) => line.startsWith('data: {'));
   const response = at(JSON.parse((line ?? '').slice('data: '.length)), 'response');

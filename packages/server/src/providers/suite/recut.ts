@@ -1,6 +1,6 @@
-/** Cuts bytes where a network might: anywhere. */
+/** Splits bytes at arbitrary positions, as a network does. */
 
-/** A small generator of pseudo-random numbers from 0 to 1: the same seed gives the same cuts. */
+/** Pseudo-random numbers from 0 to 1: the same seed gives the same splits. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -13,7 +13,7 @@ export function seeded(seed: number): () => number {
 
 const CUTS = 12;
 
-/** Pieces that are the bytes again when joined. Some of the cuts are inside characters and inside line ends. */
+/** Chunks that join to the bytes. Some splits are inside characters and line ends. */
 export function recut(bytes: Uint8Array, seed: number): Uint8Array[] {
   const random = seeded(seed);
   const pick = (from: readonly number[]) => from[Math.floor(random() * from.length)] ?? 0;

@@ -4,7 +4,7 @@ import { upstream } from './upstream.ts';
 
 const BYTES = new TextEncoder().encode('data: Grüße, 世界 👩‍👩‍👧\r\n\r\n'.repeat(20));
 
-test('cuts are the same for the same seed, and some are inside characters and line ends', () => {
+test('splits are deterministic per seed, and some are inside characters and line ends', () => {
   const pieces = recut(BYTES, 7);
   expect(recut(BYTES, 7)).toEqual(pieces);
   expect(Buffer.concat(pieces)).toEqual(Buffer.from(BYTES));
@@ -13,7 +13,7 @@ test('cuts are the same for the same seed, and some are inside characters and li
   expect(starts).toContain(0x0a);
 });
 
-test('pieces arrive whole, however the network joins them', async () => {
+test('chunks arrive complete, however the network joins them', async () => {
   const vendor = upstream();
   const pieces = byteByByte(BYTES.subarray(0, 40));
   vendor.answer = { status: 200, type: 'text/event-stream', pieces };
@@ -21,6 +21,6 @@ test('pieces arrive whole, however the network joins them', async () => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body ?? []) chunks.push(chunk);
   await vendor.stop();
-  // How many there are is up to the network; `server-sent-events.test.ts` cuts where nobody can join again.
+  // Their number depends on the network; `server-sent-events.test.ts` splits without one.
   expect(Buffer.concat(chunks)).toEqual(Buffer.from(BYTES.subarray(0, 40)));
 });

@@ -1,10 +1,10 @@
-/** A vendor on this machine that says what it is told to say, in the pieces that it is given. */
+/** A local vendor that sends given chunks. */
 
 export type Upstream = {
   readonly url: string;
-  /** the bodies of the requests, parsed */
+  /** parsed bodies of the requests */
   readonly requests: unknown[];
-  /** what is answered from now on */
+  /** the response from now on */
   answer: { readonly status: number; readonly type: string; readonly pieces: readonly Uint8Array[] };
   stop(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export function upstream(): Upstream {
   return self;
 }
 
-/** A turn of the event loop between two pieces: most of them are read as they were cut. */
+/** One event loop turn between two chunks: most of them are read as they were split. */
 const pieceByPiece = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> => {
   let at = 0;
   return new ReadableStream({

@@ -1,4 +1,4 @@
-/** A vendor on this machine with a wire of its own, for the tests of what all vendors have in common. */
+/** A local vendor with a wire of its own, for tests of the shared driver. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import { type HttpProviderOptions, httpProvider } from '../http-provider.ts';
 import { BROKEN_OFF, NOTHING_HELD, type Wire, type WireEvent } from '../wire.ts';
@@ -33,17 +33,17 @@ export const OPTIONS: HttpProviderOptions = {
   retry: { attempts: 3, firstDelayMs: 2, longestDelayMs: 50, random: () => 1 },
 };
 
-/** What a test began, to be closed after it. */
+/** Resources of a test, closed after it. */
 export const servers: { stop(force: boolean): Promise<void> }[] = [];
 
-/** Whoever is still connected. */
+/** Open connections. */
 export async function closeVendors(): Promise<void> {
   await Promise.all(servers.splice(0).map((server) => server.stop(true)));
 }
 
 type Respond = (request: Request, attempt: number) => Response | Promise<Response>;
 
-/** A vendor that answers each attempt as it is told. */
+/** A vendor with scripted responses per attempt. */
 export function vendor(respond: Respond) {
   const bodies: unknown[] = [];
   const server = Bun.serve({
@@ -81,7 +81,7 @@ export const types = (events: readonly ProviderEvent[]) => events.map(({ type })
 export const delays = (events: readonly ProviderEvent[]) =>
   events.flatMap((event) => (event.type === 'retrying' ? [event.delayMs] : []));
 
-/** A vendor that says this word and then nothing more; `closed` resolves when it is no longer listened to. */
+/** A vendor that sends this word and then stays silent; `closed` resolves when the client disconnects. */
 export function silentVendor(word: string) {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const { url } = vendor((request) => {
