@@ -39,8 +39,6 @@ const FLAG_WORDS = new Map([
 
 export const text = () => z.string('must be text').min(1, 'must not be empty');
 
-export const notYet = (message: string) => z.unknown().refine(() => false, message);
-
 const splitCommas = (raw: unknown): unknown => {
   if (Array.isArray(raw)) return raw.flatMap(splitCommas);
   if (typeof raw !== 'string') return raw;

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Action } from './action/action.ts';
-import { fitsPage } from './action/fits.ts';
 import { parseAction } from './action/parse.ts';
 import type { ActionReport } from './evidence.ts';
-import { type FixtureName, fixture } from './fixtures/pages.ts';
+import { fixture } from './fixtures/pages.ts';
 import type { Page } from './page/page.ts';
-import { suggestCorrection, verifyAction } from './verify.ts';
+import { verifyAction } from './verify.ts';
 
 const actionOf = (text: string): Action => {
   const action = parseAction(text);
@@ -24,7 +23,7 @@ const verify = (
 const DONE: ActionReport = { lastActionStatus: 'success' };
 const form = fixture('form');
 
-describe('what the client says it could not do has failed', () => {
+describe('an action that the client reports as failed has failed', () => {
   test.each<[string, ActionReport]>([
     ['a status', { lastActionStatus: 'failure' }],
     ['an error', { lastActionError: { message: 'Element not found', code: 'ELEMENT_NOT_FOUND' } }],
@@ -38,7 +37,7 @@ describe('what the client says it could not do has failed', () => {
   });
 });
 
-describe('an action that worked is seen on the page', () => {
+describe('a successful action is visible on the page', () => {
   const filled = fixture('form', ['name="name" required', 'name="name" value="Ada" required']);
   const chosen = fixture('form', ['<option value="blue">', '<option value="blue" selected>']);
   const ticked = fixture('form', ['name="terms"', 'name="terms" checked']);
@@ -84,7 +83,7 @@ describe('an action that worked is seen on the page', () => {
   });
 });
 
-describe('an action that did not work is caught', () => {
+describe('an action without effect is detected', () => {
   const stale = fixture('form', ['name="name" required', 'name="name" value="Bob" required']);
   const red = fixture('form', ['<option value="red">', '<option value="red" selected>']);
   const fieldGone = fixture('form', ['<input id="1" name="name" required>', '']);
@@ -115,7 +114,7 @@ describe('an action that did not work is caught', () => {
   });
 });
 
-describe('a client that shows little is believed, with little confidence', () => {
+describe('a client that shows little is trusted, with low confidence', () => {
   test.each<[string, string, ActionReport, Page | null]>([
     ['values are not in the markup', 'setValue(1, "Ada")', DONE, form],
     ['ticks are not in the markup', 'check(6)', DONE, form],
@@ -129,7 +128,7 @@ describe('a client that shows little is believed, with little confidence', () =>
   });
 });
 
-describe('what a step expects is judged', () => {
+describe('expectations of a step are judged', () => {
   const thanks = fixture('form', ['<h1>', '<p>Thank you!</p><h1>']);
 
   test.each<[string, string, Page, Record<string, unknown>, boolean]>([
@@ -153,7 +152,7 @@ describe('what a step expects is judged', () => {
   });
 });
 
-test('a page that came back from the store compares the same', () => {
+test('a stored page compares equal', () => {
   const kept = JSON.parse(JSON.stringify(form, (_, value: unknown) => value)) as Page;
   const turned = {
     ...kept,
@@ -163,140 +162,4 @@ test('a page that came back from the store compares the same', () => {
     })),
   };
   expect(verify('click(10)', {}, turned, form).success).toBe(false);
-});
-
-describe('a correction fits what went wrong', () => {
-  const correct = (text: string, reason: string, after: Page, before: Page | null = null) =>
-    suggestCorrection(actionOf(text), { success: false, confidence: 0.9, reason }, after, before);
-
-  const moved = fixture('form', ['<button id="10"', '<button id="20"']);
-  const blocked = fixture('form', ['<button id="10"', '<button id="10" disabled']);
-
-  test.each<[string, string, string, Page, Page | null, string, string]>([
-    [
-      'an element that was numbered anew',
-      'click(10)',
-      'gone',
-      moved,
-      form,
-      'ALTERNATIVE_SELECTOR',
-      'click(20)',
-    ],
-    ['an element that is nowhere', 'click(99)', 'gone', form, form, 'GATHER_INFORMATION', 'scroll(true)'],
-    [
-      'a page that is slow',
-      'click(10)',
-      'The client could not do it: timeout',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'click(10)',
-    ],
-    [
-      'a link that does nothing',
-      'click(7)',
-      'did not change',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'navigate("https://example.org/terms")',
-    ],
-    [
-      'a button that does nothing',
-      'click(10)',
-      'did not change',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'click(10)',
-    ],
-    [
-      'one of two of a name',
-      'click(1)',
-      'did not change',
-      fixture('shop'),
-      null,
-      'ALTERNATIVE_SELECTOR',
-      'click(2)',
-    ],
-    ['a button that waits for a field', 'click(10)', 'disabled', blocked, form, 'UPDATE_PLAN', 'focus(1)'],
-    [
-      'a field that keeps its value',
-      'setValue(1, "Ada")',
-      'empty',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'type("Ada")',
-    ],
-    [
-      'text for a list',
-      'setValue(3, "Blue")',
-      'failed',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'selectDropdown(3, "Blue")',
-    ],
-    [
-      'text for a button',
-      'setValue(4, "tea")',
-      'failed',
-      fixture('list'),
-      null,
-      'ALTERNATIVE_SELECTOR',
-      'setValue(7, "tea")',
-    ],
-    [
-      'an option that is not there',
-      'selectDropdown(3, "Pink")',
-      'failed',
-      form,
-      form,
-      'GATHER_INFORMATION',
-      'dropdownOptions(3)',
-    ],
-    ['a box that stays empty', 'check(6)', 'not checked', form, form, 'ALTERNATIVE_TOOL', 'click(6)'],
-    [
-      'a browser that stays',
-      'navigate("https://example.com")',
-      'still',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'navigate("https://example.com")',
-    ],
-  ])('%s', (_, action, reason, after, before, strategy, retryAction) => {
-    expect(correct(action, reason, after, before)).toMatchObject({ strategy, retryAction });
-  });
-
-  test('there is none for what worked, and none after the end', () => {
-    expect(
-      suggestCorrection(actionOf('click(10)'), { success: true, confidence: 1, reason: '' }, form),
-    ).toBeNull();
-    expect(correct('finish()', 'x', form)).toBeNull();
-  });
-
-  test('it is always an action of the grammar that fits the page', () => {
-    const pages: FixtureName[] = ['form', 'list', 'shop', 'tabs', 'labels', 'noise'];
-    const actions = ['click', 'check', 'uncheck', 'hover'].flatMap((name) =>
-      [1, 3, 6, 13, 99].map((id) => `${name}(${id})`),
-    );
-    const more = [
-      'setValue(1, "x")',
-      'setValue(3, "x")',
-      'selectDropdown(4, "x")',
-      'search("x")',
-      'goBack()',
-      'press("Enter")',
-    ];
-    for (const name of pages) {
-      for (const action of [...actions, ...more]) {
-        const page = fixture(name);
-        const retry = parseAction(correct(action, 'did not work', page)?.retryAction ?? '');
-        expect(retry && fitsPage(retry, page)).toBeNull();
-        expect(retry).not.toBeNull();
-      }
-    }
-  });
 });

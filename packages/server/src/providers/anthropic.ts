@@ -4,10 +4,10 @@ import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/pr
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import { AnthropicError, anthropicRefusal, anthropicStreamFault } from './anthropic-faults.ts';
 import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
 import { callInput, parsedInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
-import { refusedRequest } from './refused-request.ts';
 import {
   BROKEN_OFF,
   DAMAGED,
@@ -44,7 +44,7 @@ export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
     step,
     held: ({ held }) => held,
     finish: (state) => (state.stop === null ? [failed(BROKEN_OFF)] : ended(state)),
-    refused: (status, body) => refusal(status, body, options),
+    refused: (status, body) => anthropicRefusal(status, body, options),
   };
 }
 
@@ -88,8 +88,6 @@ const CallStart = z.object({
 const KnownStart = z.discriminatedUnion('type', [TextStart, ThinkingStart, RedactedStart, CallStart]);
 const KNOWN = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 const BlockStop = z.object({ index: z.number() });
-const VendorError = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
-
 // Step
 
 type Call = Extract<ProviderEvent, { type: 'call' }>;
@@ -138,7 +136,10 @@ function step(state: AnthropicState, { data }: ServerSentEvent): Step {
     case 'message_stop':
       return [state, ended(state)];
     case 'error':
-      return read(state, VendorError, event, (_, { error }) => [state, [failed(streamFault(error))]]);
+      return read(state, AnthropicError, event, (_, { error }) => [
+        state,
+        [failed(anthropicStreamFault(error))],
+      ]);
     default:
       return [state, NOTHING]; // a ping, or an unknown event
   }
@@ -256,67 +257,4 @@ function read<T>(
   return result.success ? next(state, result.data) : [state, [failed(DAMAGED)]];
 }
 
-// Faults
-
 const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
-const unavailable = (message: string): WireFault => ({
-  code: 'provider_unavailable',
-  message,
-  retryable: true,
-});
-
-const DOWN = unavailable('Anthropic cannot answer at the moment.');
-const LIMITED: WireFault = {
-  code: 'provider_limited',
-  message: 'Anthropic limits how much may be asked at the moment.',
-  retryable: true,
-};
-const KEY: WireFault = {
-  code: 'provider_rejected',
-  message: 'Anthropic refused the key: check ANTHROPIC_API_KEY.',
-  retryable: false,
-};
-const TOO_LONG: WireFault = {
-  code: 'context_too_long',
-  message: 'The conversation is longer than the model takes.',
-  retryable: false,
-};
-const LONG = /prompt is too long|exceed context limit/i;
-const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
-
-/** https://platform.claude.com/docs/en/api/errors */
-function streamFault({ type, message }: z.infer<typeof VendorError>['error']): WireFault {
-  if (LONG.test(message)) return TOO_LONG;
-  switch (type) {
-    case 'rate_limit_error':
-      return LIMITED;
-    case 'authentication_error':
-    case 'permission_error':
-      return KEY;
-    case 'request_too_large':
-      return TOO_LONG;
-    case 'invalid_request_error':
-    case 'billing_error':
-    case 'not_found_error':
-      return rejected('Anthropic refused the request.');
-    default:
-      return DOWN;
-  }
-}
-
-function refusal(status: number, body: string, { key, model }: AnthropicOptions): WireFault {
-  const { data } = VendorError.safeParse(jsonObject(body));
-  const message = data?.error.message ?? '';
-  if (status === 401 || status === 403) return KEY;
-  if (status < 400 || (status === 404 && !data)) {
-    return rejected('There is no model API at this address: check ANTHROPIC_BASE_URL.');
-  }
-  if (status === 404) return rejected(`Anthropic does not know the model ${model}.`);
-  if (status === 413 || LONG.test(message)) return TOO_LONG;
-  if (status === 429) return LIMITED;
-  if (status === 408 || status >= 500) return DOWN;
-  return {
-    ...refusedRequest('Anthropic', message, key),
-    ...(/thinking|signature|cache_control/.test(message) ? { plainly: true } : {}),
-  };
-}

@@ -5,9 +5,9 @@ import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
+import { googleErrorIn, googleFault, MISTAKEN } from './google-faults.ts';
 import { GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
 import { jsonObject } from './json.ts';
-import { refusedRequest } from './refused-request.ts';
 import {
   BROKEN_OFF,
   DAMAGED,
@@ -44,7 +44,7 @@ export function google(options: GoogleOptions): Wire<GoogleState> {
     step: (state, event) => step(state, event, options),
     held: ({ held }) => held,
     finish,
-    refused: (status, body) => faultOf(status, errorIn(body), options),
+    refused: (status, body) => googleFault(status, googleErrorIn(body), options),
   };
 }
 
@@ -66,16 +66,6 @@ const Counts = z.object({
   thoughtsTokenCount: z.number().optional(),
   cachedContentTokenCount: z.number().optional(),
 });
-
-const VendorError = z.object({
-  code: z.number().optional(),
-  status: z.string().default(''),
-  message: z.string().default(''),
-  details: z
-    .array(z.object({ reason: z.string().optional(), retryDelay: z.string().optional() }))
-    .default([]),
-});
-type VendorError = z.infer<typeof VendorError>;
 
 const FunctionCall = z.object({
   id: z.string().optional(),
@@ -118,8 +108,8 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
   const event = jsonObject(data);
   if (!event) return [state, [failed(DAMAGED)]];
   if (event.error !== undefined) {
-    const error = errorIn(data);
-    return [state, [failed(faultOf(error.code ?? 500, error, options))]];
+    const error = googleErrorIn(data);
+    return [state, [failed(googleFault(error.code ?? 500, error, options))]];
   }
   const { responseId, usageMetadata, promptFeedback, candidates } = event;
   const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
@@ -243,53 +233,4 @@ function usageOf(counts: unknown): Usage {
   };
 }
 
-// Faults
-
 const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
-const unavailable = (message: string): WireFault => ({
-  code: 'provider_unavailable',
-  message,
-  retryable: true,
-});
-const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
-
-const MISTAKEN = unavailable('The model made a mistake in its answer.');
-const TOO_LONG = /token count.*exceeds|exceeds the maximum number of tokens|payload size exceeds/i;
-
-/** `{error: {…}}`, or a list with one such object. */
-function errorIn(body: string): VendorError {
-  const error = jsonObject(body.replace(/^\s*\[|\]\s*$/g, ''))?.error;
-  return VendorError.safeParse(error).data ?? { status: '', message: '', details: [] };
-}
-
-function faultOf(status: number, error: VendorError, { key, model }: GoogleOptions): WireFault {
-  const { message, details } = error;
-  const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
-  if (status === 401 || status === 403 || (status === 400 && badKey)) {
-    return rejected('Google refused the key: check GOOGLE_API_KEY.');
-  }
-  if (status < 400 || (status === 404 && message === '')) {
-    return rejected('There is no model API at this address: check GOOGLE_BASE_URL.');
-  }
-  if (status === 404) return rejected(`Google does not know the model ${model}.`);
-  if (status === 413 || TOO_LONG.test(message)) {
-    const sentence = 'The conversation is longer than the model takes.';
-    return { code: 'context_too_long', message: sentence, retryable: false };
-  }
-  if (status === 429) {
-    const sentence = 'Google limits how much may be asked at the moment.';
-    return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
-  }
-  if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
-  return {
-    ...refusedRequest('Google', message, key),
-    ...(/thinking|thought/i.test(message) ? { plainly: true } : {}),
-  };
-}
-
-/** `"34.5s"`. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto */
-function retryInfo(details: VendorError['details']): { retryAfterMs?: number } {
-  const delay = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
-  const seconds = Number.parseFloat(delay ?? '');
-  return Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: Math.round(seconds * 1000) } : {};
-}

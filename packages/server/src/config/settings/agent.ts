@@ -1,0 +1,52 @@
+/** The default agent and its tools. */
+import { fraction, oneOf, text } from '../values.ts';
+import type { Setting } from './setting.ts';
+import { vendorAddress, vendorKey } from './vendor.ts';
+
+export const AGENT = {
+  serperKey: vendorKey(['SERPER_API_KEY'], 'web search (Serper)'),
+  serperBaseUrl: vendorAddress(['SERPER_BASE_URL'], 'web search'),
+  instructions: {
+    env: ['INSTRUCTIONS'],
+    flag: '--instructions',
+    argument: 'TEXT',
+    fallback: undefined,
+    fallbackText: 'built in',
+    schema: text,
+    description: 'system instructions for the agent',
+  },
+  cwd: {
+    env: ['WORKING_DIRECTORY'],
+    flag: '--cwd',
+    argument: 'FOLDER',
+    fallback: undefined,
+    fallbackText:
+      "the current folder; ./workspace, which is created, if that is Parlance's own checkout or installation",
+    schema: text,
+    description: 'working directory of tools',
+  },
+  approval: {
+    env: ['TOOL_USE_APPROVAL_MODE'],
+    flag: '--approval',
+    argument: 'MODE',
+    fallback: 'suggest',
+    schema: () => oneOf(['suggest', 'auto-edit', 'full-auto']),
+    description: 'what runs without approval: suggest, auto-edit or full-auto',
+  },
+  contextStrategy: {
+    env: ['CONTEXT_STRATEGY'],
+    flag: '--context-strategy',
+    argument: 'NAME',
+    fallback: 'threshold',
+    schema: () => oneOf(['threshold', 'none']),
+    description: 'when a long context is compacted automatically: threshold or none',
+  },
+  contextThreshold: {
+    env: ['CONTEXT_COMPACTION_THRESHOLD'],
+    flag: '--context-threshold',
+    argument: 'FRACTION',
+    fallback: 0.8,
+    schema: fraction,
+    description: 'fraction of the context window above which it is compacted',
+  },
+} as const satisfies Record<string, Setting>;

@@ -1,0 +1,22 @@
+/** Settings that are limits. */
+import { wholeNumber } from '../values.ts';
+import type { Setting } from './setting.ts';
+
+/** A setting with the effect of reaching it. */
+export type LimitSetting = Setting & { readonly reached: string };
+
+type Limit = {
+  readonly env: string;
+  readonly flag: string;
+  readonly argument: string;
+  readonly fallback: number;
+  readonly range: readonly [least: number, most: number];
+  readonly description: string;
+  readonly reached: string;
+};
+
+export const limit = ({ env, range: [least, most], ...rest }: Limit) => ({
+  ...rest,
+  env: [env],
+  schema: () => wholeNumber(least, most),
+});

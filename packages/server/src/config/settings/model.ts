@@ -1,0 +1,78 @@
+/** Model APIs. */
+import { oneOf, text, wholeNumber } from '../values.ts';
+import type { Setting } from './setting.ts';
+import { vendorAddress, vendorKey } from './vendor.ts';
+
+export const MODEL = {
+  provider: {
+    env: ['PROVIDER'],
+    flag: '--provider',
+    argument: 'NAME',
+    fallback: undefined,
+    fallbackText: 'by the model, else by the configured key, else offline',
+    schema: () => oneOf(['openai', 'anthropic', 'google', 'offline']),
+    description: 'the model API: openai, anthropic, google or offline',
+  },
+  model: {
+    env: ['MODEL'],
+    flag: '--model',
+    argument: 'NAME',
+    fallback: undefined,
+    fallbackText: "the provider's own",
+    schema: text,
+    description: 'the model that answers; claude-… means anthropic, gemini-… google, any other openai',
+  },
+  openaiModel: {
+    env: ['OPENAI_MODEL'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    schema: text,
+    description: 'the model if the provider is openai and MODEL is not set',
+  },
+  openaiKey: vendorKey(['OPENAI_API_KEY'], 'openai'),
+  openaiBaseUrl: vendorAddress(
+    ['OPENAI_BASE_URL'],
+    'openai',
+    'any compatible server: Ollama, vLLM, llama.cpp',
+  ),
+  openaiApi: {
+    env: ['OPENAI_API'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    fallbackText: "responses at the vendor's own address, chat at any other",
+    schema: () => oneOf(['responses', 'chat']),
+    description: 'which API of openai is used: responses or chat',
+  },
+  anthropicKey: vendorKey(['ANTHROPIC_API_KEY'], 'anthropic'),
+  anthropicBaseUrl: vendorAddress(['ANTHROPIC_BASE_URL'], 'anthropic'),
+  googleKey: vendorKey(['GOOGLE_API_KEY', 'GEMINI_API_KEY'], 'google'),
+  googleBaseUrl: vendorAddress(['GOOGLE_BASE_URL'], 'google'),
+  http: {
+    env: ['PARLANCE_HTTP'],
+    flag: '--http',
+    argument: 'CLIENT',
+    fallback: 'socket',
+    schema: () => oneOf(['socket', 'fetch']),
+    description:
+      'the HTTP client for model APIs: socket needs less CPU; fetch is the one of the runtime, if a model API cannot be reached otherwise',
+  },
+  providerIdle: {
+    env: ['PARLANCE_PROVIDER_IDLE'],
+    flag: '--provider-idle',
+    argument: 'MS',
+    fallback: 60_000,
+    schema: () => wholeNumber(100, 3_600_000),
+    description: 'timeout for a silent model',
+  },
+  contextLimit: {
+    env: ['CONTEXT_LIMIT'],
+    flag: '--context-limit',
+    argument: 'TOKENS',
+    fallback: undefined,
+    fallbackText: "the model's",
+    schema: () => wholeNumber(1_000, 100_000_000),
+    description: 'context window of the model in tokens, if it is unknown',
+  },
+} as const satisfies Record<string, Setting>;

@@ -1,0 +1,78 @@
+/** Limits of HTTP requests. */
+import { type LimitSetting, limit } from './limit.ts';
+
+export const REQUEST_LIMITS = {
+  maxBody: limit({
+    env: 'PARLANCE_MAX_BODY',
+    flag: '--max-body',
+    argument: 'BYTES',
+    fallback: 11_534_336,
+    range: [1_024, 1_073_741_824],
+    description: 'maximum size of the body of an HTTP request',
+    reached: '413',
+  }),
+  maxLoginBody: limit({
+    env: 'PARLANCE_MAX_LOGIN_BODY',
+    flag: '--max-login-body',
+    argument: 'BYTES',
+    fallback: 16_384,
+    range: [1_024, 1_048_576],
+    description: 'maximum size of the body of a request without a token, such as a login',
+    reached: "413 in the dialect's own shape, before the body is read",
+  }),
+  bodyWithin: limit({
+    env: 'PARLANCE_BODY_WITHIN',
+    flag: '--body-within',
+    argument: 'MS',
+    fallback: 300_000,
+    range: [1, 3_600_000],
+    description: 'how long the body of a request may take to arrive',
+    reached: "408 in the dialect's own shape, and the connection is closed",
+  }),
+  bodyRate: limit({
+    env: 'PARLANCE_BODY_RATE',
+    flag: '--body-rate',
+    argument: 'BYTES',
+    fallback: 1_024,
+    range: [0, 1_073_741_824],
+    description: 'minimum bytes per second of a body, averaged over 30 seconds; 0: no minimum',
+    reached: "408 in the dialect's own shape, and the connection is closed",
+  }),
+  bodyBytes: limit({
+    env: 'PARLANCE_BODY_BYTES',
+    flag: '--body-bytes',
+    argument: 'BYTES',
+    fallback: 268_435_456,
+    range: [1_024, 1_099_511_627_776],
+    description: 'bytes of unfinished bodies of all authenticated callers',
+    reached: "503 with Retry-After in the dialect's own shape",
+  }),
+  anonymousBytes: limit({
+    env: 'PARLANCE_ANONYMOUS_BYTES',
+    flag: '--anonymous-bytes',
+    argument: 'BYTES',
+    fallback: 16_777_216,
+    range: [1_024, 1_099_511_627_776],
+    description: 'bytes of bodies and frames of all unauthenticated peers',
+    reached: "503 with Retry-After, or the dialect's error with a retry time",
+  }),
+  requestsPerMinute: limit({
+    env: 'PARLANCE_REQUESTS_PER_MINUTE',
+    flag: '--requests-per-minute',
+    argument: 'COUNT',
+    fallback: 6_000,
+    range: [1, 1_000_000],
+    description: 'requests per minute of one caller to the copilot endpoints',
+    reached: '429 RATE_LIMIT with Retry-After and retryAfter',
+  }),
+  apiRequestsPerMinute: limit({
+    env: 'PARLANCE_API_REQUESTS_PER_MINUTE',
+    flag: '--api-requests-per-minute',
+    argument: 'COUNT',
+    fallback: 60_000,
+    range: [1, 10_000_000],
+    description:
+      "requests per minute of one caller to the other HTTP endpoints, in bursts of up to one minute's worth",
+    reached: "429 with Retry-After in the dialect's own shape",
+  }),
+} as const satisfies Record<string, LimitSetting>;

@@ -1,0 +1,21 @@
+/** One setting: its names, default and schema. */
+import type { z } from 'zod';
+
+export type Setting = {
+  /** the first variable that is set and not empty counts */
+  readonly env: readonly string[];
+  /** null for secrets: a command line can be read by other users of the machine */
+  readonly flag: string | null;
+  /** placeholder after the flag in the help */
+  readonly argument: string;
+  /** parsed by the schema like any other value; undefined if the setting may stay unset */
+  readonly fallback: unknown;
+  /** text for the default in the help, if the fallback does not say it */
+  readonly fallbackText?: string;
+  /** a function: each schema is used once at start and can be collected afterwards */
+  readonly schema: () => z.ZodType;
+  readonly repeatable?: boolean;
+  /** the value is never shown, not even in an error */
+  readonly secret?: boolean;
+  readonly description: string;
+};

@@ -1,0 +1,68 @@
+/** Maps errors of Google to faults. */
+import { z } from 'zod';
+import { jsonObject } from './json.ts';
+import { refusedRequest } from './refused-request.ts';
+import type { WireFault } from './wire.ts';
+
+export const GoogleError = z.object({
+  code: z.number().optional(),
+  status: z.string().default(''),
+  message: z.string().default(''),
+  details: z
+    .array(z.object({ reason: z.string().optional(), retryDelay: z.string().optional() }))
+    .default([]),
+});
+export type GoogleError = z.infer<typeof GoogleError>;
+
+const unavailable = (message: string): WireFault => ({
+  code: 'provider_unavailable',
+  message,
+  retryable: true,
+});
+const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
+
+/** A mistake of the model that a retry may avoid. */
+export const MISTAKEN = unavailable('The model made a mistake in its answer.');
+const TOO_LONG = /token count.*exceeds|exceeds the maximum number of tokens|payload size exceeds/i;
+
+/** `{error: {…}}`, or a list with one such object. */
+export function googleErrorIn(body: string): GoogleError {
+  const error = jsonObject(body.replace(/^\s*\[|\]\s*$/g, ''))?.error;
+  return GoogleError.safeParse(error).data ?? { status: '', message: '', details: [] };
+}
+
+export function googleFault(
+  status: number,
+  error: GoogleError,
+  { key, model }: { key: string | undefined; model: string },
+): WireFault {
+  const { message, details } = error;
+  const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
+  if (status === 401 || status === 403 || (status === 400 && badKey)) {
+    return rejected('Google refused the key: check GOOGLE_API_KEY.');
+  }
+  if (status < 400 || (status === 404 && message === '')) {
+    return rejected('There is no model API at this address: check GOOGLE_BASE_URL.');
+  }
+  if (status === 404) return rejected(`Google does not know the model ${model}.`);
+  if (status === 413 || TOO_LONG.test(message)) {
+    const sentence = 'The conversation is longer than the model takes.';
+    return { code: 'context_too_long', message: sentence, retryable: false };
+  }
+  if (status === 429) {
+    const sentence = 'Google limits how much may be asked at the moment.';
+    return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
+  }
+  if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
+  return {
+    ...refusedRequest('Google', message, key),
+    ...(/thinking|thought/i.test(message) ? { plainly: true } : {}),
+  };
+}
+
+/** `"34.5s"`. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto */
+function retryInfo(details: GoogleError['details']): { retryAfterMs?: number } {
+  const delay = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+  const seconds = Number.parseFloat(delay ?? '');
+  return Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: Math.round(seconds * 1000) } : {};
+}
