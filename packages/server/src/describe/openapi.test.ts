@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openChannels } from '../compose/channels.ts';
 import { loadConfig } from '../config/config.ts';
-import { FAULTS } from '../dialects/copilot/envelope.ts';
+import { FAULTS } from '../dialects/copilot/faults.ts';
 import { CopilotError } from '../dialects/copilot/response-schemas.ts';
 import { COMPONENTS } from '../dialects/shared/description.ts';
 import type { DialectContext } from '../dialects/shared/dialect.ts';

@@ -1,20 +1,18 @@
-/** The REST side of `conversations`: login, what there is, and the history. Errors are {detail}. */
-import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
+/** In: the REST endpoints. Errors are `{detail}`. */
+import { Fault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { z } from 'zod';
 import { requirePermission, type SessionRecord } from '../../core/api/index.ts';
-import { principalOf, tokenOf } from '../../http/request-identity.ts';
+import { principalOf } from '../../http/request-identity.ts';
 import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { parseBody } from '../shared/json-body.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { authRoutes } from './auth-routes.ts';
+import { catalogRoutes } from './catalog-routes.ts';
+import { STATUSES } from './faults.ts';
 import { latestMessages } from './messages.ts';
-import { agentObject, conversationObject, domainObject, healthObject, toolObject } from './objects.ts';
+import { conversationObject, healthObject } from './objects.ts';
+import { body, fitting } from './request-body.ts';
 import {
-  AgentsQuery,
-  Credentials,
   ListQuery,
   MessagesQuery,
   MOST_MESSAGES,
@@ -38,56 +36,8 @@ export function routes(app: Hono, ctx: DialectContext): void {
     return c.json({ detail: retryWords(fault) }, STATUSES[fault.code]);
   });
 
-  api.post('/auth/login', async (c) => {
-    const { username, password } = await body(readBody(c.req.raw, 'anonymous'), Credentials);
-    const { token, principal } = await authenticator.login(username, password, ctx.addressOf(c.req.raw));
-    return c.json({ access_token: token, token_type: 'bearer', role: principal.role });
-  });
-
-  /** The token is good for nothing from now on; whatever is connected with it is let go. */
-  api.post('/auth/logout', async (c) => {
-    await authenticator.revoke(shownToken(c));
-    return c.body(null, 204);
-  });
-
-  api.get('/auth/me', async (c) => {
-    shownToken(c);
-    const { id, role, permissions } = await caller(c);
-    return c.json({ sub: id, role, perms: permissions });
-  });
-
-  api.get('/domains', async (c) => {
-    await caller(c);
-    return c.json(engine.catalog.listed.domains.map(domainObject));
-  });
-
-  api.get('/domains/:domain', async (c) => {
-    await caller(c);
-    const found = engine.catalog.listed.domains.find(({ id }) => id === c.req.param('domain'));
-    if (!found) throw new Fault('not_found', 'Unknown domain');
-    return c.json(domainObject(found));
-  });
-
-  api.get('/agents', async (c) => {
-    await caller(c);
-    const { domain_id: domain } = fitting(AgentsQuery, c.req.query());
-    const { domains, agents } = engine.catalog.listed;
-    const members = domains.find(({ id }) => id === domain)?.agents ?? [];
-    const wanted = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));
-    return c.json(wanted.map((agent) => agentObject(agent, ctx, domain)));
-  });
-
-  api.get('/agents/:agent', async (c) => {
-    await caller(c);
-    const found = engine.catalog.listed.agents.find(({ id }) => id === c.req.param('agent'));
-    if (!found) throw new Fault('not_found', 'Unknown agent');
-    return c.json(agentObject(found, ctx));
-  });
-
-  api.get('/tools', async (c) => {
-    await caller(c);
-    return c.json(engine.toolSpecs().map(toolObject));
-  });
+  authRoutes(api, ctx);
+  catalogRoutes(api, ctx);
 
   api.get('/conversations', async (c) => {
     const principal = await caller(c);
@@ -161,7 +111,7 @@ export function routes(app: Hono, ctx: DialectContext): void {
     return c.json(await ctx.figures());
   });
 
-  /** What is not the principal's is answered as what is not there. */
+  /** Throws `not_found` also for a conversation of someone else. */
   async function record(principal: Principal, id: string): Promise<SessionRecord> {
     requirePermission(principal, 'chat:read');
     const ref = await engine.find(principal, id);
@@ -173,7 +123,7 @@ export function routes(app: Hono, ctx: DialectContext): void {
   app.route('/v1', api);
 }
 
-/** How often one caller may ask for these is limited. */
+/** Paths with a limit of requests per caller. */
 const LIMITED = [
   '/auth/*',
   '/domains/*',
@@ -184,40 +134,3 @@ const LIMITED = [
   '/health/*',
   '/metrics',
 ];
-
-// In
-
-/** Needed in open mode, too: `local` is nobody who logged in. */
-function shownToken(c: Context): string {
-  const token = tokenOf(c.req.raw);
-  if (token === null) throw new Fault('unauthenticated', 'A token is required.');
-  return token;
-}
-
-/** Throws `invalid` where the body is not JSON or does not fit. */
-async function body<Schema extends z.ZodType>(
-  bytes: Promise<Uint8Array>,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  const parsed = parseBody(await bytes);
-  if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}`, { cause: parsed.cause });
-  return fitting(schema, parsed.value);
-}
-
-function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
-}
-
-// Faults
-
-/** The contract's servers answer what does not fit with 422. */
-const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
-  ...HTTP_STATUS,
-  invalid: 422,
-  empty: 422,
-  no_turn: 404,
-  provider_limited: 503,
-};

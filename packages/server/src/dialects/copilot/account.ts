@@ -2,7 +2,8 @@
 import { asFault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
 import type { DialectContext } from '../shared/dialect.ts';
-import { checked, checkedBody, errorAnswer, errorBody, principalOf, shownToken } from './envelope.ts';
+import { checked, checkedBody, principalOf, shownToken } from './envelope.ts';
+import { errorAnswer, errorBody } from './faults.ts';
 import { addressOf, rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 

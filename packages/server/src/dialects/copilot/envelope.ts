@@ -1,54 +1,10 @@
-/** What all endpoints of `copilot` have in common: who calls, what fits, and how an error looks. */
-import { Fault, type FaultCode, type JsonObject, type Principal } from '@parlance/protocol';
-import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
+/** What the endpoints have in common: the caller and the checks of what it sends. */
+import { Fault, type Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { principalOf as principalOrLocal, tokenOf } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { retryField, retryWords, sayRetryAfter } from '../shared/retry.ts';
-
-export type ErrorCode =
-  | 'UNAUTHORIZED'
-  | 'INVALID_CREDENTIALS'
-  | 'FORBIDDEN'
-  | 'VALIDATION_ERROR'
-  | 'INVALID_ACTION_FORMAT'
-  | 'INVALID_REQUEST'
-  | 'RATE_LIMIT'
-  | 'QUOTA_EXCEEDED'
-  | 'NOT_FOUND'
-  | 'SESSION_NOT_FOUND'
-  | 'TASK_NOT_FOUND'
-  | 'TASK_COMPLETED'
-  | 'RESOURCE_CONFLICT'
-  | 'INTERNAL_ERROR'
-  | 'LLM_ERROR'
-  | 'DATABASE_ERROR'
-  | 'EXTERNAL_SERVICE_ERROR'
-  | 'PARSE_ERROR'
-  | 'MAX_STEPS_EXCEEDED'
-  | 'TIMEOUT';
-
-export type ErrorBody = {
-  readonly success: false;
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** the same words: deployed clients read either */
-  readonly error: string;
-  readonly details?: JsonObject;
-  /** in seconds */
-  readonly retryAfter?: number;
-};
-
-export const errorBody = (
-  code: ErrorCode,
-  message: string,
-  more: Pick<ErrorBody, 'details' | 'retryAfter'> = {},
-): ErrorBody => ({ success: false, code, message, error: message, ...more });
-
-// In
+import { fieldsOf } from './faults.ts';
 
 /** A token is needed in open mode, too: throws `unauthenticated` without one. */
 export function shownToken(request: Request): string {
@@ -87,54 +43,3 @@ function invalid(cause: z.ZodError): Fault {
   const [first] = fieldsOf(cause);
   return new Fault('invalid', `${first?.field}: ${first?.message}`, { cause });
 }
-
-const fieldsOf = ({ issues }: z.ZodError) =>
-  issues.map(({ path, message, code }) => ({ field: path.join('.') || 'body', message, code }));
-
-// Out
-
-/** For `onError` of an app with endpoints of this contract. */
-export const errorAnswer =
-  (ctx: DialectContext) =>
-  (thrown: unknown, c: Context): Response => {
-    const fault = reported(thrown, ctx, requestIds(c.req.raw));
-    const { status, code } = FAULTS[fault.code];
-    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    sayRetryAfter(c, fault);
-    const retry = retryField('retryAfter', fault);
-    const errors = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
-    const details: JsonObject | undefined =
-      errors ?? (retry.retryAfter === undefined ? undefined : { ...retry });
-    return c.json(errorBody(code, retryWords(fault), { details, ...retry }), status);
-  };
-
-// Faults
-
-/** What is not found at these endpoints is a session: an unknown task is answered, never refused. */
-export const FAULTS = {
-  invalid: { status: 400, code: 'VALIDATION_ERROR' },
-  empty: { status: 400, code: 'VALIDATION_ERROR' },
-  too_large: { status: 413, code: 'INVALID_REQUEST' },
-  too_slow: { status: 408, code: 'TIMEOUT' },
-  unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
-  forbidden: { status: 403, code: 'FORBIDDEN' },
-  not_found: { status: 404, code: 'SESSION_NOT_FOUND' },
-  no_turn: { status: 409, code: 'TASK_COMPLETED' },
-  no_approval: { status: 409, code: 'RESOURCE_CONFLICT' },
-  tool_invalid: { status: 400, code: 'INVALID_ACTION_FORMAT' },
-  tool_failed: { status: 500, code: 'EXTERNAL_SERVICE_ERROR' },
-  busy: { status: 409, code: 'RESOURCE_CONFLICT' },
-  nothing_to_compact: { status: 409, code: 'RESOURCE_CONFLICT' },
-  cancelled: { status: 409, code: 'RESOURCE_CONFLICT' },
-  too_many_steps: { status: 500, code: 'MAX_STEPS_EXCEEDED' },
-  provider_unavailable: { status: 502, code: 'LLM_ERROR' },
-  provider_limited: { status: 503, code: 'QUOTA_EXCEEDED' },
-  provider_rejected: { status: 502, code: 'LLM_ERROR' },
-  context_too_long: { status: 413, code: 'LLM_ERROR' },
-  answer_too_long: { status: 502, code: 'LLM_ERROR' },
-  limited: { status: 429, code: 'RATE_LIMIT' },
-  overloaded: { status: 503, code: 'INTERNAL_ERROR' },
-  shutting_down: { status: 503, code: 'INTERNAL_ERROR' },
-  storage_unavailable: { status: 503, code: 'INTERNAL_ERROR' },
-  internal: { status: 500, code: 'INTERNAL_ERROR' },
-} satisfies Record<FaultCode, { status: ContentfulStatusCode; code: ErrorCode }>;

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { fixedWindowLimiter } from '../../http/rate-limiter.ts';
 import { tokenOf } from '../../http/request-identity.ts';
 import type { DialectContext } from '../shared/dialect.ts';
-import { errorBody } from './envelope.ts';
+import { errorBody } from './faults.ts';
 
 const WINDOW_MS = 60_000;
 

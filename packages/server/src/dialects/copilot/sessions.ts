@@ -9,7 +9,8 @@ import {
 } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { activeTask } from './active-task.ts';
-import { checked, checkedBody, errorAnswer, principalOf } from './envelope.ts';
+import { checked, checkedBody, principalOf } from './envelope.ts';
+import { errorAnswer } from './faults.ts';
 import { latestMessages } from './history.ts';
 import { rootDomain, siteLabels } from './root-domain.ts';
 import {

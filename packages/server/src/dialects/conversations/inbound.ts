@@ -1,0 +1,178 @@
+/** In: the frames of one socket to commands. */
+import { type CommandInput, Fault, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
+import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { type DialectContext, reported } from '../shared/dialect.ts';
+import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type Body, errorBody } from './bodies.ts';
+import { faultBody, withMessages } from './faults.ts';
+import { Inheritance } from './inheritance.ts';
+import type { State } from './projection.ts';
+import {
+  ApproveTool,
+  CancelStream,
+  directCall,
+  isKnown,
+  read,
+  SendMessage,
+  StartConversation,
+} from './requests.ts';
+import { REJECTED } from './tool-outcome.ts';
+
+export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+  const { principal } = socket;
+  // `local` is whoever came without a token; this contract has no such callers.
+  if (!principal || principal.id === LOCAL.id) return refused(socket);
+  return connectionOf(socket, principal, ctx, hub);
+}
+
+const refused = (socket: Socket): Connection => ({
+  opened: () => socket.close(1008, 'A token is required.'),
+  receive: () => undefined,
+  onInvalidFrame: () => undefined,
+  closed: () => undefined,
+  draining: () => undefined,
+});
+
+function connectionOf(
+  socket: Socket,
+  principal: Principal,
+  ctx: DialectContext,
+  hub: SubscriptionHub<State>,
+): Connection {
+  const { engine } = ctx;
+  const inheritance = Inheritance.of(hub, ctx);
+  /** the session that a message is on its way to */
+  let writing: SessionRef | null = null;
+  const caller = { principal, dialect: 'conversations', via: socket.id };
+  const send = (body: Body) => socket.sendFrame(body);
+  const sendFault = (thrown: unknown, conversationId?: string) => {
+    const fault = reported(thrown, ctx, { connection: socket.id, session: conversationId });
+    send(faultBody(fault, conversationId));
+  };
+
+  async function perform(frame: Record<string, unknown>): Promise<void> {
+    const { type } = frame;
+    if (typeof type !== 'string') throw new Fault('invalid', 'type is required');
+    if (!isKnown(type)) throw new Fault('invalid', `Unknown event type: ${type.slice(0, 100)}`);
+    switch (type) {
+      case 'PING':
+        return send({ type: 'PONG' });
+      case 'start_conversation':
+        return startConversation(frame);
+      case 'send_message':
+        return sendMessage(frame);
+      case 'cancel_stream':
+        return cancelStream(frame);
+      case 'approve_tool':
+        return approveTool(frame);
+    }
+  }
+
+  async function startConversation(frame: Record<string, unknown>): Promise<void> {
+    const { payload } = read(StartConversation, frame, 'domainId is required');
+    const domain = payload.domainId;
+    const ref = await engine.resolve(principal, ctx.newId());
+    await engine.send(ref, { type: 'session.create', domain }, caller);
+    await hub.subscribe(ref, socket, { shown: NOTHING });
+    const { defaultAgent } = engine.catalog.domain(domain);
+    send({
+      type: 'conversation_started',
+      payload: { conversationId: ref.id, domainId: domain, activeAgent: defaultAgent },
+    });
+  }
+
+  async function sendMessage(frame: Record<string, unknown>): Promise<void> {
+    const { conversationId, payload } = read(
+      SendMessage,
+      frame,
+      'conversationId and payload.content are required',
+    );
+    requirePermission(principal, 'chat:send');
+    const ref = await addressed(conversationId);
+    if (!ref) throw new Fault('not_found', 'Unknown conversationId');
+    const call = directCall(payload.content);
+    const parts = [textPart(payload.content)];
+    await write(ref, { type: 'input.submit', parts, call, mode: 'supersede' });
+  }
+
+  /**
+   * Joined first: nothing of what follows is missed, by this socket or, if it closes, by the one that inherits it. A
+   * command that was refused leaves the socket where it was.
+   */
+  async function write(ref: SessionRef, command: CommandInput): Promise<void> {
+    const before = hub.isSubscribed(ref, socket);
+    writing = ref;
+    try {
+      await subscribe(ref);
+      await engine.send(ref, command, caller);
+    } catch (thrown) {
+      if (!before) hub.unsubscribe(ref, socket);
+      throw thrown;
+    } finally {
+      writing = null;
+    }
+  }
+
+  async function subscribe(ref: SessionRef): Promise<void> {
+    await hub.subscribe(ref, socket, { shown: NOTHING });
+    if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
+  }
+
+  /** A client may invent the id of a new conversation, in this form only. */
+  const addressed = (id: string): Promise<SessionRef | null> =>
+    id.startsWith('temp-') ? engine.resolve(principal, id) : engine.find(principal, id);
+
+  async function cancelStream(frame: Record<string, unknown>): Promise<void> {
+    const { conversationId } = read(CancelStream, frame, 'conversationId is required');
+    const ref = await engine.find(principal, conversationId);
+    if (!ref) throw new Fault('not_found', 'No active stream');
+    await withMessages(write(ref, { type: 'turn.cancel' }), { no_turn: 'No active stream' });
+  }
+
+  async function approveTool(frame: Record<string, unknown>): Promise<void> {
+    const { requestId: approval, payload } = read(
+      ApproveTool,
+      frame,
+      'requestId and payload.approved are required',
+    );
+    const { approved, reason } = payload;
+    requirePermission(principal, approved ? 'tool:approve' : 'tool:reject');
+    const ref = await engine.lookup(principal, { kind: 'approval', id: approval });
+    if (!ref) throw new Fault('not_found', 'Unknown requestId');
+    const answer = approved
+      ? ({ type: 'approval.answer', approval, answer: 'once' } as const)
+      : ({ type: 'approval.answer', approval, answer: 'deny', reason: reason || undefined } as const);
+    await withMessages(write(ref, answer), {
+      not_found: 'Unknown requestId',
+      no_approval: 'The tool request was answered already',
+    });
+    if (!approved) send(errorBody('rejected', REJECTED, ref.id));
+  }
+
+  return {
+    async opened() {
+      try {
+        const named = socket.session === null ? null : await engine.find(principal, socket.session);
+        await inheritance.take({ socket, principal }, named);
+        if (named) await hub.subscribe(named, socket);
+      } catch (thrown) {
+        sendFault(thrown);
+      }
+    },
+    async receive(frame) {
+      try {
+        if (!isObject(frame)) throw new Fault('invalid', 'A message must be a JSON object');
+        await perform(frame);
+      } catch (thrown) {
+        const id = isObject(frame) ? frame.conversationId : undefined;
+        sendFault(thrown, typeof id === 'string' ? id : undefined);
+      }
+    },
+    onInvalidFrame: (reason) => sendFault(new Fault('invalid', `Invalid message: ${reason}`)),
+    onRateLimited: (fault) => sendFault(fault),
+    closed: (unsent) => inheritance.orphans.left({ socket, principal }, unsent as Body[], writing),
+    // The contract has no words for it. An `error` would end a stream that goes on after the reconnect.
+    draining: () => undefined,
+  };
+}

@@ -1,0 +1,97 @@
+/** The steps of the projection that take more than a line. */
+import { type DurableEvent, textOf } from '@parlance/protocol';
+import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
+import { restartWords } from '../shared/restart-words.ts';
+import {
+  agentSelected,
+  type Body,
+  chunk,
+  errorBody,
+  handoff,
+  messageComplete,
+  messageDiscarded,
+  stepComplete,
+  stepStart,
+  thought,
+  toolExecuted,
+} from './bodies.ts';
+import { BETWEEN_BLOCKS, measured, REST, type State } from './state.ts';
+import { resultOf } from './tool-outcome.ts';
+
+export const frames = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));
+
+export function turnStarted(
+  before: State,
+  { turn, input, agent, at }: DurableEvent<'turn.started'>,
+): Stepped<State, Body> {
+  const direct = before.directInputs.includes(input);
+  const directInputs = direct ? before.directInputs.filter((known) => known !== input) : before.directInputs;
+  const meter = { since: at, tokens: 0 };
+  const state = {
+    ...before,
+    ...REST,
+    message: turn,
+    agent,
+    direct,
+    directInputs,
+    turnMeter: meter,
+    agentMeter: meter,
+  };
+  return [state, direct ? NONE : frames(agentSelected(state), stepStart(state, at))];
+}
+
+/** What was shown of the step is void: the answer goes on under a new id, and what stands is told again under it. */
+export function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
+  const { id, fault } = event;
+  const words = restartWords(event);
+  const retrying = words === null ? [] : [thought(before, words)];
+  if (!before.said) return [before, frames(...retrying)];
+  const state = { ...before, message: id, texts: before.texts.slice(0, before.settled), said: false };
+  const discarded = messageDiscarded(before, before.message, fault.message);
+  const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];
+  return [state, frames(discarded, ...retrying, ...again)];
+}
+
+export function agentChanged(
+  before: State,
+  { from, to, reason, at }: DurableEvent<'agent.changed'>,
+): Stepped<State, Body> {
+  const state = { ...before, agent: to, agentMeter: { since: at, tokens: 0 } };
+  const changed = frames(handoff(state, from, reason), agentSelected(state));
+  if (before.direct) return [state, changed];
+  return [state, [...frames(stepEnd(before, at)), ...changed, ...frames(stepStart(state, at))]];
+}
+
+/** The answer of a turn that was one call is the outcome of the call. A turn that a denial ended may have no answer. */
+export function answered(
+  state: State,
+  { type, at }: DurableEvent<'turn.ended' | 'turn.cancelled'>,
+): Frame<Body>[] {
+  const ended = state.direct ? [] : frames(stepEnd(state, at));
+  if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
+  const content = state.texts.join(BETWEEN_BLOCKS);
+  return [...frames(messageComplete(state, state.message, content, measured(state.turnMeter, at))), ...ended];
+}
+
+const stepEnd = (state: State, at: number): Body => stepComplete(state, measured(state.agentMeter, at));
+
+export const firstChunk = (state: State, text: string): Body =>
+  chunk(state, state.message, state.texts.length === 0 ? text : BETWEEN_BLOCKS + text);
+
+export function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Frame<Body>[] {
+  const { call, outcome } = event;
+  const { tool = 'unknown', approval = null } = state.calls[call] ?? {};
+  const output = textOf(event.parts);
+  const success = outcome === 'ok';
+  const executed = toolExecuted(state, {
+    requestId: approval ?? call,
+    toolName: tool,
+    result: resultOf(event),
+    success,
+    errorMessage: success ? null : outcome === 'denied' ? state.denial : output,
+  });
+  const ran = outcome === 'failed' || outcome === 'unknown';
+  return approval && ran
+    ? frames(executed, errorBody('tool_execute_failed', output, state.conversationId))
+    : frames(executed);
+}

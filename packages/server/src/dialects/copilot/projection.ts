@@ -1,0 +1,94 @@
+/** Out: the events of a session to the frames of its channel. */
+import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
+
+export const projection: Projection<State, Body> = { start, step, attach };
+
+type Body =
+  | { readonly type: 'new_message'; readonly sessionId: string; readonly message: CopilotMessage }
+  | {
+      readonly type: 'plan_update';
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly steps: unknown;
+    }
+  | {
+      readonly type: 'task_status';
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly status: string;
+    };
+
+export type State = {
+  readonly messages: MessageState;
+  /** the agent itself said that the task cannot be done */
+  readonly failed: boolean;
+};
+
+function start(now: SessionSnapshot): State {
+  return { messages: startMessages(now.messageCountAtIdle), failed: false };
+}
+
+function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  if (!isDurable(event)) return [before, NONE];
+  const [messages, told] = stepMessages(before.messages, event);
+  const failed = failedAfter(before.failed, event);
+  const state = messages === before.messages && failed === before.failed ? before : { messages, failed };
+  const bodies = told.map((message): Body => ({ type: 'new_message', sessionId: event.session, message }));
+  return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
+}
+
+function failedAfter(failed: boolean, event: DurableEvent): boolean {
+  if (event.type === 'turn.started') return false;
+  return event.type === 'tool.ended' && event.final ? event.outcome !== 'ok' : failed;
+}
+
+/** For other devices of the same user: the plan and how the task stands. */
+function progress(event: DurableEvent, failed: boolean): Body[] {
+  const sessionId = event.session;
+  switch (event.type) {
+    case 'call.requested':
+      if (event.tool !== 'browser_plan') return [];
+      return [{ type: 'plan_update', sessionId, taskId: event.turn, steps: event.input.steps }];
+    case 'turn.started':
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'running' }];
+    case 'turn.ended':
+      return [
+        { type: 'task_status', sessionId, taskId: event.turn, status: failed ? 'failed' : 'completed' },
+      ];
+    case 'turn.failed':
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'failed' }];
+    case 'turn.cancelled':
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
+    case 'session.created':
+    case 'session.cleared':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'input.accepted':
+    case 'turn.resumed':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'text.ended':
+    case 'step.restarted':
+    case 'step.ended':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'call.deferred':
+    case 'tool.ended':
+    case 'grant.revoked':
+    case 'context.compacted':
+      return [];
+  }
+}
+
+/** A client reads what it has missed over HTTP. */
+function attach(): Body[] {
+  return [];
+}

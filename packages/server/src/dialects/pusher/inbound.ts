@@ -1,0 +1,156 @@
+/** In: the frames of one socket. */
+import type { Connection, Socket } from '../../http/connection.ts';
+import { retryWords } from '../shared/retry.ts';
+import type { Member } from './channels.ts';
+import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
+import type { Client } from './connected.ts';
+import { type Knock, problemWith } from './knock.ts';
+import { kindOf } from './names.ts';
+import {
+  CODES,
+  encoded,
+  errorFrame,
+  isKnown,
+  Message,
+  SignIn,
+  Subscribe,
+  subscriptionError,
+  Unsubscribe,
+  UserData,
+} from './protocol.ts';
+import { type Pulse, pulse } from './pulse.ts';
+import type { PusherServer } from './server.ts';
+import { isUserAuth } from './signature.ts';
+import { admit } from './subscribing.ts';
+
+export function openPusher(socket: Socket, knock: Knock, server: PusherServer): Connection {
+  const { channels, connected, limits, clock } = server;
+  /** null until the socket is welcomed, and after it is gone */
+  let here: { readonly client: Client; readonly pulse: Pulse } | null = null;
+  const subscribed = new Set<string>();
+  let user: Member | null = null;
+  const mayTrigger = rateOf(limits.clientEventsPerSecond, clock);
+
+  const complain = (code: number, message: string) => socket.sendFrame(errorFrame(code, message));
+
+  function dismiss(code: number, message: string): void {
+    complain(code, message);
+    gone();
+    socket.close(code, message);
+  }
+
+  function gone(): void {
+    if (!here) return;
+    const { client, pulse } = here;
+    here = null;
+    pulse.stop();
+    connected.remove(client.id);
+    for (const channel of subscribed) channels.unsubscribe(channel, client.id);
+    subscribed.clear();
+  }
+
+  function subscribe(id: string, asked: Subscribe) {
+    const { channel } = asked;
+    const refuse = (type: string, error: string, status: number) =>
+      socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), type, error, status));
+    if (subscribed.has(channel))
+      return complain(CODES.malformed, `Existing subscription to channel ${channel}`);
+    if (subscribed.size >= limits.channelsPerSocket)
+      return refuse('LimitReached', `A connection may have ${limits.channelsPerSocket} channels`, 413);
+    const admission = admit(asked, id, user, server);
+    if ('error' in admission) return refuse(admission.type, admission.error, admission.status);
+    const subscriber = { id, send: (text: string) => socket.send(text) };
+    if (channels.subscribe(channel, subscriber, admission.member) === 'full')
+      return refuse('LimitReached', `A presence channel may have ${limits.membersPerChannel} members`, 413);
+    subscribed.add(channel);
+  }
+
+  /** Whether the socket has shown a signature of the application. */
+  const signed = () => user !== null || [...subscribed].some((channel) => kindOf(channel) !== 'public');
+
+  function unsubscribe(id: string, channel: string): void {
+    if (subscribed.delete(channel)) channels.unsubscribe(channel, id);
+  }
+
+  function signIn(id: string, { auth, user_data }: SignIn) {
+    if (!isUserAuth(server.application, auth, id, user_data))
+      return dismiss(CODES.unauthorised, 'The connection is unauthorized.');
+    const parsed = UserData.safeParse(user_data);
+    if (!parsed.success || parsed.data.id.length > limits.userIdLength)
+      return complain(CODES.malformed, 'user_data must be JSON with an id');
+    if (user && user.user_id !== parsed.data.id)
+      return complain(CODES.malformed, 'Another user has signed in on this connection');
+    user = { user_id: parsed.data.id, user_info: parsed.data.user_info };
+    connected.signIn(id, user.user_id);
+    socket.send(encoded('pusher:signin_success', undefined, { user_data }));
+  }
+
+  function clientEvent(id: string, message: Message) {
+    const refusal = refusalOf(message, subscribed, limits);
+    if (refusal !== null) return complain(CODES.clientEventRefused, `Client event rejected: ${refusal}`);
+    if (!mayTrigger())
+      return complain(
+        CODES.clientEventRefused,
+        `Client event rejected: more than ${limits.clientEventsPerSecond} in a second`,
+      );
+    channels.relay(message.channel ?? '', message.event, message.data, id);
+  }
+
+  function obey(id: string, message: Message) {
+    const malformed = () => complain(CODES.malformed, `The data of ${message.event} do not fit`);
+    if (isClientEvent(message.event)) return clientEvent(id, message);
+    if (!isKnown(message.event))
+      return complain(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
+    switch (message.event) {
+      case 'pusher:ping':
+        return socket.send(PONG);
+      case 'pusher:pong':
+        return;
+      case 'pusher:subscribe': {
+        const asked = Subscribe.safeParse(message.data);
+        return asked.success ? subscribe(id, asked.data) : malformed();
+      }
+      case 'pusher:unsubscribe': {
+        const asked = Unsubscribe.safeParse(message.data);
+        return asked.success ? unsubscribe(id, asked.data.channel) : malformed();
+      }
+      case 'pusher:signin': {
+        const asked = SignIn.safeParse(message.data);
+        return asked.success ? signIn(id, asked.data) : malformed();
+      }
+    }
+  }
+
+  return {
+    opened() {
+      const problem = problemWith(knock, server);
+      if (problem) return dismiss(...problem);
+      const client = connected.add(dismiss);
+      if (!client) return dismiss(CODES.overCapacity, 'Over capacity');
+      const silent = () => dismiss(CODES.noAnswer, 'Pong reply not received in time');
+      here = { client, pulse: pulse(clock, limits, () => socket.send(PING), silent) };
+      const greeting = { socket_id: client.id, activity_timeout: limits.silenceMs / 1000 };
+      socket.send(encoded('pusher:connection_established', undefined, greeting));
+    },
+    receive(frame) {
+      if (!here) return;
+      here.pulse.heard();
+      const message = Message.safeParse(frame);
+      if (message.success) obey(here.client.id, message.data);
+      else complain(CODES.malformed, 'A message must be a JSON object with an event');
+    },
+    onInvalidFrame(reason) {
+      if (here) complain(CODES.malformed, reason);
+    },
+    onRateLimited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
+    // Anyone can sign with a secret that everybody knows.
+    vouched: () =>
+      here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
+    established: () => subscribed.size > 0 || user !== null,
+    closed: gone,
+    draining: () => complain(CODES.goingAway, 'The server is shutting down.'),
+  };
+}
+
+const PING = encoded('pusher:ping', undefined, {});
+const PONG = encoded('pusher:pong', undefined, {});

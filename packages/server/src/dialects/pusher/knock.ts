@@ -1,0 +1,26 @@
+/** The address with which a client opens a socket, and why it may be refused. */
+import { CODES } from './protocol.ts';
+import type { PusherServer } from './server.ts';
+
+/** From `/app/{key}?protocol=7&client=js&version=…`. */
+export type Knock = { readonly key: string; readonly protocol: string | null };
+
+/** Null if the address is not that of an application. */
+export function knockOf({ pathname, searchParams }: URL): Knock | null {
+  const key = pathname.match(/^\/app\/([^/]+)\/?$/)?.[1];
+  return key === undefined ? null : { key, protocol: searchParams.get('protocol') };
+}
+
+/** Protocols 5 and 6 differ from 7 in nothing that a server sends. */
+const PROTOCOLS = new Set(['5', '6', '7']);
+
+/** The close code and reason for a client that is refused, or null. */
+export function problemWith(
+  { key, protocol }: Knock,
+  { application }: PusherServer,
+): [number, string] | null {
+  if (key !== application.key) return [CODES.unknownKey, 'Application does not exist'];
+  if (protocol === null) return [CODES.noVersion, 'No protocol version supplied'];
+  if (!/^\d{1,9}$/.test(protocol)) return [CODES.badVersion, 'Invalid version string format'];
+  return PROTOCOLS.has(protocol) ? null : [CODES.unsupportedVersion, 'Unsupported protocol version'];
+}
