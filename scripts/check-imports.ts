@@ -116,8 +116,6 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
 }
 
 const KNOWN_CYCLES = [
-  'config/limits.ts',
-  'config/settings.ts',
   'copilot/correction.ts',
   'copilot/verify.ts',
   'dialects/native/admin.ts',
