@@ -1,9 +1,9 @@
 /** Errors say what a caller needs: no stack, no path of the server, no words of a vendor. Everything is looked through. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Command } from '../../packages/protocol/src/index.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { COMMANDS, WIRES, type Wire } from '../isolation/messages.ts';
-import { ROUTES } from '../isolation/routes.ts';
+import { exampleIds, probesOf, ROUTES, type Spoken, WIRES } from '../isolation/probes.ts';
 import { asked, connected, nobodysIds, type Person } from '../isolation/things.ts';
 import { fenced, greeted } from '../isolation/wires.ts';
 import { Haul } from './leaks.ts';
@@ -74,38 +74,37 @@ describe('what cannot be read', () => {
     return response.status;
   }
 
-  test.each(Object.entries(ROUTES).filter(([, route]) => !route.spends))(
+  test.each(Object.entries(ROUTES).filter(([, route]) => !route.revokesToken))(
     'is refused at %s in plain words',
-    async (name, { at }) => {
+    async (name, route) => {
       const [method = '', pattern = ''] = name.split(' ');
       const statuses: number[] = [];
-      for (const path of at(ids)) {
+      for (const path of new Set(probesOf(route, ids).map((probe) => probe.path))) {
         if (method !== 'GET') for (const body of BODIES) statuses.push(await raw(method, path, body));
         for (const query of QUERIES) statuses.push(await raw(method, `${path.split('?')[0]}?${query}`, '{}'));
       }
-      if (pattern.includes(':'))
+      if (pattern.includes('{'))
         for (const parameter of PARAMETERS)
-          statuses.push(await raw(method, pattern.replace(/:\w+/g, parameter), '{}'));
+          statuses.push(await raw(method, pattern.replace(/\{\w+\}/g, parameter), '{}'));
       expect(statuses.filter((status) => status === 500)).toEqual([]);
       expect(haul.leaks()).toEqual([]);
     },
   );
 
   test.each(Object.keys(WIRES))('is refused on a socket of %s in plain words', async (name) => {
-    const wire = WIRES[name] as Wire;
-    const client = await connected(server, dev, wire.path(ids));
-    await greeted(client, wire);
+    const wire = WIRES[name] as Spoken;
+    const client = await connected(server, dev, wire.socket.connect(exampleIds(ids)));
+    await greeted(client, wire, ids);
     for (const text of BODIES) client.socket.send(text);
     client.socket.send(new Uint8Array([0xff, 0xfe, 0x00]));
-    const kind = name === 'pusher' ? 'event' : 'type';
-    for (const type of wire.types)
+    for (const type of Object.keys(wire.messages.in))
       for (const more of [
         {},
         { id: 7 },
         { id: 'x', payload: 7, data: 7 },
         { id: 'x', payload: { input: 7 }, timestamp: 'x' },
       ])
-        client.send({ [kind]: type, ...more });
+        client.send({ [wire.socket.nameField]: type, ...more });
     await fenced(client, wire);
     haul.add(name, JSON.stringify(client.frames));
     expect(client.frames.length).toBeGreaterThan(BODIES.length);
@@ -131,7 +130,7 @@ describe('what cannot be read', () => {
   });
 
   test('and every command that does not fit', async () => {
-    for (const type of Object.keys(COMMANDS))
+    for (const type of Command.options.map((option) => option.shape.type.value))
       for (const more of [{}, { parts: 7 }, { answer: 7 }, { call: { tool: 7 } }, { labels: 'x' }])
         await raw('POST', `/v1/sessions/${ids.session}/commands`, JSON.stringify({ type, ...more }));
     expect(haul.leaks()).toEqual([]);
@@ -157,10 +156,10 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
     const session = crypto.randomUUID();
     const post = (path: string, body: object) => asked(server, dev, 'POST', path, body);
     await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
-    const listeners: [string, TestClient, Wire][] = [];
+    const listeners: [string, TestClient, Spoken][] = [];
     for (const [name, wire] of Object.entries(WIRES)) {
-      const client = await connected(server, dev, wire.path({ ...ids, session }));
-      await greeted(client, wire);
+      const client = await connected(server, dev, wire.socket.connect({ ...exampleIds(ids), session }));
+      await greeted(client, wire, ids);
       if (name !== 'pusher') await fenced(client, wire);
       listeners.push([name, client, wire]);
     }

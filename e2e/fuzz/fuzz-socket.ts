@@ -1,5 +1,6 @@
 /** A socket that goes on: what it is sent may close it, and then it is opened again. */
 import { WebSocket } from 'ws';
+import { fenceOf } from '../isolation/wires.ts';
 import { complaint } from './checker.ts';
 import type { Hostile } from './hostile.ts';
 import type { Chance } from './random.ts';
@@ -27,7 +28,7 @@ export class FuzzSocket {
     const fence = Promise.withResolvers<void>();
     const name = `fence-${crypto.randomUUID()}`;
     this.#fence = { name, passed: fence.resolve };
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(this.target.wire.fence(name)));
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(fenceOf(this.target.wire, name)));
     else gone.resolve();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -51,8 +52,7 @@ export class FuzzSocket {
     socket.on('close', () => this.#gone());
     socket.on('message', (data) => this.#heard(String(data)));
     await opened.promise;
-    const greeting = this.target.wire.greeting?.say;
-    if (greeting) socket.send(JSON.stringify(greeting));
+    if (this.target.greeting) socket.send(JSON.stringify(this.target.greeting));
     return socket;
   }
 

@@ -4,7 +4,7 @@ import { FuzzSocket } from './fuzz-socket.ts';
 import { type Hostile, hostile } from './hostile.ts';
 import { PINNED } from './pinned.ts';
 import { Chance } from './random.ts';
-import { HTTP_TARGETS, type HttpTarget, socketTargets } from './targets.ts';
+import { HTTP_TARGETS, type HttpTarget, QUERY_PARAMETERS, socketTargets } from './targets.ts';
 
 export type Fuzzed = {
   readonly sent: number;
@@ -91,18 +91,6 @@ export async function fuzz({ http, pid, token, seed, count, told }: Run): Promis
   return { sent, complaints, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
 }
 
-const QUERIES = [
-  'limit',
-  'cursor',
-  'after',
-  'offset',
-  'since',
-  'status',
-  'url',
-  'info',
-  'session',
-  'filter_by_prefix',
-] as const;
 const VALUES = [
   '',
   '-1',
@@ -125,7 +113,7 @@ function request(chance: Chance): [HttpTarget, Hostile | undefined] {
   };
   const { examples } = target;
   const body = examples.length === 0 ? undefined : hostile(examples[chance.below(examples.length)], chance);
-  const query = `${chance.pick(QUERIES)}=${chance.pick(VALUES)}`;
+  const query = `${chance.pick(QUERY_PARAMETERS)}=${chance.pick(VALUES)}`;
   const joint = target.path.includes('?') ? '&' : '?';
   const path = chance.below(3) === 0 ? `${target.path}${joint}${query}` : target.path;
   return [{ ...target, path }, body];

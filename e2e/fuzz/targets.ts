@@ -1,6 +1,13 @@
-/** Where hostile messages go: every dialect's socket and every body and address of the HTTP API, with examples of each. */
-import { COMMANDS, WIRES, type Wire } from '../isolation/messages.ts';
-import { ROUTES } from '../isolation/routes.ts';
+/** Where hostile messages go: every dialect's socket and every endpoint, with the examples of the descriptions. */
+import {
+  creatingProbesOf,
+  exampleIds,
+  framesOf,
+  probesOf,
+  ROUTES,
+  type Spoken,
+  WIRES,
+} from '../isolation/probes.ts';
 import { nobodysIds } from '../isolation/things.ts';
 
 const ids = nobodysIds();
@@ -8,7 +15,8 @@ const ids = nobodysIds();
 export type SocketTarget = {
   readonly name: string;
   readonly path: string;
-  readonly wire: Wire;
+  readonly wire: Spoken;
+  readonly greeting: object | undefined;
   readonly examples: readonly unknown[];
 };
 export type HttpTarget = {
@@ -17,82 +25,35 @@ export type HttpTarget = {
   readonly examples: readonly unknown[];
 };
 
-const MORE: Readonly<Record<string, readonly unknown[]>> = {
-  agentloop: [
-    {
-      id: '1',
-      type: 'user_input',
-      payload: {
-        input: [
-          {
-            type: 'message',
-            role: 'user',
-            content: [
-              { type: 'input_text', text: 'echo hello' },
-              { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
-            ],
-          },
-        ],
-        previousResponseId: null,
-      },
-    },
-    { id: '1', type: 'approval_response', payload: { review: 'no-continue', customDenyMessage: 'no' } },
-  ],
-  broadcast: [{ type: 'chat', message: 'echo hello' }],
-  conversations: [
-    { type: 'send_message', conversationId: `temp-${ids.session}`, payload: { content: 'echo hello' } },
-    {
-      type: 'send_message',
-      conversationId: `temp-${ids.session}`,
-      payload: { content: '/tool echo {"value":"x"}' },
-    },
-  ],
-  extension: [
-    {
-      id: 'msg_1_abcdefghi',
-      type: 'client_registration',
-      timestamp: 1,
-      clientType: 'browser_extension',
-      capabilities: ['chat'],
-      userAgent: 'a browser',
-      metadata: { extensionVersion: '1.0.0', nested: { a: [1, 2] } },
-    },
-  ],
-};
-
 export const socketTargets = (token: string): readonly SocketTarget[] =>
-  Object.entries(WIRES).map(([name, wire]) => ({
-    name,
-    wire,
-    path: `${wire.path(ids)}${wire.path(ids).includes('?') ? '&' : '?'}token=${token}`,
-    examples: [
-      ...Object.values(wire.tries).flatMap(({ frames }) => frames(ids, '1.1')),
-      ...(MORE[name] ?? []),
-    ],
-  }));
+  Object.entries(WIRES).map(([name, wire]) => {
+    const path = wire.socket.connect(exampleIds(ids));
+    const { greeting } = wire.socket;
+    return {
+      name,
+      wire,
+      path: `${path}${path.includes('?') ? '&' : '?'}token=${token}`,
+      greeting: greeting?.send === undefined ? undefined : framesOf(wire, greeting.send, ids)[0]?.frame,
+      examples: Object.keys(wire.messages.in).flatMap((type) =>
+        framesOf(wire, type, ids).map(({ frame }) => frame),
+      ),
+    };
+  });
 
-const INTERACT = {
-  query: 'click the Submit button',
-  url: 'http://shop.example/',
-  dom: '<form><input id="1" name="q"><button id="4">Submit</button></form>',
-  interactiveTree: [{ id: 1, role: 'button', name: 'Submit', children: [] }],
-  semanticNodes: [{ id: '4', tag: 'button', text: 'Submit' }],
-  lastActionStatus: 'success',
-  lastActionError: { message: 'no', code: 'E', action: 'click(4)', elementId: 4 },
-  clientVerification: { elementFound: true, selector: '#4', urlChanged: false },
-};
+/** One for each path; logins are left out, since too many that fail are refused. */
+export const HTTP_TARGETS: readonly HttpTarget[] = Object.values(ROUTES)
+  .filter(({ security, body, revokesToken }) => !revokesToken && !(security === 'nobody' && body))
+  .flatMap((route) => {
+    const paths = Map.groupBy([...probesOf(route, ids), ...creatingProbesOf(route, ids)], ({ path }) => path);
+    return [...paths].map(([path, probes]) => ({
+      method: route.method.toUpperCase(),
+      path,
+      examples: probes.flatMap(({ body }) => (body === undefined ? [] : [body])),
+    }));
+  });
 
-export const HTTP_TARGETS: readonly HttpTarget[] = [
-  ...Object.entries(ROUTES)
-    .filter(([name, { spends }]) => !spends && !name.includes('login'))
-    .flatMap(([name, { at, bodies }]) => {
-      const [method = ''] = name.split(' ');
-      return at(ids).map((path) => ({ method, path, examples: bodies?.(ids) ?? [] }));
-    }),
-  { method: 'POST', path: '/api/agent/interact', examples: [INTERACT] },
-  {
-    method: 'POST',
-    path: `/v1/sessions/${ids.session}/commands`,
-    examples: Object.values(COMMANDS).flatMap((command) => command(ids)),
-  },
+/** Every parameter that some endpoint reads. */
+export const QUERY_PARAMETERS: readonly [string, ...string[]] = [
+  'session',
+  ...new Set(Object.values(ROUTES).flatMap(({ query }) => Object.keys(query?.shape ?? {}))),
 ];

@@ -1,18 +1,22 @@
 /** What is one principal's cannot be seen, guessed or answered by another, on any route or with any message. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { openChannels } from '../../packages/server/src/compose/channels.ts';
-import { loadConfig } from '../../packages/server/src/config/config.ts';
-import type { DialectContext } from '../../packages/server/src/dialects/shared/dialect.ts';
-import { app } from '../../packages/server/src/main.ts';
-import type { Operations } from '../../packages/server/src/telemetry/routes.ts';
+import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
-import { QUIET } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { COMMAND_TYPES, COMMANDS, MAKING, WIRES, type Wire } from './messages.ts';
-import { ROUTES, type RouteTry } from './routes.ts';
+import { heardOf } from './activity.ts';
+import {
+  creatingProbesOf,
+  exampleIds,
+  framesOf,
+  type Probe,
+  probesOf,
+  ROUTES,
+  type Spoken,
+  startsTurn,
+  WIRES,
+} from './probes.ts';
 import {
   asked,
-  bearer,
   connected,
   type Ids,
   makeThings,
@@ -24,25 +28,17 @@ import {
 } from './things.ts';
 import { fenced, greeted } from './wires.ts';
 
-function registered(): string[] {
-  const around = { log: QUIET, requestsPerMinute: 1 } as unknown as DialectContext;
-  const channels = openChannels(loadConfig([], {}, import.meta.dir), QUIET);
-  const { routes } = app(around, channels, {} as Operations);
-  const names = routes
-    .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => `${method} ${path}`);
-  return [...new Set(names)];
-}
-
-test('every route and every message is tried', () => {
-  expect(Object.keys(ROUTES).sort()).toEqual(registered().sort());
-  for (const [name, { types, tries }] of Object.entries(WIRES))
-    expect([name, Object.keys(tries).sort()]).toEqual([name, [...types].sort()]);
-  expect(Object.keys(COMMANDS).sort()).toEqual([...COMMAND_TYPES].sort());
-});
+const NOBODYS = nobodysIds();
+const CREATING = Object.entries(ROUTES).filter(([, route]) => creatingProbesOf(route, NOBODYS).length > 0);
+const MESSAGES = Object.entries(WIRES).flatMap(([dialect, wire]) =>
+  Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
+);
 
 /** One for each message that makes a session: whoever has made one is answered differently the next time. */
-const MAKERS = ['eve', 'eva', 'evi', 'evo', 'evu', 'evy'];
+const MAKERS = Array.from(
+  { length: CREATING.length + MESSAGES.filter(([, type, wire]) => startsTurn(wire, type, NOBODYS)).length },
+  (_, index) => `maker${index}`,
+);
 const NAMES = ['ada', 'olga', 'bob', ...MAKERS];
 const AUTH_USERS = NAMES.map(
   (name) => `${name}:${name}-password:${name === 'ada' ? 'admin' : 'developer'}`,
@@ -55,6 +51,19 @@ const MODES = [
   { mode: 'open', owner: 'local', other: 'bob' },
 ];
 
+test('every route and every message is tried', () => {
+  for (const [name, { path, body, examples }] of Object.entries(ROUTES))
+    if (path.includes('{') || body) expect([name, typeof examples]).toEqual([name, 'function']);
+  const requests = Object.values(ROUTES).flatMap((route) => [
+    ...probesOf(route, NOBODYS),
+    ...creatingProbesOf(route, NOBODYS),
+  ]);
+  const frames = MESSAGES.flatMap(([, type, wire]) => framesOf(wire, type, NOBODYS));
+  // Fewer than these means that something is not tried any more.
+  expect(requests.length).toBeGreaterThanOrEqual(200);
+  expect(frames.length).toBeGreaterThanOrEqual(70);
+});
+
 describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, owner, other }) => {
   let server: TestServer;
   let things: Things;
@@ -62,7 +71,6 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
   const people = new Map<string, Person>([['local', LOCAL]]);
   const person = (name: string) => people.get(name) ?? LOCAL;
   let makers: Person[];
-  const nobodys = nobodysIds();
 
   beforeAll(async () => {
     server = await startTestServer({ PARLANCE_AUTH: mode, AUTH_USERS });
@@ -80,81 +88,68 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
   });
   const maker = (): Person => makers.pop() ?? LOCAL;
 
-  async function tried(name: string, { at, bodies }: RouteTry, who: Person, ids: Ids) {
-    const [method = ''] = name.split(' ');
+  async function tried({ method }: Endpoint, probes: readonly Probe[], who: Person) {
     const answers: { status: number; text: string }[] = [];
-    for (const path of at(ids))
-      for (const body of bodies?.(ids) ?? [undefined])
-        answers.push(await asked(server, who, method, path, body));
+    for (const { path, body } of probes)
+      answers.push(await asked(server, who, method.toUpperCase(), path, body));
     return answers;
   }
+  const shown = (answers: readonly { status: number; text: string }[], ids: Ids) =>
+    answers.map(({ status, text }) => `${status} ${plain(text, ids)}`);
 
-  test.each(Object.entries(ROUTES))('%s answers as if it were not there', async (name, route) => {
-    const who = async () => (route.spends && other !== 'local' ? loggedIn(other) : person(other));
-    const theirs = await tried(name, route, await who(), things.ids);
+  test.each(Object.entries(ROUTES))('%s answers as if it were not there', async (_, route) => {
+    const who = async () => (route.revokesToken && other !== 'local' ? loggedIn(other) : person(other));
+    const theirs = await tried(route, probesOf(route, things.ids), await who());
     expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
-    if (route.forbidden && !(other === 'local' && theirs.every(({ status }) => status === 401)))
+    if (route.foreign === 'forbidden' && !(other === 'local' && theirs.every(({ status }) => status === 401)))
       return expect(theirs.map(({ status }) => status)).toEqual(theirs.map(() => 403));
-    const nobody = await tried(name, route, await who(), nobodys);
-    const shown = (answers: typeof theirs, ids: Ids) =>
-      answers.map(({ status, text }) => `${status} ${plain(text, ids)}`);
-    if (!route.varies) expect(shown(theirs, things.ids)).toEqual(shown(nobody, nobodys));
-    if (mode === 'required' && !route.open) {
-      const unknown = await tried(name, route, LOCAL, things.ids);
+    const nobody = await tried(route, probesOf(route, NOBODYS), await who());
+    if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+    if (mode === 'required' && (route.security === 'caller' || route.security === 'token')) {
+      const unknown = await tried(route, probesOf(route, things.ids), LOCAL);
       expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 401));
     }
   });
 
-  test.each(COMMAND_TYPES)('the command %s finds nothing', async (type) => {
-    const who = MAKING.has(type) && other !== 'local' ? maker() : person(other);
-    const send = async (ids: Ids) => {
-      const answers: string[] = [];
-      for (const command of COMMANDS[type as keyof typeof COMMANDS](ids)) {
-        const { status, text } = await asked(
-          server,
-          who,
-          'POST',
-          `/v1/sessions/${ids.session}/commands`,
-          command,
-        );
-        answers.push(`${status} ${plain(text, ids)}`);
-      }
-      return answers;
-    };
-    // Of `local` there is only one: what it makes is made under another name.
-    if (MAKING.has(type) && other === 'local') return;
-    expect(await send(things.ids)).toEqual(await send(nobodys));
-  });
-
-  for (const [dialect, wire] of Object.entries(WIRES))
-    test.each([...wire.types])(`in ${dialect}, %s finds nothing`, async (type) => {
-      const makes = wire.tries[type]?.turn !== undefined;
-      if (makes && other === 'local') return;
-      const who = makes ? maker() : person(other);
-      const theirs = await said(wire, type, who, things.ids);
-      expect(theirs).not.toContain(things.word);
-      expect(theirs).not.toContain('subscription_succeeded');
-      expect(theirs).toBe(await said(wire, type, who, nobodys));
+  // There is only one `local`: what it makes is made under another name.
+  if (other !== 'local')
+    test.each(CREATING)('%s makes a session of the caller’s own', async (_, route) => {
+      const who = maker();
+      const theirs = await tried(route, creatingProbesOf(route, things.ids), who);
+      expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
+      const nobody = await tried(route, creatingProbesOf(route, NOBODYS), who);
+      expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
     });
 
-  /** All that a client hears in answer, ids and times apart. */
-  async function said(wire: Wire, type: string, who: Person, ids: Ids): Promise<string> {
-    const client = await connected(server, who, wire.path(ids));
-    const greeting = await greeted(client, wire);
+  test.each(MESSAGES)('in %s, %s finds nothing', async (_, type, wire) => {
+    const makes = startsTurn(wire, type, things.ids);
+    if (makes && other === 'local') return;
+    const who = makes ? maker() : person(other);
+    const theirs = await said(wire, type, who, things.ids);
+    expect(theirs).not.toContain(things.word);
+    expect(theirs).not.toMatch(/subscription_succeeded.*<id>/);
+    expect(theirs).toBe(await said(wire, type, who, NOBODYS));
+  });
+
+  /** All that a client receives in answer, ids and times apart. */
+  async function said(wire: Spoken, type: string, who: Person, ids: Ids): Promise<string> {
+    const client = await connected(server, who, wire.socket.connect(exampleIds(ids)));
+    const greeting = await greeted(client, wire, ids);
     if (!greeting) return 'closed';
-    const { frames, turn } = wire.tries[type] ?? { frames: () => [] };
-    for (const frame of frames(ids, greeting)) client.send(frame);
-    if (turn) await client.next((frame) => frame.type === turn);
+    for (const { frame, endedBy } of framesOf(wire, type, ids, greeting)) {
+      client.send(frame);
+      if (endedBy) await client.next((next) => next[wire.socket.nameField] === endedBy);
+    }
     await fenced(client, wire);
     client.close();
     return plain(client.frames.map((frame) => JSON.stringify(frame)).join('\n'), ids);
   }
 
   test('nothing is heard of what happens there', async () => {
-    const listeners: [TestClient, Wire][] = [];
+    const listeners: [TestClient, Spoken][] = [];
     for (const wire of Object.values(WIRES)) {
-      const client = await connected(server, person(other), wire.path(things.ids));
-      if (await greeted(client, wire)) listeners.push([client, wire]);
+      const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
+      if (await greeted(client, wire, things.ids)) listeners.push([client, wire]);
     }
     const activity = await heardOf(server, person(other), () => things.speak());
     expect(activity).not.toContain(things.word);
@@ -173,34 +168,16 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
     await expectFound(person(owner));
   });
 
-  /** That the tries can find something at all: whoever may see it does. */
+  /** That the probes can find something at all: whoever may see it does. */
   async function expectFound(who: Person): Promise<void> {
     for (const [name, route] of Object.entries(ROUTES)) {
-      if (!name.startsWith('GET /v1/') || !name.includes(':id')) continue;
-      for (const { status, text } of await tried(name, route, who, things.ids)) {
+      if (!name.startsWith('GET /v1/') || !name.includes('{id}')) continue;
+      for (const { status, text } of await tried(route, probesOf(route, things.ids), who)) {
         expect([name, status]).toEqual([name, 200]);
-        if (!name.includes('grants') && !route.wordless && text !== STREAM)
-          expect(text).toContain(things.word);
+        if (!/grants|workflow-logs/.test(name) && text !== STREAM) expect(text).toContain(things.word);
       }
     }
   }
 });
 
 const approvalsOf = (kept: string): string => kept.split('\n')[4]?.slice(4) ?? '';
-
-/** What the stream of everything that happens tells while `happening`, up to something of one's own after it. */
-async function heardOf(server: TestServer, who: Person, happening: () => Promise<void>): Promise<string> {
-  const hangUp = new AbortController();
-  const stream = await fetch(`${server.http}/v1/activity`, { headers: bearer(who), signal: hangUp.signal });
-  await happening();
-  const own = crypto.randomUUID();
-  await asked(server, who, 'POST', `/v1/sessions/${own}/commands`, { type: 'session.create' });
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stream.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.includes(own)) break;
-  }
-  hangUp.abort();
-  return text;
-}

@@ -1,22 +1,28 @@
-/** Sockets of any dialect, as the tables speak on them. */
+/** Sockets of any dialect, as its description says. */
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
-import type { Wire } from './messages.ts';
+import { framesOf, type Spoken } from './probes.ts';
+import type { Ids } from './things.ts';
 
-/** The id of the socket where the greeting has one; null where the client was turned away. */
-export async function greeted(client: TestClient, { greeting }: Wire): Promise<string | null> {
+/** The id of the socket if the greeting has one; null if the client was turned away. */
+export async function greeted(client: TestClient, wire: Spoken, ids: Ids): Promise<string | null> {
+  const { greeting, nameField } = wire.socket;
   if (!greeting) return 'none';
-  if (greeting.say) client.send(greeting.say);
+  const first = greeting.send && framesOf(wire, greeting.send, ids)[0]?.frame;
+  if (first) client.send(first);
   const frame = await client.next(
-    (frame) => (frame.type ?? frame.event) === greeting.heard || frame.type === 'error',
+    (next) => next[nameField] === greeting.receive || next[nameField] === 'error',
   );
-  if (frame.type === 'error') return null;
+  if (frame[nameField] === 'error') return null;
   return typeof frame.data === 'string' ? String(JSON.parse(frame.data).socket_id) : 'none';
 }
 
+/** A frame with a name that the dialect does not know, and quotes in its answer. */
+export const fenceOf = ({ socket }: Spoken, name: string): object => ({ id: name, [socket.nameField]: name });
+
 /** Resolves when everything that was sent before has been answered, or the socket is closed. */
-export async function fenced(client: TestClient, wire: Wire): Promise<void> {
+export async function fenced(client: TestClient, wire: Spoken): Promise<void> {
   const name = `fence-${crypto.randomUUID()}`;
-  client.send(wire.fence(name));
+  client.send(fenceOf(wire, name));
   const answered = client
     .next((frame: AnyFrame) => JSON.stringify(frame).includes(name))
     .catch(() => undefined);

@@ -25,9 +25,11 @@ test.each(spoken.map((one) => [one.name, one] as const))('%s', async (_, { socke
   const first = greeting?.send && messages.in[greeting.send]?.examples(ids)[0].frame;
   if (first) client.send(first);
   if (greeting) await client.next((frame) => nameOf(frame) === greeting.receive);
-  for (const { examples, endedBy } of Object.values(messages.in)) {
-    for (const { frame } of examples(ids)) client.send(frame);
-    if (endedBy) await client.next((frame) => nameOf(frame) === endedBy);
+  for (const { examples } of Object.values(messages.in)) {
+    for (const { frame, endedBy } of examples(ids)) {
+      client.send(frame);
+      if (endedBy) await client.next((next) => nameOf(next) === endedBy);
+    }
   }
   const fence = `fence-${crypto.randomUUID()}`;
   client.send({ id: fence, [socket.nameField]: fence });

@@ -43,6 +43,7 @@ export const description: Description = {
       path: '/assets/{file}',
       summary: 'What the console is made of, under names that change with what is in them',
       security: 'nobody',
+      examples: () => [{ params: { file: 'none.js' } }],
       answers: {
         200: { description: 'The file', schema: z.string(), type: 'text/javascript' },
         304: { description: 'The file has not changed' },
@@ -64,6 +65,7 @@ export const description: Description = {
       path: '/metrics',
       summary: 'What the server counts about itself, for Prometheus',
       security: 'caller',
+      changing: true,
       answers: {
         200: { description: 'The figures', schema: z.string(), type: 'text/plain' },
         401: { description: 'A token is required, or it is not one', schema: Refused },

@@ -32,10 +32,15 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
       'Input for the conversation of the socket. It supersedes a running turn. `previousResponseId` goes on from an earlier response.',
     schema: schemaOf('user_input'),
     examples: (ids) => [
-      { title: 'Say something', frame: input('count to 20') },
-      { title: 'Ask for a command that needs approval', frame: input('run touch hello.txt') },
+      { title: 'Say something', endedBy: 'agent_finished', frame: input('count to 20') },
+      {
+        title: 'Ask for a command that needs approval',
+        endedBy: 'approval_request',
+        frame: input('run touch hello.txt'),
+      },
       {
         title: 'Go on from an earlier response',
+        endedBy: 'agent_finished',
         frame: {
           id: '1',
           type: 'user_input',
@@ -44,10 +49,10 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
       },
       {
         title: 'Send text and an image',
+        endedBy: 'agent_finished',
         frame: { id: '1', type: 'user_input', payload: { input: [withImage], previousResponseId: null } },
       },
     ],
-    endedBy: 'agent_finished',
   },
   approval_response: {
     summary: 'Answers the approval that waits. `explain` asks for an explanation and leaves it waiting.',

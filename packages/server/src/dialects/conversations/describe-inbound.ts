@@ -47,6 +47,11 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
         title: 'Call a tool by name, without the model',
         frame: send(ids, '/tool save_file {"path": "hello.txt", "content": "Hello"}'),
       },
+      {
+        title: 'Start a conversation with a message',
+        frame: { ...send(ids, 'echo hello'), conversationId: `temp-${ids.session}` },
+        endedBy: 'message_complete',
+      },
     ],
   },
   cancel_stream: {

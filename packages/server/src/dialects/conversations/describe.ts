@@ -58,6 +58,7 @@ export const description: Description = {
       path: '/v1/auth/login',
       summary: 'A token for a name and a password; it works in every dialect',
       security: 'nobody',
+      examples: ({ owner }) => [{ body: { username: owner, password: 'a guess' } }],
       body: named('Credentials', Credentials),
       answers: { 200: { description: 'The token', schema: Token }, ...errors(401, 422, 429) },
     },
@@ -66,6 +67,7 @@ export const description: Description = {
       path: '/v1/auth/logout',
       summary: 'Revokes the token: whatever is connected with it is closed',
       security: 'token',
+      revokesToken: true,
       answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
     },
     {
@@ -95,6 +97,7 @@ export const description: Description = {
       path: '/v1/agents/{agent}',
       summary: 'An agent',
       security: 'caller',
+      examples: ({ session }) => [{ params: { agent: 'coder' } }, { params: { agent: session } }],
       answers: { 200: { description: 'The agent', schema: Agent }, ...errors(401, 404) },
     },
     {
@@ -102,6 +105,7 @@ export const description: Description = {
       path: '/v1/domains/{domain}',
       summary: 'A domain',
       security: 'caller',
+      examples: ({ session }) => [{ params: { domain: 'brainstorming' } }, { params: { domain: session } }],
       answers: { 200: { description: 'The domain', schema: Domain }, ...errors(401, 404) },
     },
     {
@@ -116,6 +120,7 @@ export const description: Description = {
       path: '/v1/conversations',
       summary: 'Conversations, the one that changed last first, without their messages',
       security: 'caller',
+      examples: ({ session }) => [{}, { query: { limit: '100' } }, { query: { cursor: session } }],
       query: ListQuery,
       answers: {
         200: {
@@ -131,6 +136,11 @@ export const description: Description = {
       path: '/v1/conversations',
       summary: 'Begins a conversation',
       security: 'caller',
+      examples: ({ session }) => [
+        { body: { domain_id: 'software_development' } },
+        { body: { domain_id: session } },
+        { body: { domain_id: 'general', agent_id: session } },
+      ],
       body: named('NewConversation', NewConversation),
       answers: {
         201: { description: 'The conversation', schema: Conversation },
@@ -142,6 +152,7 @@ export const description: Description = {
       path: '/v1/conversations/{id}',
       summary: 'A conversation with its latest 1,000 messages',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: { 200: { description: 'The conversation', schema: Conversation }, ...errors(401, 403, 404) },
     },
     {
@@ -149,6 +160,7 @@ export const description: Description = {
       path: '/v1/conversations/{id}/messages',
       summary: 'The latest messages, oldest first',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       query: MessagesQuery,
       answers: { 200: { description: 'The messages', schema: Messages }, ...errors(401, 403, 404, 422) },
     },
@@ -157,6 +169,7 @@ export const description: Description = {
       path: '/v1/conversations/{id}/workflow-logs',
       summary: 'The latest workflow frames, oldest first',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       query: WorkflowLogsQuery,
       answers: { 200: { description: 'The frames', schema: WorkflowLogs }, ...errors(401, 403, 404, 422) },
     },
@@ -165,6 +178,7 @@ export const description: Description = {
       path: '/v1/tool-runs',
       summary: 'The latest calls of tools in the conversations that changed last, newest first',
       security: 'caller',
+      examples: ({ owner, session }) => [{}, { query: { limit: '100', owner, conversation_id: session } }],
       query: ToolRunsQuery,
       answers: { 200: { description: 'The calls', schema: ToolRuns }, ...errors(401, 403, 422) },
     },
@@ -173,6 +187,10 @@ export const description: Description = {
       path: '/v1/tool-runs/{id}',
       summary: 'A call of a tool',
       security: 'caller',
+      examples: ({ approval, turn, call }) => [
+        { params: { id: approval } },
+        { params: { id: `${turn}.${call}` } },
+      ],
       answers: { 200: { description: 'The call', schema: ToolRun }, ...errors(401, 403, 404) },
     },
     {
@@ -187,6 +205,7 @@ export const description: Description = {
       path: '/v1/health/details',
       summary: 'The state of the server, and how it is set up',
       security: 'caller',
+      changing: true,
       answers: { 200: { description: 'The state', schema: HealthDetails }, ...errors(401, 403) },
     },
     {
@@ -194,6 +213,7 @@ export const description: Description = {
       path: '/v1/metrics',
       summary: 'The counters and gauges of /metrics as JSON; by label where they have one',
       security: 'caller',
+      changing: true,
       answers: { 200: { description: 'The figures', schema: Figures }, ...errors(401, 403) },
     },
   ],

@@ -1,4 +1,5 @@
 import { type Answers, type Description, type Endpoint, named } from '../shared/description.ts';
+import { interactExamples } from './interact-examples.ts';
 import { InteractRequest } from './request.ts';
 import {
   Account,
@@ -51,6 +52,8 @@ const tasks: readonly Endpoint[] = [
     path: '/api/agent/interact',
     summary: 'One step of a task: what came of the last action goes in, the next action comes out',
     security: 'token',
+    examples: (ids) => interactExamples(ids),
+    foreign: 'forbidden',
     body: named('InteractRequest', InteractRequest),
     answers: {
       200: { description: 'The next action, or a question to the user', schema: InteractResponse },
@@ -62,6 +65,8 @@ const tasks: readonly Endpoint[] = [
     path: '/api/session/{sessionId}/task/active',
     summary: 'The task that is under way in a session',
     security: 'token',
+    examples: ({ session }) => [{ params: { sessionId: session } }],
+    foreign: 'forbidden',
     params: SessionPath,
     query: ActiveTaskQuery,
     answers: { 200: { description: 'The task, or null', schema: ActiveTask }, ...errors(400, 401, 403) },
@@ -74,6 +79,7 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session',
     summary: 'The caller’s sessions, the one that changed last first',
     security: 'token',
+    examples: () => [{}, { query: { includeArchived: 'true', limit: '100', offset: '0' } }],
     query: ListQuery,
     answers: { 200: { description: 'A page of them', schema: SessionPage }, ...errors(400, 401, 403) },
   },
@@ -82,6 +88,8 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session',
     summary: 'Archives a session',
     security: 'token',
+    examples: ({ session }) => [{ body: { sessionId: session } }],
+    foreign: 'forbidden',
     body: named('CopilotArchiveRequest', ArchiveBody),
     answers: {
       200: { description: 'It is archived', schema: SessionArchived },
@@ -93,6 +101,10 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session/init',
     summary: 'Begins a session under an id of the client’s; one that is there stays as it is',
     security: 'token',
+    examples: ({ session }) => [
+      { body: { sessionId: session, title: 'A lamp', url: 'http://elsewhere.example/' } },
+    ],
+    foreign: 'forbidden',
     body: named('CopilotInitRequest', InitBody),
     answers: { 200: { description: 'It is there', schema: SessionBegun }, ...errors(400, 401, 403) },
   },
@@ -109,6 +121,7 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session/by-domain/{domain}',
     summary: 'The session about a site that changed last',
     security: 'token',
+    examples: ({ site }) => [{ params: { domain: site } }],
     params: DomainPath,
     query: StatusQuery,
     answers: { 200: { description: 'The session, or null', schema: SessionFound }, ...errors(400, 401, 403) },
@@ -118,6 +131,8 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session/{sessionId}',
     summary: 'A session',
     security: 'token',
+    examples: ({ session }) => [{ params: { sessionId: session } }],
+    foreign: 'forbidden',
     params: SessionPath,
     answers: { 200: { description: 'The session', schema: SessionShown }, ...errors(400, 401, 403, 404) },
   },
@@ -126,6 +141,8 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session/{sessionId}',
     summary: 'Renames a session',
     security: 'token',
+    examples: ({ session }) => [{ params: { sessionId: session }, body: { title: 'A lamp' } }],
+    foreign: 'forbidden',
     params: SessionPath,
     body: named('CopilotRenameRequest', RenameBody),
     answers: { 200: { description: 'The session', schema: SessionRenamed }, ...errors(400, 401, 403, 404) },
@@ -135,6 +152,8 @@ const sessions: readonly Endpoint[] = [
     path: '/api/session/{sessionId}/messages',
     summary: 'The latest messages, oldest first; of a session that is not there, none',
     security: 'token',
+    examples: ({ session }) => [{ params: { sessionId: session } }],
+    foreign: 'forbidden',
     params: SessionPath,
     query: MessagesQuery,
     answers: { 200: { description: 'The messages', schema: MessageHistory }, ...errors(400, 401, 403) },
@@ -147,6 +166,7 @@ const accounts: readonly Endpoint[] = [
     path: '/api/v1/auth/login',
     summary: 'A token for a name and a password; it works in every dialect',
     security: 'nobody',
+    examples: ({ owner }) => [{ body: { email: owner, password: 'a guess' } }],
     body: named('CopilotLoginRequest', LoginBody),
     answers: {
       200: { description: 'The token', schema: LoggedIn },
@@ -166,6 +186,7 @@ const accounts: readonly Endpoint[] = [
     path: '/api/v1/auth/logout',
     summary: 'Revokes the token: whatever is connected with it is closed',
     security: 'token',
+    revokesToken: true,
     answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
   },
   {
@@ -180,6 +201,7 @@ const accounts: readonly Endpoint[] = [
     path: '/api/v1/user/preferences',
     summary: 'Keeps what the user has chosen',
     security: 'token',
+    examples: ({ owner }) => [{ body: { theme: 'light', id: owner, user: owner } }],
     body: named('CopilotPreferences', Preferences),
     answers: { 200: { description: 'They are kept', schema: SavedPreferences }, ...errors(400, 401) },
   },
@@ -188,6 +210,7 @@ const accounts: readonly Endpoint[] = [
     path: '/api/knowledge/resolve',
     summary: 'What is known of a site: nothing, there is no knowledge base',
     security: 'token',
+    examples: ({ site }) => [{ query: { url: `http://${site}/` } }],
     query: KnowledgeQuery,
     answers: { 200: { description: 'Empty lists', schema: Knowledge }, ...errors(400, 401) },
   },

@@ -65,12 +65,19 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
       'A message to the agent. Without `sessionId` it goes to the session of the message before. If an approval waits in the session, a message that is just yes or no answers it.',
     schema: typed('chat_message', ChatMessage),
     examples: (ids) => [
-      { title: 'Say something', frame: chat(ids, 'count to 20') },
-      { title: 'Ask for a command that needs approval', frame: chat(ids, 'run touch hello.txt') },
-      { title: 'Answer an approval: yes or no', frame: chat(ids, 'yes') },
-      { title: 'Have this client asked for its page', frame: chat(ids, 'extract this page') },
+      { title: 'Say something', endedBy: 'agent_response', frame: chat(ids, 'count to 20') },
+      {
+        title: 'Ask for a command that needs approval',
+        endedBy: 'agent_response',
+        frame: chat(ids, 'run touch hello.txt'),
+      },
+      { title: 'Answer an approval: yes or no', endedBy: 'agent_response', frame: chat(ids, 'yes') },
+      {
+        title: 'Have this client asked for its page',
+        endedBy: 'tool_execution_request',
+        frame: chat(ids, 'extract this page'),
+      },
     ],
-    endedBy: 'agent_response',
   },
   clear_conversation: {
     summary: 'Clears the context of the session.',

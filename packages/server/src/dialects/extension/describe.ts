@@ -41,6 +41,7 @@ export const description: Description = {
       path: '/api/summarize',
       summary: 'Summarises a document; nothing of it is kept',
       security: 'caller',
+      examples: ({ session }) => [{ body: { content: `Sum up ${session}. It is mine.`, title: session } }],
       body: SummaryRequest,
       answers: {
         200: { description: 'The summary', schema: Summary },

@@ -19,6 +19,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/admin/users',
     summary: 'Adds a user; for admins',
     security: 'token',
+    examples: ({ owner }) => [{ body: { name: owner, password: 'a password', role: 'admin' } }],
     body: named('NewUser', NewUser),
     answers: { 201: { description: 'The user', schema: User }, ...errors(400, 401, 403) },
   },
@@ -27,6 +28,10 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/admin/users/{name}',
     summary: 'Changes role or password of a user, whose tokens end; for admins. The last admin stays one',
     security: 'token',
+    examples: ({ owner: name }) => [
+      { params: { name }, body: { password: 'a password' } },
+      { params: { name }, body: { role: 'user' } },
+    ],
     body: named('UserChange', UserChange),
     answers: { 200: { description: 'The user', schema: User }, ...errors(400, 401, 403, 404) },
   },
@@ -35,6 +40,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/admin/users/{name}',
     summary: 'Removes a user, whose tokens end; for admins. The last admin stays',
     security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
     answers: { 204: { description: 'The user is gone' }, ...errors(401, 403, 404) },
   },
   {
@@ -42,6 +48,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/admin/users/{name}/logout',
     summary: 'Ends all tokens of a user: whatever is connected with them is closed; for admins',
     security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
     answers: { 204: { description: 'They are good for nothing from now on' }, ...errors(401, 403, 404) },
   },
   {
@@ -49,6 +56,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/auth/password',
     summary: 'Changes the caller’s password; tokens issued before end',
     security: 'token',
+    examples: ({ owner }) => [{ body: { old: `${owner}-password`, new: 'a password' } }],
     body: named('NewPassword', NewPassword),
     answers: {
       200: { description: 'It is changed; a new token', schema: Token },
@@ -60,6 +68,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/admin/doors',
     summary: 'Where the server listens, and how many sockets each door has',
     security: 'caller',
+    changing: true,
     answers: {
       200: { description: 'The doors, the default one first', schema: DoorList },
       ...errors(401, 403),
@@ -77,6 +86,7 @@ export const admin: readonly Endpoint[] = [
     path: '/v1/grants',
     summary: 'What “always” has allowed, in all sessions of the caller',
     security: 'caller',
+    examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
     query: PageQuery,
     answers: {
       200: { description: 'Those of a page of sessions', schema: StandingGrants },

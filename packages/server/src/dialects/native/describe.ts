@@ -1,6 +1,7 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
 import { type Description, named } from '../shared/description.ts';
+import { commandExamples } from './command-examples.ts';
 import { admin } from './describe-admin.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import {
@@ -25,6 +26,7 @@ export const description: Description = {
       path: '/v1/sessions',
       summary: 'Sessions, the one that changed last first',
       security: 'caller',
+      examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
       query: SessionsQuery,
       answers: { 200: { description: 'A page of them', schema: SessionList }, ...errors(400, 401, 403) },
     },
@@ -33,6 +35,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}',
       summary: 'A session, and what goes on in it',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: { 200: { description: 'The session', schema: SessionView }, ...errors(401, 403, 404) },
     },
     {
@@ -40,6 +43,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}',
       summary: 'Removes a session and its events for good',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: { 204: { description: 'It is gone' }, ...errors(401, 403, 404) },
     },
     {
@@ -47,6 +51,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/frames',
       summary: 'What passes on the sockets that are attached to a session, as it passes',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: {
         200: {
           description: '`attached`, then a `frame` each; `missed` where the reader was too slow',
@@ -68,6 +73,7 @@ export const description: Description = {
       path: '/v1/activity',
       summary: 'The events of all sessions of the caller, as they happen',
       security: 'caller',
+      examples: ({ owner }) => [{}, { query: { owner } }],
       answers: {
         200: {
           description:
@@ -83,6 +89,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/export',
       summary: 'A session as lines of JSON, which parlance import takes',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: {
         200: {
           description: 'A header, then a line per event; the header says how many',
@@ -97,6 +104,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/events',
       summary: 'What has happened after a position; as a stream, also what happens',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       query: EventsQuery,
       headers: z.object({
         'last-event-id': z.string().optional().describe('counts more than `after`'),
@@ -122,6 +130,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/commands',
       summary: 'Asks something of a session; `session.create` and `input.submit` begin one that is not there',
       security: 'caller',
+      examples: (ids) => commandExamples(ids),
       headers: CommandHeaders,
       body: named('Command', Command),
       answers: {
@@ -134,6 +143,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/grants',
       summary: 'What “always” has allowed in a session',
       security: 'caller',
+      examples: ({ session }) => [{ params: { id: session } }],
       answers: { 200: { description: 'The grants', schema: GrantList }, ...errors(401, 403, 404) },
     },
     {
@@ -141,6 +151,7 @@ export const description: Description = {
       path: '/v1/sessions/{id}/grants/{grant}',
       summary: 'Takes back what “always” has allowed',
       security: 'caller',
+      examples: ({ session, grant }) => [{ params: { id: session, grant } }],
       answers: { 200: { description: 'It is taken back', schema: GrantRevoked }, ...errors(401, 403, 404) },
     },
     {
@@ -148,6 +159,7 @@ export const description: Description = {
       path: '/v1/approvals',
       summary: 'What waits for an answer of the caller, the session that changed last first',
       security: 'caller',
+      examples: ({ owner, session }) => [{}, { query: { owner, session } }],
       query: PageQuery,
       answers: { 200: { description: 'One page', schema: ApprovalList }, ...errors(400, 401, 403) },
     },
@@ -156,6 +168,11 @@ export const description: Description = {
       path: '/v1/approvals/{id}',
       summary: 'Answers an approval; the first answer wins',
       security: 'caller',
+      examples: ({ approval, hash }) => [
+        { params: { id: approval }, body: { answer: 'once' } },
+        { params: { id: approval }, body: { answer: 'always', hash } },
+        { params: { id: approval }, body: { answer: 'deny', reason: 'Not this file.' } },
+      ],
       body: named('ApprovalAnswer', Answer),
       answers: {
         200: { description: 'It is answered', schema: ApprovalReceipt },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Answers, type Description, named } from '../shared/description.ts';
+import { type Answers, type Description, named, type RequestExample } from '../shared/description.ts';
 import { inbound, outbound } from './describe-messages.ts';
 import { ChannelRequest, eventSchemas, UserRequest } from './schemas.ts';
 
@@ -43,6 +43,14 @@ const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
     codes.map((code) => [code, { description: ERRORS[code], type: 'text/plain', schema: z.string() }]),
   );
 
+/** The id of the application of a server that was not told otherwise. */
+const APP = { app: 'app-id' };
+
+const permits = (first: string, ...others: string[]): readonly [RequestExample, ...RequestExample[]] => {
+  const permit = (channel_name: string) => ({ body: { socket_id: '1.1', channel_name } });
+  return [permit(first), ...others.map(permit)];
+};
+
 const FORM_OR_JSON = ['application/x-www-form-urlencoded', 'application/json'];
 
 export const description: Description = {
@@ -62,6 +70,14 @@ export const description: Description = {
       path: '/api/pusher/auth',
       summary: 'Permits a private or presence channel to a socket',
       security: 'caller',
+      examples: ({ session, owner }) =>
+        permits(
+          `private-session-${session}`,
+          `presence-session-${session}`,
+          `private-user-${owner}`,
+          `presence-user-${owner}`,
+        ),
+      foreign: 'forbidden',
       body: named('ChannelRequest', ChannelRequest),
       bodyTypes: FORM_OR_JSON,
       answers: {
@@ -74,6 +90,7 @@ export const description: Description = {
       path: '/api/pusher/user-auth',
       summary: 'Signs a socket in as the caller',
       security: 'caller',
+      examples: ({ owner, socket }) => [{ body: { socket_id: socket, id: owner, user_id: owner } }],
       body: named('UserRequest', UserRequest),
       bodyTypes: FORM_OR_JSON,
       answers: { 200: { description: 'The signature', schema: UserPermit }, ...errors(400, 401, 503) },
@@ -83,6 +100,9 @@ export const description: Description = {
       path: '/apps/{app}/events',
       summary: 'Publishes an event on one or more channels',
       security: 'signed',
+      examples: ({ session }) => [
+        { params: APP, body: { name: 'new_message', channel: `private-session-${session}`, data: '{}' } },
+      ],
       body: named('TriggerRequest', Trigger),
       answers: {
         200: { description: 'It is published', schema: Triggered },
@@ -94,6 +114,12 @@ export const description: Description = {
       path: '/apps/{app}/batch_events',
       summary: 'Publishes several events',
       security: 'signed',
+      examples: ({ session }) => [
+        {
+          params: APP,
+          body: { batch: [{ name: 'said', channel: `private-session-${session}`, data: '{}' }] },
+        },
+      ],
       body: named('BatchRequest', Batch),
       answers: {
         200: { description: 'They are published', schema: BatchTriggered },
@@ -105,6 +131,7 @@ export const description: Description = {
       path: '/apps/{app}/channels',
       summary: 'The channels that somebody is subscribed to',
       security: 'signed',
+      examples: () => [{ params: APP }],
       query: z.object({ filter_by_prefix: z.string().optional(), info }),
       answers: { 200: { description: 'The channels', schema: ChannelList }, ...errors(400, 401, 404) },
     },
@@ -113,6 +140,7 @@ export const description: Description = {
       path: '/apps/{app}/channels/{name}',
       summary: 'One channel',
       security: 'signed',
+      examples: ({ session }) => [{ params: { ...APP, name: `private-session-${session}` } }],
       query: z.object({ info }),
       answers: { 200: { description: 'The channel', schema: Channel }, ...errors(400, 401, 403, 404) },
     },
@@ -121,6 +149,7 @@ export const description: Description = {
       path: '/apps/{app}/channels/{name}/users',
       summary: 'Who is in a presence channel',
       security: 'signed',
+      examples: ({ session }) => [{ params: { ...APP, name: `presence-session-${session}` } }],
       answers: { 200: { description: 'The users', schema: ChannelUsers }, ...errors(400, 401, 403, 404) },
     },
     {
@@ -128,6 +157,7 @@ export const description: Description = {
       path: '/apps/{app}/users/{user}/terminate_connections',
       summary: 'Closes the sockets on which a user has signed in',
       security: 'signed',
+      examples: ({ owner }) => [{ params: { ...APP, user: owner } }],
       answers: { 200: { description: 'They are closed', schema: Nothing }, ...errors(401, 403, 404) },
     },
   ],

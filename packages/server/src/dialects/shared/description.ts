@@ -56,6 +56,7 @@ export type Answer = {
 export type Answers = Readonly<Record<number, Answer | readonly Answer[]>>;
 
 export type RequestExample = {
+  readonly title?: string;
   /** values of the path parameters */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -94,8 +95,13 @@ export type InboundMessage = {
   readonly summary: string;
   /** the schema that the dialect parses with */
   readonly schema: z.ZodType;
-  readonly examples: Examples<{ readonly title: string; readonly frame: object }>;
-  /** of a message that starts a turn: the outbound message that ends it */
+  readonly examples: Examples<MessageExample>;
+};
+
+export type MessageExample = {
+  readonly title: string;
+  readonly frame: object;
+  /** of a frame that starts a turn: the outbound message with which the turn ends, or waits for the client */
   readonly endedBy?: string;
 };
 

@@ -1,0 +1,24 @@
+/** The stream of everything that happens in the sessions of a caller. */
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { asked, bearer, type Person } from './things.ts';
+
+/** What the stream tells while `happening`, up to an event of the caller's own after it. */
+export async function heardOf(
+  server: TestServer,
+  who: Person,
+  happening: () => Promise<void>,
+): Promise<string> {
+  const hangUp = new AbortController();
+  const stream = await fetch(`${server.http}/v1/activity`, { headers: bearer(who), signal: hangUp.signal });
+  await happening();
+  const own = crypto.randomUUID();
+  await asked(server, who, 'POST', `/v1/sessions/${own}/commands`, { type: 'session.create' });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stream.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes(own)) break;
+  }
+  hangUp.abort();
+  return text;
+}

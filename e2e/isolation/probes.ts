@@ -1,0 +1,77 @@
+/** The requests and frames of every dialect about somebody's ids, taken from the descriptions. */
+import { hasSocket } from '../../packages/server/src/describe/asyncapi.ts';
+import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
+import type {
+  Endpoint,
+  ExampleIds,
+  MessageExample,
+} from '../../packages/server/src/dialects/shared/description.ts';
+import type { Ids } from './things.ts';
+
+export type Spoken = ReturnType<typeof spoken>[number];
+
+const spoken = () => DESCRIPTIONS.filter(hasSocket);
+
+/** The dialects with sockets, by name. */
+export const WIRES: Readonly<Record<string, Spoken>> = Object.fromEntries(
+  spoken().map((wire) => [wire.name, wire]),
+);
+
+/** Every HTTP endpoint, by method and path. */
+export const ROUTES: Readonly<Record<string, Endpoint>> = Object.fromEntries(
+  DESCRIPTIONS.flatMap(({ endpoints }) =>
+    endpoints.map((endpoint) => [`${endpoint.method.toUpperCase()} ${endpoint.path}`, endpoint]),
+  ),
+);
+
+export type Probe = { readonly path: string; readonly body?: object };
+
+/** The examples of an endpoint as requests. */
+export const probesOf = (endpoint: Endpoint, ids: Ids): Probe[] =>
+  sessionsOf(ids, (one) => requests(endpoint, one, false));
+
+/** Those that create a session if there is none of that id. */
+export const creatingProbesOf = (endpoint: Endpoint, ids: Ids): Probe[] =>
+  requests(endpoint, exampleIds(ids), true);
+
+function requests({ path, examples = () => [{}] }: Endpoint, ids: ExampleIds, creates: boolean): Probe[] {
+  return examples(ids)
+    .filter((example) => (example.creates ?? false) === creates)
+    .map(({ params = {}, query, body }) => {
+      const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent(params[name] ?? 'none'),
+      );
+      return { path: query ? `${filled}?${new URLSearchParams(query)}` : filled, body };
+    });
+}
+
+/** The examples of a message; `socket` is the id that the client was greeted with. */
+export function framesOf({ messages }: Spoken, type: string, ids: Ids, socket = '1.1'): MessageExample[] {
+  const examples = messages.in[type]?.examples;
+  if (!examples) throw new Error(`there is no message ${type}`);
+  return sessionsOf({ ...ids, socket }, (one) => [...examples(one)]);
+}
+
+/** Whether an example of the message starts a turn in a session of the caller's own that has the same id. */
+export const startsTurn = (wire: Spoken, type: string, ids: Ids): boolean =>
+  framesOf(wire, type, ids).some(({ endedBy }) => endedBy !== undefined);
+
+/** The examples about every session of the owner; what names no session, or starts a turn, about the first alone. */
+function sessionsOf<Example extends object>(
+  ids: Ids & { readonly socket?: string },
+  examples: (ids: ExampleIds) => readonly Example[],
+): Example[] {
+  const about = (session: string) => examples({ ...exampleIds(ids), session });
+  const first = about(ids.session);
+  const text = first.map((example) => JSON.stringify(example));
+  const named = about('another session').map((example, index) => JSON.stringify(example) !== text[index]);
+  const others = [ids.copilot, ids.browser].flatMap((session) =>
+    about(session).filter((example, index) => named[index] && !('endedBy' in example)),
+  );
+  return [...first, ...others];
+}
+
+export const exampleIds = (ids: Ids & { readonly socket?: string }): ExampleIds => ({
+  socket: '1.1',
+  ...ids,
+});

@@ -1,0 +1,61 @@
+/** Examples of commands: one of each type at least. */
+import type { Command } from '@parlance/protocol';
+import type { ExampleIds, RequestExample } from '../shared/description.ts';
+
+/** The title, and the fields of the command. */
+type Example = readonly [title: string, fields?: object];
+
+const text = (words: string) => [{ type: 'text', text: words }];
+
+const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly Example[]>> = {
+  'input.submit': () => [
+    ['Say something', { parts: text('count to 20') }],
+    ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
+    ['Interrupt what is running', { parts: text('count to 3'), mode: 'supersede' }],
+    [
+      'Call a tool by name, without the model',
+      { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
+    ],
+  ],
+  'session.create': () => [['Create the session', { title: 'Playground' }]],
+  'turn.cancel': () => [['Cancel the turn']],
+  'approval.answer': ({ approval, hash }) => [
+    ['Approve once', { answer: 'once' }],
+    ['Approve always, exactly what was shown', { answer: 'always', approval, hash }],
+    ['Deny, and say why', { answer: 'deny', approval, reason: 'Not this file.' }],
+    ['Deny, and end the turn', { answer: 'deny', approval, exit: true }],
+  ],
+  'approval.explain': ({ approval }) => [
+    ['Ask for an explanation'],
+    ['Ask for an explanation of one approval', { approval }],
+  ],
+  'call.answer': ({ call }) => [['Answer a deferred call', { call, parts: text('It is done.') }]],
+  'session.rename': () => [['Rename the session', { title: 'Counting' }]],
+  'session.configure': () => [
+    ['Let edits run without approval', { approval: 'auto-edit' }],
+    ['Use the model of the agent', { approval: 'suggest', model: null }],
+  ],
+  'session.archive': () => [['Archive the session']],
+  'session.label': () => [['Set a label', { labels: { topic: 'counting' } }]],
+  'grant.revoke': ({ grant }) => [['Revoke a standing grant', { grant }]],
+  'context.compact': () => [['Compact the context']],
+  'session.clear': () => [['Clear the context']],
+};
+
+const CREATING: ReadonlySet<string> = new Set<Command['type']>(['session.create', 'input.submit']);
+
+export function commandExamples(ids: ExampleIds): readonly [RequestExample, ...RequestExample[]] {
+  const params = { id: ids.session };
+  const [first, ...others] = Object.entries(COMMANDS).flatMap(([type, examples]) =>
+    examples(ids).map(
+      ([title, fields]): RequestExample => ({
+        title,
+        params,
+        body: { type, ...fields },
+        ...(CREATING.has(type) && { creates: true }),
+      }),
+    ),
+  );
+  if (!first) throw new Error('there are no commands');
+  return [first, ...others];
+}
