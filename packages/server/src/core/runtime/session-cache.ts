@@ -1,7 +1,8 @@
 /** The sessions in memory: one object per session, however many ask for it at once. */
 import type { AgentRef } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../ports/event-store.ts';
-import { LiveSession, type Sources } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
+import type { SessionSources } from './session-sources.ts';
 
 type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
@@ -12,7 +13,7 @@ export class SessionCache {
   readonly #entries = new Map<string, Entry>();
 
   constructor(
-    private readonly sources: Sources,
+    private readonly sources: SessionSources,
     private readonly firstAgent: AgentRef,
     /** sessions that nobody uses stay up to this many */
     private readonly keep: number,

@@ -1,0 +1,75 @@
+import type { AgentRef, DurableEvent } from '@parlance/protocol';
+import type { Context } from '../domain/context.ts';
+import { evolve } from '../domain/evolve.ts';
+import { atRest, initialState, type SessionState } from '../domain/session-state.ts';
+import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import { ContextReader } from './context-reader.ts';
+import { storedEvents } from './event-pages.ts';
+import { closesBlock, type OpenBlock } from './open-block.ts';
+import { type ObservedSession, snapshotOf } from './snapshot.ts';
+
+/** What a session has in memory. All of it but the open block follows from the log. */
+export abstract class LiveState {
+  state: SessionState;
+  open: OpenBlock | null = null;
+  /** the events since the session was last idle: enough to bring any projection up to date */
+  eventsSinceIdle: DurableEvent[] = [];
+  messageCountAtIdle = 0;
+  readonly observed: ObservedSession = {
+    snapshot: () => snapshotOf(this),
+    eventsSinceIdle: () => this.eventsSinceIdle,
+  };
+  readonly #context = new ContextReader(this);
+
+  protected constructor(
+    readonly ref: SessionRef,
+    private readonly agent: AgentRef,
+    private readonly store: EventStore,
+  ) {
+    this.state = initialState(agent);
+  }
+
+  /** The stored events after number `after`. */
+  events(after: number): AsyncGenerator<DurableEvent> {
+    return storedEvents(this.store, this.ref, after);
+  }
+
+  /** What the model is shown. */
+  context(): Promise<Context> {
+    return this.#context.read();
+  }
+
+  /** The context if it has been read already: then it is up to date. */
+  get loadedContext(): Context | null {
+    return this.#context.loaded;
+  }
+
+  /** Drops a block that could not be recorded: its step runs again. */
+  voidBlock(): void {
+    this.open = null;
+  }
+
+  protected apply(event: DurableEvent, state = evolve(this.state, event)): void {
+    this.state = state;
+    this.#context.apply(event);
+    if (closesBlock(event, this.open)) this.open = null;
+    if (atRest(this.state)) {
+      this.eventsSinceIdle = [];
+      this.messageCountAtIdle = this.state.messageCount;
+    } else this.eventsSinceIdle.push(event);
+  }
+
+  protected restore(state: SessionState): void {
+    this.state = state;
+    this.messageCountAtIdle = state.messageCount;
+  }
+
+  /** For a session that is not in the store. */
+  protected clear(): void {
+    this.state = initialState(this.agent);
+    this.open = null;
+    this.eventsSinceIdle = [];
+    this.messageCountAtIdle = 0;
+    this.#context.clear();
+  }
+}

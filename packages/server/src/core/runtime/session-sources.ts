@@ -1,0 +1,17 @@
+import type { DurableEvent } from '@parlance/protocol';
+import type { SessionState } from '../domain/session-state.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import type { Log } from '../ports/logger.ts';
+import type { ObservedSession } from './snapshot.ts';
+
+/** What a session in memory works with. */
+export type SessionSources = {
+  readonly store: EventStore;
+  readonly bus: Bus<ObservedSession>;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly log: Log;
+  /** called with events that are durable, and the state before them */
+  readonly onCommitted?: (ref: SessionRef, events: readonly DurableEvent[], before: SessionState) => void;
+};
