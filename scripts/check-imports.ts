@@ -116,16 +116,12 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
 }
 
 const KNOWN_CYCLES = [
-  'copilot/correction.ts',
-  'copilot/verify.ts',
   'dialects/native/admin.ts',
   'dialects/native/requests.ts',
   'dialects/shared/dialect.ts',
   'dialects/shared/request-limit.ts',
   'providers/http/body.ts',
   'providers/http/decompression.ts',
-  'providers/offline/explanation/programs.ts',
-  'providers/offline/explanation/subcommands.ts',
 ].map((path) => join(SERVER, path));
 const KNOWN_FOLDER_CYCLES = [
   'dialects/agentloop',

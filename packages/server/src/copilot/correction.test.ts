@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
 import { parseAction } from './action/parse.ts';
+import { suggestCorrection } from './correction.ts';
 import { type FixtureName, fixture } from './fixtures/pages.ts';
 import type { Page } from './page/page.ts';
-import { suggestCorrection } from './verify.ts';
 
 const actionOf = (text: string): Action => {
   const action = parseAction(text);

@@ -6,8 +6,6 @@ import { judge } from './expectation.ts';
 import { elementOf, HIDDEN_VALUE, type Page, type PageElement } from './page/page.ts';
 import { folded } from './page/words.ts';
 
-export { type Correction, suggestCorrection } from './correction.ts';
-
 export type Verification = {
   readonly success: boolean;
   readonly confidence: number;

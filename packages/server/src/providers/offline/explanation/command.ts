@@ -1,7 +1,8 @@
 /** A command in plain sentences. */
 import { isScript, splitWords } from '../command-line.ts';
 import { code } from '../text/quote.ts';
-import { type Program, programOf } from './programs.ts';
+import type { Program } from './program.ts';
+import { programOf } from './programs.ts';
 import { partsOf } from './script.ts';
 
 const MOST_PARTS = 12;

@@ -1,14 +1,6 @@
-/** What well-known programs do, in words that complete "`name` …". Flags complete "with …, it …". */
+/** Descriptions of well-known programs, as the rest of "`name` …". Flags complete "with …, it …". */
+import type { Program } from './program.ts';
 import { COMMANDERS } from './subcommands.ts';
-
-export type Program = {
-  readonly does: string;
-  readonly flags?: { readonly [flag: string]: string };
-  readonly subcommands?: { readonly [name: string]: string };
-  /** how the remaining words are named */
-  readonly targets?: string;
-  readonly caution?: string;
-};
 
 const RECURSIVE = 'goes into folders as well';
 const FORCE = 'does not ask and does not stop at what is missing';

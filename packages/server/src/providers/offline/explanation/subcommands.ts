@@ -1,5 +1,5 @@
 /** Programs that are told by their second word what to do. */
-import type { Program } from './programs.ts';
+import type { Program } from './program.ts';
 
 const INSTALL = 'downloads packages and installs them into the project; their install scripts may run';
 
