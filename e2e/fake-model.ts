@@ -10,6 +10,8 @@ export type ChatRequest = {
 export type Answer =
   | { readonly say: string; readonly think?: string }
   | { readonly call: string; readonly input: object }
+  /** several at once, each with its input */
+  | { readonly calls: readonly (readonly [tool: string, input: object])[] }
   | { readonly status: number; readonly headers?: Record<string, string> }
   /** some words, and then the connection is cut, or nothing more comes */
   | { readonly say: string; readonly after: 'cut' | 'silence' };
@@ -67,13 +69,13 @@ function stream(
   return new ReadableStream({
     start(controller) {
       const send = (text: string) => controller.enqueue(encoder.encode(text));
-      if ('call' in said) {
-        const call = { name: said.call, arguments: JSON.stringify(said.input) };
-        send(
-          chunk({
-            tool_calls: [{ index: 0, id: `call_${crypto.randomUUID()}`, type: 'function', function: call }],
-          }),
-        );
+      if ('call' in said || 'calls' in said) {
+        const calls = 'calls' in said ? said.calls : [[said.call, said.input] as const];
+        for (const [index, [name, input]] of calls.entries()) {
+          const call = { name, arguments: JSON.stringify(input) };
+          const id = `call_${crypto.randomUUID()}`;
+          send(chunk({ tool_calls: [{ index, id, type: 'function', function: call }] }));
+        }
         send(chunk({}, 'tool_calls'));
       } else {
         if ('think' in said) send(chunk({ reasoning_content: said.think }));

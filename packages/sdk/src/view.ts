@@ -221,7 +221,7 @@ const withTurnState = (
 function withPending(view: SessionView): SessionView {
   const waiting = turns
     .currentTurn(view)
-    ?.items.findLast((item) => item.kind === 'call' && item.approval?.state.status === 'pending');
+    ?.items.find((item) => item.kind === 'call' && item.approval?.state.status === 'pending');
   const pending = waiting?.kind === 'call' ? waiting.approval : null;
   return pending === view.pending ? view : { ...view, pending };
 }

@@ -137,6 +137,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
+    parallelCalls: config.parallelCalls,
     trim: withoutStalePages,
     allowsFullAuto: sandbox !== null,
     turnsAtOnce: config.turnsAtOnce,

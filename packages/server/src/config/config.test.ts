@@ -40,6 +40,7 @@ describe('defaults', () => {
       serviceName: 'parlance',
       offlineDelay: 15,
       maxSteps: 50,
+      parallelCalls: 8,
       grace: 5000,
       maxFrame: 1_048_576,
       maxFirstFrame: 65_536,

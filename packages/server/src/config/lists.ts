@@ -24,6 +24,7 @@ export const agents = () =>
       instructions: z.string(),
       model: z.string().min(1).optional(),
       approval: Approval.optional(),
+      parallelCalls: z.int().min(1).max(100).optional(),
       tools: z.array(z.string()).optional(),
     }),
     'must be a list of agents',

@@ -2,8 +2,8 @@
  * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
  * every one of them.
  */
-import { type SessionEvent, textPart } from '@parlance/protocol';
-import { calls, type Line, says } from './scripted-provider.ts';
+import { type Json, type SessionEvent, textPart } from '@parlance/protocol';
+import { calls, type Line, says, USAGE } from './scripted-provider.ts';
 import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
 
 type Scenario = () => Promise<readonly SessionEvent[]>;
@@ -27,6 +27,11 @@ const played =
   };
 
 const asks = calls('shell', { command: ['npm', 'test'] }, [{ type: 'text', text: 'I will run the tests.' }]);
+
+const answerWith = (...wanted: (readonly [tool: string, input: Record<string, Json>])[]): Line[] => [
+  ...wanted.map(([tool, input], at): Line => ({ type: 'call', call: `call_${at + 1}`, tool, input })),
+  { type: 'ended', usage: USAGE, stop: 'calls' },
+];
 
 async function answered(stage: Stage, command: object): Promise<void> {
   const asked = stage.happens('approval.requested');
@@ -86,6 +91,33 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       says('It is ', 'a word.'),
     ],
     ({ engine }) => say(engine, 'What is parlance?'),
+  ),
+
+  'parallel-calls': played(
+    [
+      answerWith(['lookup', { word: 'one' }], ['broken', {}], ['lookup', { word: 'two' }]),
+      says('Both are words.'),
+    ],
+    ({ engine }) => say(engine, 'What are one and two?'),
+  ),
+
+  'parallel-approvals': played(
+    [
+      answerWith(
+        ['shell', { command: ['npm', 'test'] }],
+        ['shell', { command: ['npm', 'run', 'lint'] }],
+        ['lookup', { word: 'one' }],
+      ),
+      says('Tested.'),
+    ],
+    async ({ engine, happens }) => {
+      const found = happens('tool.ended');
+      await say(engine, 'Test it');
+      await found;
+      await engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+      await engine.rested(SESSION);
+      await engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+    },
   ),
 
   'tool-failure': played([calls('broken', {}), says('It did not work.')], ({ engine }) =>

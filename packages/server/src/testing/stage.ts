@@ -63,6 +63,7 @@ export async function setStage(
     approvalMode: 'suggest',
     context: { strategy: 'threshold', threshold: 0.8 },
     maxSteps: 10,
+    parallelCalls: 8,
     turnsAtOnce: 10,
     now: () => clock++,
     newId: options.ids ?? countingIds(),
@@ -148,6 +149,7 @@ const TOOLS: readonly Tool[] = [
   }),
   defineTool({
     name: 'errand',
+    exclusive: 'always',
     description: 'Is run by a client that comes and goes.',
     input: z.object({ what: z.string() }),
     deferred: true,
@@ -166,6 +168,7 @@ const TOOLS: readonly Tool[] = [
   }),
   defineTool({
     name: 'handoff',
+    exclusive: 'always',
     description: 'Hands over.',
     input: z.object({ agent: z.string(), reason: z.string() }),
     approval: () => null,

@@ -55,6 +55,7 @@ export const UNBORN: SessionSnapshot = {
   queued: 0,
   grants: [],
   approval: null,
+  approvals: [],
   approvalRequestedAt: null,
   deferred: null,
   open: null,

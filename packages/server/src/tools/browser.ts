@@ -99,6 +99,7 @@ export const browserTools = (clients: ClientTools): Tool[] =>
 function browserTool(name: string, row: Row, clients: ClientTools): Tool {
   const schema = z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
   return defineTool({
+    exclusive: 'always',
     name,
     description: row.description,
     input: row.input,

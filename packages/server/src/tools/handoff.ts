@@ -11,6 +11,7 @@ const Input = z.object({
 export const handoff = (agents: () => readonly string[]): Tool =>
   defineTool({
     name: 'handoff',
+    exclusive: 'always',
     get description() {
       return `Hands the conversation over to another agent. Agents: ${agents().join(', ')}.`;
     },

@@ -26,6 +26,7 @@ type Input = z.output<typeof Input>;
 export const saveFile = (guard: Guard): Tool =>
   defineTool({
     name: 'save_file',
+    exclusive: 'always',
     description: 'Writes a text file under the working folder, replacing it where it exists.',
     input: Input,
     repeatable: true,

@@ -23,6 +23,7 @@ type Input = z.output<typeof Input>;
 
 export const updatePlan = defineTool({
   name: 'update_plan',
+  exclusive: 'always',
   description:
     'Shows the user the plan for a task of several steps. Give the whole plan each time, with at most one step in progress.',
   input: Input,

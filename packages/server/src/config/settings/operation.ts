@@ -52,6 +52,14 @@ export const OPERATION = {
     schema: () => wholeNumber(1, 10_000),
     description: 'maximum number of model calls in one turn',
   },
+  parallelCalls: {
+    env: ['PARLANCE_PARALLEL_CALLS'],
+    flag: '--parallel-calls',
+    argument: 'COUNT',
+    fallback: 8,
+    schema: () => wholeNumber(1, 100),
+    description: 'how many tool calls of one answer run at the same time; an agent may have its own number',
+  },
   grace: {
     env: ['PARLANCE_GRACE'],
     flag: '--grace',

@@ -92,7 +92,7 @@ export async function approvalKnown(
   resolver: SessionResolver,
 ): Promise<boolean> {
   if (command.type !== 'approval.answer' || !command.approval) return false;
-  if (waitingCall(session.state)?.approval === command.approval) return true;
+  if (waitingCall(session.state, command.approval)) return true;
   return resolver.hasApproval(session.ref, command.approval);
 }
 

@@ -10,6 +10,8 @@ export type Agent = {
   /** where it is not the server's */
   readonly model?: string;
   readonly approval?: ApprovalMode;
+  /** how many calls of one answer run at once, if it is not the server's */
+  readonly parallelCalls?: number;
   /** the tools it is offered; all where it is not given */
   readonly tools?: readonly string[];
 };

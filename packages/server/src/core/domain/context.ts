@@ -46,6 +46,17 @@ function add(context: Context, item: PromptItem, settles: boolean): Context {
   };
 }
 
+/** Moves the result that was added last to its place: the model reads the results in the order of the calls. */
+function inCallOrder(context: Context): Context {
+  const { entries } = context;
+  const first = entries.findLastIndex(({ item }) => item.kind !== 'result') + 1;
+  if (entries.length - first < 2) return context;
+  const asked = new Map(entries.map(({ item }, at) => [item.kind === 'call' ? item.call : null, at]));
+  const place = ({ item }: Entry) => (item.kind === 'result' ? (asked.get(item.call) ?? 0) : 0);
+  const results = entries.slice(first).sort((a, b) => place(a) - place(b));
+  return { ...context, entries: [...entries.slice(0, first), ...results] };
+}
+
 const keep = (context: Context, entries: readonly Entry[]): Context => ({
   ...context,
   entries,
@@ -102,18 +113,12 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
         true,
       );
-    case 'tool.ended':
-      return add(
-        context,
-        {
-          kind: 'result',
-          call: event.call,
-          parts: event.parts,
-          failed: event.outcome !== 'ok',
-          data: event.data,
-        },
-        true,
+    case 'tool.ended': {
+      const { call, parts, data } = event;
+      return inCallOrder(
+        add(context, { kind: 'result', call, parts, failed: event.outcome !== 'ok', data }, true),
       );
+    }
     case 'step.ended': {
       const { inputTokens, outputTokens } = event.usage;
       const { estimate } = event;

@@ -9,11 +9,11 @@ export function decideAnswer(
   context: DecisionContext,
 ): DurableEventBody[] {
   const { turn } = state;
-  const waiting = waitingCall(state);
-  if (command.approval && command.approval !== waiting?.approval && !context.approvalKnown) {
+  const waiting = waitingCall(state, command.approval);
+  if (command.approval && !waiting && !context.approvalKnown) {
     throw new Fault('not_found', 'There is no such approval.');
   }
-  if (!turn || !waiting || (command.approval && command.approval !== waiting.approval)) {
+  if (!turn || !waiting) {
     throw new Fault('no_approval', 'No pending approval request');
   }
   if (command.hash !== undefined && command.hash !== waiting.hash) {

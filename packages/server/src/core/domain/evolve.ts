@@ -7,7 +7,7 @@ import {
   textOf,
   type Usage,
 } from '@parlance/protocol';
-import type { OpenCall, SessionState, Turn } from './session-state.ts';
+import { type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
 import { addUsage } from './usage.ts';
 
 /** How many idempotency keys and finished turns a session remembers. */
@@ -94,6 +94,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ask,
         hash,
         requestedAt: event.at,
+        seq: event.seq,
       }));
     }
     case 'approval.answered': {
@@ -101,7 +102,10 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const granted = event.grant
         ? { ...heard, grants: [...new Set([...state.grants, event.grant])] }
         : heard;
-      return withCall(granted, event.call, (call) => ({ ...base(call), phase: 'allowed' }));
+      const allowed = withCall(granted, event.call, (call) => ({ ...base(call), phase: 'allowed' }));
+      const next = waitingCall(allowed);
+      if (!next || next.approval === waitingCall(state)?.approval) return allowed;
+      return withCall(allowed, next.call, () => ({ ...next, requestedAt: event.at }));
     }
     case 'grant.revoked':
       return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
@@ -122,7 +126,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return inTurn({ ...state, messageCount }, (turn) => ({
         ...turn,
         answered: turn.answered || event.final === true,
-        gaveUp: event.final === true && event.outcome !== 'ok',
+        gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
         tainted: turn.tainted || event.untrusted === true,
         calls: turn.calls.filter((call) => call.call !== event.call),
       }));

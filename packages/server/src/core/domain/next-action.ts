@@ -1,10 +1,10 @@
-import type { OpenCall, SessionState, Turn } from './session-state.ts';
+import { awaitsAnswer, type SessionState, type Turn } from './session-state.ts';
 
 export type NextAction =
   | { readonly kind: 'idle' }
   | { readonly kind: 'startTurn' }
   | { readonly kind: 'callModel'; readonly turn: Turn }
-  | { readonly kind: 'runTools'; readonly turn: Turn; readonly call: OpenCall }
+  | { readonly kind: 'runTools'; readonly turn: Turn }
   | { readonly kind: 'endTurn'; readonly turn: Turn };
 
 /**
@@ -14,10 +14,6 @@ export type NextAction =
 export function nextAction(state: SessionState): NextAction {
   const { turn } = state;
   if (!turn) return { kind: state.queue.length > 0 ? 'startTurn' : 'idle' };
-  const call = turn.calls[0];
-  if (call)
-    return call.phase === 'waiting' || call.phase === 'deferred'
-      ? { kind: 'idle' }
-      : { kind: 'runTools', turn, call };
+  if (turn.calls.length > 0) return awaitsAnswer(turn) ? { kind: 'idle' } : { kind: 'runTools', turn };
   return turn.answered ? { kind: 'endTurn', turn } : { kind: 'callModel', turn };
 }

@@ -30,7 +30,10 @@ export type OpenCall = {
       readonly approval: ApprovalId;
       readonly ask: Ask;
       readonly hash: string;
+      /** when it was requested, or became the first of those that wait by the answer to another */
       readonly requestedAt: number;
+      /** the number of the event that requested the approval */
+      readonly seq: number;
     }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running' }
@@ -131,15 +134,30 @@ export const atRest = (state: SessionState): boolean => state.turn === null && s
 
 export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
 
-export const waitingCall = (state: SessionState): WaitingCall | undefined =>
-  state.turn?.calls.find((call): call is WaitingCall => call.phase === 'waiting');
+/** The calls that wait for a person, the one that was asked for first in front. */
+export const waitingCalls = (state: SessionState): WaitingCall[] =>
+  (state.turn?.calls ?? [])
+    .filter((call): call is WaitingCall => call.phase === 'waiting')
+    .sort((a, b) => a.seq - b.seq);
 
-/** The call that a client carries out. */
+/** The call with that approval; without an id the one that was asked for first. */
+export const waitingCall = (state: SessionState, approval?: ApprovalId): WaitingCall | undefined =>
+  waitingCalls(state).find((call) => approval === undefined || call.approval === approval);
+
+/** The first call that a client carries out. */
 export const deferredCall = (state: SessionState): OpenCall | undefined =>
   state.turn?.calls.find((call) => call.phase === 'deferred');
 
+/**
+ * Whether the open calls go on only when a person or a client answers. Calls that were not looked at yet are behind
+ * one of those that wait: otherwise they would have been started or asked for with it.
+ */
+export const awaitsAnswer = ({ calls }: Turn): boolean =>
+  calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&
+  !calls.some(({ phase }) => phase === 'running' || phase === 'allowed');
+
 export function statusOf(state: SessionState): SessionStatus {
-  if (waitingCall(state) || deferredCall(state)) return 'waiting';
+  if (state.turn && awaitsAnswer(state.turn)) return 'waiting';
   if (!atRest(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }

@@ -68,6 +68,12 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly parameters?: JsonObject;
   /** the result is the same whether it runs once or twice: after a crash it is run again */
   readonly repeatable?: boolean;
+  /**
+   * How the call goes with others of the same answer. `always`: it is not looked at before every such call before it has
+   * its outcome, and it runs alone. `if-asked`: it runs alone, unless `approval` returns null for it. Not given: it runs
+   * beside others.
+   */
+  readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */
   readonly special?: boolean;
   /** whether it ever asks; what clients are told in a list of tools */

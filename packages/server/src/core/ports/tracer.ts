@@ -34,7 +34,7 @@ export type TracedState = {
 };
 
 export interface Tracer {
-  /** An event is durable. `before` is the state before it and those that were written with it. */
+  /** An event is durable. `before` is the state before it. */
   onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void;
   modelCalled(call: ModelCalled): ModelTrace;
 }

@@ -10,14 +10,14 @@ export type ActiveTurn = {
   readonly turn: Turn;
   /** aborted when the turn is cancelled or superseded, as soon as that is decided */
   readonly signal: AbortSignal;
+  /** nothing new is to be started: the server stops, or another node has the lease */
+  readonly stopping: () => boolean;
 };
 
-export const activeTurn = (session: LiveSession, deps: TurnDeps, turn: Turn): ActiveTurn => ({
-  session,
-  deps,
-  turn,
-  signal: session.signal(turn.id),
-});
+export const activeTurn = (
+  { session, deps, stopping }: Pick<ActiveTurn, 'session' | 'deps' | 'stopping'>,
+  turn: Turn,
+): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
 
 type TurnRef = { readonly session: LiveSession; readonly turn: { readonly id: TurnId } };
 

@@ -158,13 +158,15 @@ export class LiveSession extends LiveState {
   async #commit(bodies: readonly DurableEventBody[]): Promise<DurableEvent[]> {
     if (bodies.length === 0) return [];
     const { store, now, newId } = this.sources;
-    const at = now();
+    let at = now();
     const before = this.state;
     const { seq } = before;
     const session = this.ref.id;
-    const events = bodies.map(
-      (body, index): DurableEvent => ({ ...body, session, id: newId(), at, seq: seq + index + 1 }),
-    );
+    const events = bodies.map((body, index): DurableEvent => {
+      // A call starts after what asked for it, although both are one append.
+      if (body.type === 'tool.started' && index > 0) at = now();
+      return { ...body, session, id: newId(), at, seq: seq + index + 1 };
+    });
     // An event that cannot be read again would make the whole session unreadable.
     for (const event of events) parseDurableEvent(event);
     const states: SessionState[] = [];

@@ -15,6 +15,7 @@ import { contextAfter, estimateOf } from './context-use.ts';
 import { ModelCall } from './model-call.ts';
 import { blockEnd, type OpenBlock, openBlock } from './open-block.ts';
 import { promptOf, type Request, requestBy } from './prompt.ts';
+import { type CallsBegun, startCalls } from './tool-calls.ts';
 import { endTurn } from './turn-end.ts';
 
 type Step = {
@@ -24,13 +25,16 @@ type Step = {
   readonly calls: DurableEventBody<'call.requested'>[];
 };
 
-/** Throws a `Fault` if the model fails. Records nothing more if the turn is cancelled meanwhile. */
-export async function callModel(active: ActiveTurn): Promise<void> {
+/**
+ * Returns the calls that the step ended with, if it did. Throws a `Fault` if the model fails. Records nothing
+ * more if the turn is cancelled meanwhile.
+ */
+export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> {
   const { session, deps, turn, signal } = active;
   if (turn.steps >= deps.maxSteps) {
     throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
   }
-  if (signal.aborted) return;
+  if (signal.aborted) return null;
   session.voidBlock();
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
@@ -50,12 +54,12 @@ export async function callModel(active: ActiveTurn): Promise<void> {
     return true;
   };
   for await (const event of request.provider.stream(prompt, signal, onDelta)) {
-    if (signal.aborted) return;
+    if (signal.aborted) return null;
     switch (event.type) {
       case 'text':
       case 'reasoning':
         if (session.open && session.open.kind !== event.type) await endBlock(active);
-        if (signal.aborted) return;
+        if (signal.aborted) return null;
         stream(active, event.type, event.text);
         break;
       case 'call': {
@@ -72,12 +76,13 @@ export async function callModel(active: ActiveTurn): Promise<void> {
       case 'ended':
         return endStep(step, event);
       case 'failed':
-        return failStep(step, event.fault);
+        await failStep(step, event.fault);
+        return null;
     }
-    if (signal.aborted) return;
+    if (signal.aborted) return null;
   }
-  if (!signal.aborted)
-    throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+  if (signal.aborted) return null;
+  throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
 
 /** On the token path: no promise, no copy. */
@@ -118,7 +123,10 @@ async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 're
   await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
 }
 
-async function endStep(step: Step, event: Extract<ProviderEvent, { type: 'ended' }>): Promise<void> {
+async function endStep(
+  step: Step,
+  event: Extract<ProviderEvent, { type: 'ended' }>,
+): Promise<CallsBegun | null> {
   const { active, request, modelCall, calls } = step;
   const { session, deps, turn } = active;
   const { usage, stop } = event;
@@ -126,8 +134,9 @@ async function endStep(step: Step, event: Extract<ProviderEvent, { type: 'ended'
   const answer = [...blockEnd(session.open, deps.now), ...calls];
   const counted = request.provider.counts && (await countedStep(active, request, answer));
   const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
-  if (calls.length > 0) await record(active, events);
-  else await endTurn(active, events, addUsage(turn.usage, usage));
+  if (calls.length > 0) return startCalls(active, calls, events);
+  await endTurn(active, events, addUsage(turn.usage, usage));
+  return null;
 }
 
 /** A prompt that the vendor refuses as too long is compacted once; the step then runs again. */

@@ -56,9 +56,9 @@ export async function explain(
   asked: Asked,
   approval: ApprovalId | undefined,
 ): Promise<DurableEvent[]> {
-  const waiting = waitingCall(session.state);
+  const waiting = waitingCall(session.state, approval);
   const turn = session.state.turn;
-  if (!waiting || !turn || (approval && approval !== waiting.approval)) {
+  if (!waiting || !turn) {
     throw new Fault('no_approval', 'No pending approval request');
   }
   const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
@@ -66,7 +66,7 @@ export async function explain(
   const about = { session: session.ref, turn: turn.id };
   const text = await complete(asked, prompt, session.signal(turn.id), about);
   return session.transact((state) =>
-    waitingCall(state)?.approval === waiting.approval
+    waitingCall(state, waiting.approval)
       ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]
       : [],
   );

@@ -1,5 +1,6 @@
 /** What is counted of sessions. It follows from their events alone, so that nothing is counted that did not happen. */
 import type { DurableEvent } from '@parlance/protocol';
+import { evolve } from '../domain/evolve.ts';
 import type { SessionState } from '../domain/session-state.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { Observers } from './model-call.ts';
@@ -13,11 +14,13 @@ export class SessionMetrics {
     observers.meter.gauge('approvals_waiting', approvalsWaiting);
   }
 
-  /** The events are durable; `before` is the state in which they were decided. */
+  /** The events are durable; `before` is the state in which they were decided. Each is counted on the state before it. */
   readonly onCommitted = (ref: SessionRef, events: readonly DurableEvent[], before: SessionState): void => {
+    let state = before;
     for (const event of events) {
-      this.#count(event, before);
-      this.observers.tracer.onCommitted(ref, event, before);
+      this.#count(event, state);
+      this.observers.tracer.onCommitted(ref, event, state);
+      state = evolve(state, event);
     }
   };
 

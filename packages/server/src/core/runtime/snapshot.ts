@@ -1,6 +1,6 @@
 /** The present state of a session, for its subscribers. */
 import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
-import { deferredCall, type SessionState, waitingCall } from '../domain/session-state.ts';
+import { deferredCall, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { OpenBlock } from './open-block.ts';
@@ -41,8 +41,11 @@ export type SessionSnapshot = {
   readonly queued: number;
   /** standing grants */
   readonly grants: readonly string[];
+  /** the approval that was requested first of those that wait; wires that show one at a time show this one */
   readonly approval: PendingApproval | null;
-  /** when that approval was requested */
+  /** all that wait, in the order in which they were requested */
+  readonly approvals: readonly PendingApproval[];
+  /** when the first of them was requested, or became the first by the answer to another */
   readonly approvalRequestedAt: number | null;
   /** the call that a client carries out, however late */
   readonly deferred: { readonly call: CallId; readonly tool: string; readonly input: JsonObject } | null;
@@ -72,6 +75,9 @@ type SnapshotSource = {
 };
 
 export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSource): SessionSnapshot {
+  const { turn } = state;
+  const waiting = waitingCalls(state);
+  const approvals = turn ? waiting.map((call) => pendingApproval(turn.id, call)) : [];
   return {
     ref,
     seq: state.seq,
@@ -91,8 +97,9 @@ export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSou
     messageCountAtIdle,
     queued: state.queue.length,
     grants: state.grants,
-    approval: pendingApproval(state),
-    approvalRequestedAt: waitingCall(state)?.requestedAt ?? null,
+    approval: approvals[0] ?? null,
+    approvals,
+    approvalRequestedAt: waiting[0]?.requestedAt ?? null,
     deferred: deferredOf(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
@@ -103,9 +110,7 @@ function deferredOf(state: SessionState): SessionSnapshot['deferred'] {
   return deferred ? { call: deferred.call, tool: deferred.tool, input: deferred.input } : null;
 }
 
-function pendingApproval(state: SessionState): PendingApproval | null {
-  const waiting = waitingCall(state);
-  if (!waiting || !state.turn) return null;
-  const { approval, call, tool, input, ask, hash } = waiting;
-  return { approval, turn: state.turn.id, call, tool, input, ask, hash };
+function pendingApproval(turn: TurnId, call: WaitingCall): PendingApproval {
+  const { approval, call: id, tool, input, ask, hash } = call;
+  return { approval, turn, call: id, tool, input, ask, hash };
 }

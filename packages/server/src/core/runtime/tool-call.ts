@@ -1,20 +1,28 @@
-/** One call of a turn: whether it is possible, whether it may run, and how it goes on. */
-import { type ApprovalId, type Ask, textPart } from '@parlance/protocol';
+/** One call of a turn: whether it is possible, and whether it may run. */
+import { type ApprovalId, type Ask, type DurableEventBody, textPart } from '@parlance/protocol';
 import { approvalHash, type Judged, judge, permissionOf, plainly } from '../domain/approvals.ts';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
-import { type ActiveTurn, record } from './active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 import { offeredTo } from './prompt.ts';
 import { possibleCall } from './tool-input.ts';
-import { failCall, runTool, toolFault } from './tool-run.ts';
+import { callFailed, type Runnable, toolFault } from './tool-run.ts';
 
 type Possible = ReturnType<typeof possibleCall>;
 
-/** Brings a call one step further: to its approval, or to its outcome. */
-export async function settleCall(active: ActiveTurn, call: OpenCall): Promise<void> {
-  if (call.phase === 'running') return settleInterrupted(active, call);
-  if (call.malformed !== undefined)
-    return failCall(active, call, `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`);
+/** `alone`: no other call of the turn may run beside it. */
+export type CallPlan =
+  | { readonly kind: 'run'; readonly runnable: Runnable; readonly alone: boolean }
+  | { readonly kind: 'ask'; readonly ask: Ask }
+  /** it ends without having run */
+  | { readonly kind: 'end'; readonly event: DurableEventBody };
+
+/** How a call that was requested or allowed goes on. Changes nothing. `tainted`: untrusted content is in the turn. */
+export async function planCall(active: ActiveTurn, call: OpenCall, tainted: boolean): Promise<CallPlan> {
+  if (call.malformed !== undefined) {
+    const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
+    return { kind: 'end', event: callFailed(active, call, message) };
+  }
   const { deps, turn } = active;
   let possible: Possible;
   let ask: Ask | null = null;
@@ -22,24 +30,40 @@ export async function settleCall(active: ActiveTurn, call: OpenCall): Promise<vo
     possible = possibleCall(offeredTo(deps, turn.agent.id), call.tool, call.input);
     if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: deps.root });
   } catch (thrown) {
-    return failCall(active, call, toolFault(active, call, thrown).message);
+    return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
   }
-  if (call.phase !== 'requested') return runTool(active, call, { ...possible, permission: 'approved' });
-  const judged = judgedCall(active, call, { ...possible, ask });
+  const { exclusive } = possible.tool;
+  const alone =
+    exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
+  if (call.phase !== 'requested')
+    return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
+  const judged = judgedCall(active, call, { ...possible, ask, tainted });
   switch (judge(judged)) {
     case 'deny':
-      return denyCall(active, call);
+      return { kind: 'end', event: callDenied(active, call) };
     case 'ask':
-      return requestApproval(active, call, ask ?? plainAsk(call));
+      return { kind: 'ask', ask: plainly(ask ?? plainAsk(call)) };
     case 'run':
-      return runTool(active, call, { ...possible, permission: permissionOf(judged) });
+      return { kind: 'run', runnable: { ...possible, permission: permissionOf(judged) }, alone };
   }
+}
+
+/** The process ended while the call ran. It runs again only if it is repeatable; otherwise its outcome is unknown. */
+export function planInterrupted({ deps, turn }: ActiveTurn, call: OpenCall): CallPlan {
+  const tool = deps.tools.get(call.tool);
+  const parsed = tool?.input.safeParse(call.input);
+  if (tool?.repeatable && parsed?.success) {
+    const runnable = { tool, input: parsed.data, permission: 'mode' } as const;
+    return { kind: 'run', runnable, alone: tool.exclusive !== undefined };
+  }
+  const event = unknownOutcome(call, turn.id, 'The server was restarted while this ran.');
+  return { kind: 'end', event };
 }
 
 function judgedCall(
   { session, deps, turn }: ActiveTurn,
   call: OpenCall,
-  { tool, input, ask }: Possible & { readonly ask: Ask | null },
+  { tool, input, ask, tainted }: Possible & Pick<Judged, 'ask' | 'tainted'>,
 ): Judged {
   const { approvalMode, grants } = session.state;
   return {
@@ -49,7 +73,7 @@ function judgedCall(
     ask,
     subjects: tool.subjects?.(input) ?? { literal: [JSON.stringify(call.input)] },
     grants,
-    tainted: session.state.turn?.tainted ?? false,
+    tainted,
   };
 }
 
@@ -60,29 +84,24 @@ const plainAsk = ({ tool, input }: OpenCall): Ask => ({
   description: `Uses ${tool}.`,
 });
 
-async function denyCall(active: ActiveTurn, { call }: OpenCall): Promise<void> {
-  const parts = [textPart('A rule of this server does not allow this call.')];
-  await record(active, [
-    { type: 'tool.ended', turn: active.turn.id, call, outcome: 'denied', parts, durationMs: 0 },
-  ]);
-}
+const callDenied = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: 'denied',
+  parts: [textPart('A rule of this server does not allow this call.')],
+  durationMs: 0,
+});
 
-async function requestApproval(
-  active: ActiveTurn,
+export const approvalRequested = (
+  { deps, turn }: ActiveTurn,
   { call, tool, input }: OpenCall,
-  wanted: Ask,
-): Promise<void> {
-  const ask = plainly(wanted);
-  const approval = active.deps.newId() as ApprovalId;
-  const hash = approvalHash(tool, input, ask);
-  await record(active, [{ type: 'approval.requested', turn: active.turn.id, call, approval, ask, hash }]);
-}
-
-/** The process ended while the call ran. It runs again only if it is repeatable; otherwise its outcome is unknown. */
-async function settleInterrupted(active: ActiveTurn, call: OpenCall): Promise<void> {
-  const tool = active.deps.tools.get(call.tool);
-  const parsed = tool?.input.safeParse(call.input);
-  if (tool?.repeatable && parsed?.success)
-    return runTool(active, call, { tool, input: parsed.data, permission: 'mode' });
-  await record(active, [unknownOutcome(call, active.turn.id, 'The server was restarted while this ran.')]);
-}
+  ask: Ask,
+): DurableEventBody => ({
+  type: 'approval.requested',
+  turn: turn.id,
+  call,
+  approval: deps.newId() as ApprovalId,
+  ask,
+  hash: approvalHash(tool, input, ask),
+});

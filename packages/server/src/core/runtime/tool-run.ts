@@ -1,45 +1,52 @@
-/** Runs the tool of a call that may run, and records its outcome. */
+/** Runs the tool of a call that may run. */
 import { asFault, type DurableEventBody, type Fault, textOf, textPart } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
 import type { Tool, ToolContext, ToolResult } from '../ports/tool.ts';
-import { type ActiveTurn, record } from './active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 import { cappedData, cappedParts } from './output.ts';
 
 export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
-export async function runTool(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<void> {
+/** Runs a call whose `tool.started` is durable. Returns the events of its end, or null if it was stopped. */
+export async function runTool(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<DurableEventBody[] | null> {
   const { session, deps, turn, signal } = active;
-  if (signal.aborted) return;
-  if (runnable.tool.deferred) return deferCall(active, call, runnable);
-  await record(active, [{ type: 'tool.started', turn: turn.id, call: call.call }]);
-  if (signal.aborted || session.state.turn?.id !== turn.id || !session.mayDrive()) return;
+  if (signal.aborted || session.state.turn?.id !== turn.id || !session.mayDrive()) return null;
   const startedAt = deps.now();
   // A tool that ignores its signal must not block the session.
   const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
-  if (!result || signal.aborted) return;
+  if (!result || signal.aborted) return null;
   const durationMs = deps.now() - startedAt;
-  await record(active, [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)]);
+  return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
 }
 
-/** Hands the call to a client that may be away, if it can be carried out at all. */
-async function deferCall(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<void> {
-  const { turn, signal } = active;
+/** The events that hand the call to a client that may be away, if it can be carried out at all. */
+export async function deferCall(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<DurableEventBody[]> {
+  const { turn } = active;
   const result = await toolResult(active, call, runnable);
-  if (signal.aborted) return;
-  if (result.failed) return failCall(active, call, textOf(result.parts));
-  await record(active, [
+  if (result.failed) return [callFailed(active, call, textOf(result.parts))];
+  return [
     { type: 'tool.started', turn: turn.id, call: call.call },
     { type: 'call.deferred', turn: turn.id, call: call.call, notice: result.notice },
-  ]);
+  ];
 }
 
-/** Records that the call failed before it ran. The model reads the message, and the turn continues. */
-export async function failCall(active: ActiveTurn, { call }: OpenCall, message: string): Promise<void> {
-  const parts = [textPart(message)];
-  await record(active, [
-    { type: 'tool.ended', turn: active.turn.id, call, outcome: 'failed', parts, durationMs: 0 },
-  ]);
-}
+/** The call failed before it ran. The model reads the message, and the turn continues. */
+export const callFailed = ({ turn }: ActiveTurn, { call }: OpenCall, message: string): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: 'failed',
+  parts: [textPart(message)],
+  durationMs: 0,
+});
 
 /** The fault as the model reads it; an internal one is logged. */
 export function toolFault(

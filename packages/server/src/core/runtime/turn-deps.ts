@@ -22,6 +22,8 @@ export type TurnDeps = Observers & {
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
+  /** how many calls of one answer run at once, unless the agent has its own number */
+  readonly parallelCalls: number;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;

@@ -8,7 +8,7 @@ import { turnStarted } from '../domain/turn-events.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
 import type { LiveSession, ResumeEvent } from './live-session.ts';
 import { callModel } from './model-step.ts';
-import { settleCall } from './tool-call.ts';
+import { runTools } from './tool-calls.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { endTurn, failTurn } from './turn-end.ts';
 
@@ -22,7 +22,7 @@ export async function drive(session: LiveSession, deps: TurnDeps, stopping: () =
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
     if (action.kind === 'startTurn') await startTurn(session, deps);
-    else await advance(activeTurn(session, deps, action.turn), action);
+    else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
     // A cancel may be on its way to the log: the next action is decided after it.
     await session.settled();
   }
@@ -31,17 +31,21 @@ export async function drive(session: LiveSession, deps: TurnDeps, stopping: () =
 type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' }>;
 
 async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
+  let { kind } = action;
   try {
-    switch (action.kind) {
-      case 'callModel':
-        return await callModel(active);
+    switch (kind) {
+      case 'callModel': {
+        const begun = await callModel(active);
+        kind = 'runTools';
+        return begun ? await runTools(active, begun) : undefined;
+      }
       case 'runTools':
-        return await settleCall(active, action.call);
+        return await runTools(active);
       case 'endTurn':
         return await endTurn(active, []);
     }
   } catch (thrown) {
-    if (!active.signal.aborted) await failTurn(active, action.kind, thrown);
+    if (!active.signal.aborted) await failTurn(active, kind, thrown);
   }
 }
 

@@ -1,11 +1,17 @@
 /** Out: the events of a session to frames. */
-import type { Ask, SessionEvent } from '@parlance/protocol';
+import type { SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { streamRestartWords } from '../shared/restart-words.ts';
+import {
+  NO_APPROVALS,
+  newlyShown,
+  trackApprovals,
+  type WaitingApprovals,
+} from '../shared/waiting-approvals.ts';
 import {
   approvalRequest,
   type Body,
@@ -33,8 +39,8 @@ export const projection: Projection<State, Body> = { start, step, attach, pieces
 export type State = {
   readonly calls: Calls;
   readonly inputs: Inputs;
-  /** what the waiting approval shows, to show it again after an explanation */
-  readonly ask: Ask | null;
+  /** the contract answers without an id: the first of them is shown */
+  readonly approvals: WaitingApprovals;
   /** the texts of the turn that are complete, for a socket that joins in the middle of it */
   readonly texts: readonly { readonly block: string; readonly text: string }[];
   /** how many of them belong to steps that are complete: the others are void if the step begins anew */
@@ -42,14 +48,16 @@ export type State = {
 };
 
 function start(): State {
-  return { calls: NO_CALLS, inputs: NO_INPUTS, ask: null, texts: [], settled: 0 };
+  return { calls: NO_CALLS, inputs: NO_INPUTS, approvals: NO_APPROVALS, texts: [], settled: 0 };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);
-  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
+  const approvals = trackApprovals(before.approvals, event);
+  const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
+  const state = same ? before : { ...before, calls, inputs, approvals };
   const { id } = event;
   switch (event.type) {
     case 'turn.started': {
@@ -84,20 +92,18 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'reasoning.ended':
       return [state, event.text === '' ? NONE : say(...items(id, [reasoningItem(event)]))];
     case 'approval.requested':
-      return [
-        { ...state, ask: event.ask },
-        say(
-          ...replacing(nthId(id, 1), nthId(id, 2), event.ask),
-          approvalRequest(id, event.approval, event.ask),
-        ),
-      ];
+    case 'approval.answered': {
+      const shown = newlyShown(before.approvals, approvals);
+      if (!shown) return [state, NONE];
+      const { approval, ask } = shown;
+      return [state, say(...replacing(nthId(id, 1), nthId(id, 2), ask), approvalRequest(id, approval, ask))];
+    }
     case 'approval.explained': {
       const explained = items(id, [assistantItem(nthId(id, 2), event.text)]);
-      if (!state.ask) return [state, say(...explained)];
-      return [state, say(...explained, approvalRequest(nthId(id, 1), event.approval, state.ask))];
+      const [shown] = approvals;
+      if (shown?.approval !== event.approval) return [state, say(...explained)];
+      return [state, say(...explained, approvalRequest(nthId(id, 1), event.approval, shown.ask))];
     }
-    case 'approval.answered':
-      return [{ ...state, ask: null }, NONE];
     case 'tool.started': {
       const call = firstSeen(before.calls, event);
       const item = call && callItem(event.call, call);
@@ -107,7 +113,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const unseen = firstSeen(before.calls, event);
       const item = unseen && callItem(event.call, unseen);
       const output = outputItems(event, state.calls[event.call]);
-      return [{ ...state, ask: null }, say(...items(id, item ? [item, ...output] : output))];
+      return [state, say(...items(id, item ? [item, ...output] : output))];
     }
     case 'agent.changed': {
       const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;

@@ -1,11 +1,17 @@
 /** Out: the events of a session to frames. */
-import { type SessionEvent, textOf } from '@parlance/protocol';
+import { type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionWords, waitingWords } from '../shared/approval-words.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { restartWords } from '../shared/restart-words.ts';
+import {
+  NO_APPROVALS,
+  newlyShown,
+  trackApprovals,
+  type WaitingApprovals,
+} from '../shared/waiting-approvals.ts';
 import { CANCELLED, error, FAULTS } from './faults.ts';
 import type { Body } from './schemas.ts';
 
@@ -16,6 +22,8 @@ export type State = {
   readonly session_id: string | undefined;
   readonly inputs: Inputs;
   readonly calls: Calls;
+  /** the contract answers in words: the first of them is shown */
+  readonly approvals: WaitingApprovals;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
   readonly text: string | null;
   /** the outcome of the last call: the answer of a turn without text */
@@ -29,7 +37,9 @@ function start(now: SessionSnapshot): State {
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);
-  const state = calls === before.calls && inputs === before.inputs ? before : { ...before, calls, inputs };
+  const approvals = trackApprovals(before.approvals, event);
+  const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
+  const state = same ? before : { ...before, calls, inputs, approvals };
   const { session_id } = state;
   const say = (...bodies: Body[]): Frame<Body>[] =>
     bodies.map((body) => ({ body: session_id === undefined ? body : { ...body, session_id } }));
@@ -54,14 +64,17 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
     case 'approval.requested':
-      return [
-        state,
-        say(thinking(waitingWords(event.ask)), { type: 'agent_message', message: questionWords(event.ask) }),
-      ];
+      return [state, say(...question(newlyShown(before.approvals, approvals)))];
     case 'approval.explained':
       return [state, say(thinking(event.text))];
     case 'approval.answered':
-      return [state, event.said === undefined ? NONE : say({ type: 'user_message', message: event.said })];
+      return [
+        state,
+        say(
+          ...(event.said === undefined ? [] : [{ type: 'user_message', message: event.said } as const]),
+          ...question(newlyShown(before.approvals, approvals)),
+        ),
+      ];
     case 'tool.started': {
       const call = firstSeen(before.calls, event);
       return [state, call ? say(toolCall(call)) : NONE];
@@ -109,7 +122,11 @@ function attach(state: State, now: SessionSnapshot): Body[] {
   ];
 }
 
-const REST = { calls: NO_CALLS, text: null, result: '' };
+const REST = { calls: NO_CALLS, approvals: NO_APPROVALS, text: null, result: '' };
+const question = (shown: DurableEvent<'approval.requested'> | null): Body[] =>
+  shown
+    ? [thinking(waitingWords(shown.ask)), { type: 'agent_message', message: questionWords(shown.ask) }]
+    : [];
 const thinking = (reasoning: string): Body => ({ type: 'agent_thinking', reasoning });
 const toolCall = ({ tool, input }: TrackedCall): Body => ({
   type: 'tool_call',

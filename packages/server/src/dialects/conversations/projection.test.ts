@@ -7,7 +7,14 @@ import { joinedChunks, of, typesOf } from './test-chat.ts';
 
 const { projection } = conversations;
 const AGENT = { id: 'coder', name: 'Coder' };
-const IDLE = { ref: { owner: 'uma', id: 's' }, agent: AGENT, turn: null, open: null, approval: null };
+const IDLE = {
+  ref: { owner: 'uma', id: 's' },
+  agent: AGENT,
+  turn: null,
+  open: null,
+  approval: null,
+  approvals: [],
+};
 
 let seq = 0;
 const event = (type: string, body: object): SessionEvent =>

@@ -111,10 +111,10 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
 }
 
 /** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */
-function attach(state: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
+function attach(state: State, { turn, open: block, approvals }: SessionSnapshot): Body[] {
   const bodies: Body[] = [];
   const texts = block?.kind === 'text' ? [...state.texts, block.text] : state.texts;
   if (turn && texts.length > 0) bodies.push(chunk(state, state.message, texts.join(BETWEEN_BLOCKS)));
-  if (approval) bodies.push(approvalRequired(state, approval));
+  bodies.push(...approvals.map((approval) => approvalRequired(state, approval)));
   return bodies;
 }

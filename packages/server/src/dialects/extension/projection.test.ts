@@ -19,6 +19,7 @@ const NOW = {
   created: null,
   turn: null,
   approval: null,
+  approvals: [],
   ref: { id: 's' },
   seq: 0,
 } as unknown as SessionSnapshot;

@@ -6,6 +6,12 @@ import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { restartWords } from '../shared/restart-words.ts';
+import {
+  NO_APPROVALS,
+  newlyShown,
+  trackApprovals,
+  type WaitingApprovals,
+} from '../shared/waiting-approvals.ts';
 import { type Body, type Content, type Status, stamped, statusContent, type ToolUse } from './bodies.ts';
 import { CANCELLED } from './faults.ts';
 import { OUTCOMES, progressContent, toolUse } from './tool-frames.ts';
@@ -16,6 +22,8 @@ export type State = {
   /** when the last event was */
   readonly at: number;
   readonly calls: Calls;
+  /** the contract answers in words: the first of them is shown */
+  readonly approvals: WaitingApprovals;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
   readonly text: string | null;
   readonly reasoning: readonly string[];
@@ -24,7 +32,14 @@ export type State = {
   readonly result: string;
 };
 
-const REST = { calls: NO_CALLS, text: null, reasoning: [], toolsUsed: [], result: '' };
+const REST = {
+  calls: NO_CALLS,
+  approvals: NO_APPROVALS,
+  text: null,
+  reasoning: [],
+  toolsUsed: [],
+  result: '',
+};
 
 function start(now: SessionSnapshot): State {
   return { ...REST, at: now.created?.at ?? 0 };
@@ -32,8 +47,9 @@ function start(now: SessionSnapshot): State {
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (event.type === 'text.delta' || event.type === 'reasoning.delta') return [before, NONE];
+  const approvals = trackApprovals(before.approvals, event);
   const state = isDurable(event)
-    ? { ...before, at: event.at, calls: trackCalls(before.calls, event) }
+    ? { ...before, at: event.at, calls: trackCalls(before.calls, event), approvals }
     : before;
   const sessionId = event.session;
   const say = (...contents: Content[]): Frame<Body>[] =>
@@ -67,7 +83,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? tell('thinking', state.text) : NONE];
     case 'approval.requested':
-      return [state, say(...question(sessionId, event.ask, toolOf(event.call)))];
+    case 'approval.answered': {
+      const shown = newlyShown(before.approvals, approvals);
+      return [state, shown ? say(...question(sessionId, shown.ask, toolOf(shown.call))) : NONE];
+    }
     case 'approval.explained':
       return [state, tell('using_tool', event.text)];
     case 'tool.started': {
@@ -109,7 +128,6 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [state, say(progressContent(event))];
     case 'session.created':
     case 'input.accepted':
-    case 'approval.answered':
     case 'step.ended':
     case 'session.renamed':
     case 'session.archived':

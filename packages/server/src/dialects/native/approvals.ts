@@ -25,7 +25,7 @@ export function approvalRoutes(api: Hono, ctx: DialectContext): void {
   api.get('/v1/approvals', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);
     const { waiting, next } = await engine.approvals(principal, checked(PageQuery, c.req.query()));
-    const approvals = waiting.flatMap((now) => (now.approval ? [approvalView(now, now.approval)] : []));
+    const approvals = waiting.flatMap((now) => now.approvals.map((pending) => approvalView(now, pending)));
     return c.json({ approvals, next });
   });
 

@@ -24,6 +24,7 @@ const Outcome = z.record(z.string(), JsonValue).optional().describe('What you ex
 
 const plan = defineTool({
   name: 'browser_plan',
+  exclusive: 'always',
   description:
     'Sets the plan for the task, or replaces it. Call it first, and again when the plan must change.',
   input: z.object({
@@ -47,6 +48,7 @@ const plan = defineTool({
 
 const act = defineTool({
   name: 'browser_act',
+  exclusive: 'always',
   description: [
     'Carries out one action in the browser, such as click(12), setValue(7, "tea"), selectDropdown(9, "Blue"), navigate("https://example.com"), press("Enter"), scroll(true), scroll(false, 2), wait(1).',
     'Numbers are those of the elements of the page. You are shown the page afterwards.',
@@ -94,6 +96,7 @@ function unreadable(written: string): string {
 
 const verify = defineTool({
   name: 'browser_verify',
+  exclusive: 'always',
   description: 'Says whether the last action did what it was meant to do.',
   input: z.object({
     success: z.boolean(),
@@ -111,6 +114,7 @@ const verify = defineTool({
 
 const ask = defineTool({
   name: 'browser_ask',
+  exclusive: 'always',
   description: 'Asks the user for what is missing. The answer comes back as the result.',
   input: z.object({
     thought: Thought.optional(),
@@ -125,6 +129,7 @@ const ask = defineTool({
 
 const read = defineTool({
   name: 'browser_read',
+  exclusive: 'always',
   description:
     'Gets the whole page with its text, for a page whose text did not come with it. Use it where you must read and not only act.',
   input: z.object({
@@ -144,6 +149,7 @@ const read = defineTool({
 
 const finish = defineTool({
   name: 'browser_finish',
+  exclusive: 'always',
   description: 'Ends the task: completed with what was found or done, or failed with the honest reason.',
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
   special: true,

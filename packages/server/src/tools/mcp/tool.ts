@@ -30,6 +30,7 @@ export function mcpTool({ name, server, trusted, definition, connection }: McpTo
     parameters: definition.inputSchema as JsonObject,
     repeatable: readOnly || definition.annotations?.idempotentHint === true,
     asks: !readOnly,
+    exclusive: 'if-asked',
     approval: (input) => (readOnly ? null : askToCall(name, server, definition.name, input)),
     run: async (input, { signal }) => {
       const result = shown(await connection.call(definition.name, input, signal));

@@ -28,6 +28,7 @@ const Input = z.object({
 export const applyPatchTool = (guard: Guard): Tool =>
   defineTool({
     name: 'apply_patch',
+    exclusive: 'always',
     description:
       'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,

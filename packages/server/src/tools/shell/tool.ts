@@ -48,6 +48,7 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     description: `Runs a command in the working folder and gives its output.${options.sandbox ? ' It has no network.' : ''}`,
     input: Input,
     asks: true,
+    exclusive: 'if-asked',
     subjects: ruleSubjects,
     ruledAs: ({ command }) => ['shell', 'local_shell', ...(patchIn(command) === null ? [] : ['apply_patch'])],
     approval: (input, { root }) => askToRun(input, root, options),

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test';
+import { type ApprovalId, type Ask, type DurableEvent, type Json, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { defineTool, type Tool } from '../ports/tool.ts';
+
+/** One answer with several calls, numbered from 1. */
+const answer = (...wanted: (readonly [tool: string, input: Record<string, Json>])[]): Line[] => [
+  ...wanted.map(([tool, input], at): Line => ({ type: 'call', call: `call_${at + 1}`, tool, input })),
+  { type: 'ended', usage: USAGE, stop: 'calls' },
+];
+
+/** A tool whose calls run until the test ends them, by the name in their input. */
+function held(options: Partial<Tool> = {}) {
+  const running: string[] = [];
+  const ends = new Map<string, () => void>();
+  const begun = new Map<string, PromiseWithResolvers<void>>();
+  const slot = (name: string) => {
+    const known = begun.get(name) ?? Promise.withResolvers<void>();
+    begun.set(name, known);
+    return known;
+  };
+  const tool = defineTool({
+    name: 'held',
+    description: 'Runs until it is let go.',
+    input: z.object({ name: z.string() }),
+    approval: () => null,
+    run: async ({ name }) => {
+      running.push(name);
+      const end = Promise.withResolvers<void>();
+      ends.set(name, end.resolve);
+      slot(name).resolve();
+      await end.promise;
+      running.splice(running.indexOf(name), 1);
+      return { parts: [textPart(`${name} done`)] };
+    },
+    ...(options as object),
+  });
+  return {
+    tool,
+    running,
+    begun: (name: string) => slot(name).promise,
+    end: (name: string) => ends.get(name)?.(),
+  };
+}
+
+const named = (name: string) => ['held', { name }] as const;
+const durable = (stage: Stage) => stage.events.filter((event): event is DurableEvent => 'seq' in event);
+const told = (stage: Stage) =>
+  durable(stage).flatMap((event) =>
+    event.type === 'tool.started' || event.type === 'tool.ended' || event.type === 'approval.requested'
+      ? [`${event.type} ${event.call}`]
+      : [],
+  );
+
+describe('calls of one answer', () => {
+  test('run at once, and the model reads their results in the order of the calls', async () => {
+    const { tool, running, begun, end } = held();
+    const stage = await setStage([answer(named('a'), named('b')), says('Done.')], { tools: [tool] });
+    await say(stage.engine, 'Go');
+    await Promise.all([begun('a'), begun('b')]);
+    expect(running).toEqual(['a', 'b']);
+    const second = stage.happens('tool.ended');
+    end('b');
+    expect((await second).call).toBe('call_2' as never);
+    end('a');
+    await stage.engine.rested(SESSION);
+    expect(told(stage)).toEqual([
+      'tool.started call_1',
+      'tool.started call_2',
+      'tool.ended call_2',
+      'tool.ended call_1',
+    ]);
+    const results = stage.provider.prompts[1]?.items.flatMap((item) =>
+      item.kind === 'result' ? [item.call] : [],
+    );
+    expect(results).toEqual(['call_1', 'call_2']);
+  });
+
+  test('are started with the append that ends their step', async () => {
+    const stage = await setStage([
+      answer(['lookup', { word: 'a' }], ['lookup', { word: 'b' }]),
+      says('Done.'),
+    ]);
+    const appends: string[][] = [];
+    const append = stage.store.append.bind(stage.store);
+    stage.store.append = (expected, events, record) => {
+      appends.push(events.map(({ type }) => type));
+      return append(expected, events, record);
+    };
+    await say(stage.engine, 'Go');
+    await stage.engine.rested(SESSION);
+    expect(appends[1]).toEqual([
+      'call.requested',
+      'call.requested',
+      'step.ended',
+      'tool.started',
+      'tool.started',
+    ]);
+  });
+
+  test('run up to the limit of the server; the others start when one has ended', async () => {
+    const { tool, running, begun, end } = held();
+    const stage = await setStage([answer(named('a'), named('b'), named('c')), says('Done.')], {
+      tools: [tool],
+      parts: { parallelCalls: 2 },
+    });
+    await say(stage.engine, 'Go');
+    await Promise.all([begun('a'), begun('b')]);
+    expect(running).toEqual(['a', 'b']);
+    end('a');
+    await begun('c');
+    expect(running).toEqual(['b', 'c']);
+    for (const name of ['b', 'c']) end(name);
+    await stage.engine.rested(SESSION);
+    expect(durable(stage).at(-1)?.type).toBe('turn.ended');
+  });
+
+  test('are all stopped by a cancel', async () => {
+    const stage = await setStage([answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }])]);
+    const asked = stage.happens('approval.requested');
+    await say(stage.engine, 'Go');
+    await asked;
+    await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await stage.engine.rested(SESSION);
+    const ended = durable(stage).flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
+    expect(ended).toEqual(['aborted', 'aborted', 'aborted']);
+    expect(durable(stage).at(-1)?.type).toBe('turn.cancelled');
+  });
+});
+
+describe('a call that waits for a person', () => {
+  test('does not hold back the others, and starts beside them when it is answered', async () => {
+    const { tool, running, begun, end } = held();
+    const asking = held({
+      name: 'asking',
+      approval: () => ({ kind: 'other', command: [], description: 'It asks.' }),
+    });
+    const stage = await setStage([answer(['asking', { name: 'x' }], named('a')), says('Done.')], {
+      tools: [tool, asking.tool],
+    });
+    const asked = stage.happens('approval.requested');
+    await say(stage.engine, 'Go');
+    await Promise.all([asked, begun('a')]);
+    expect((await stage.engine.record(SESSION))?.status).toBe('running');
+    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await asking.begun('x');
+    expect([...running, ...asking.running]).toEqual(['a', 'x']);
+    end('a');
+    asking.end('x');
+    await stage.engine.rested(SESSION);
+    expect(durable(stage).at(-1)?.type).toBe('turn.ended');
+  });
+
+  test('lets the session rest when the others have ended', async () => {
+    const stage = await setStage([
+      answer(['shell', { command: ['ls'] }], ['lookup', { word: 'a' }]),
+      says('Done.'),
+    ]);
+    await say(stage.engine, 'Go');
+    await stage.engine.rested(SESSION);
+    expect((await stage.engine.record(SESSION))?.status).toBe('waiting');
+    expect(stage.provider.prompts).toHaveLength(1);
+    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await stage.engine.rested(SESSION);
+    expect(stage.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind))).toEqual([
+      'user',
+      'call_1',
+      'call_2',
+      'call_1',
+      'call_2',
+    ]);
+  });
+
+  test('may be one of several, which are answered in any order', async () => {
+    const stage = await setStage([
+      answer(['shell', { command: ['one'] }], ['shell', { command: ['two'] }]),
+      says('Done.'),
+    ]);
+    await say(stage.engine, 'Go');
+    await stage.engine.rested(SESSION);
+    const { approval, approvals } = await stage.engine.snapshot(SESSION);
+    expect(approvals.map(({ call }) => String(call))).toEqual(['call_1', 'call_2']);
+    expect(approval).toEqual(approvals[0] ?? null);
+    expect((await stage.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
+    const second = approvals[1]?.approval as ApprovalId;
+    await stage.engine.answer(second, { answer: 'deny' }, CALLER);
+    expect((await stage.engine.snapshot(SESSION)).approvals.map(({ call }) => String(call))).toEqual([
+      'call_1',
+    ]);
+    await expect(stage.engine.answer(second, { answer: 'once' }, CALLER)).rejects.toMatchObject({
+      code: 'no_approval',
+    });
+    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await stage.engine.rested(SESSION);
+    const outcomes = durable(stage).flatMap((event) =>
+      event.type === 'tool.ended' ? [[String(event.call), event.outcome]] : [],
+    );
+    expect(outcomes).toEqual([
+      ['call_2', 'denied'],
+      ['call_1', 'ok'],
+    ]);
+  });
+});
+
+describe('an exclusive call', () => {
+  test('runs alone, in its place', async () => {
+    const { tool, running, begun, end } = held();
+    const alone = held({ name: 'alone', exclusive: 'always' });
+    const stage = await setStage(
+      [answer(named('a'), ['alone', { name: 'x' }], ['alone', { name: 'y' }], named('b')), says('Done.')],
+      { tools: [tool, alone.tool] },
+    );
+    await say(stage.engine, 'Go');
+    await begun('a');
+    end('a');
+    await alone.begun('x');
+    expect([running, alone.running]).toEqual([[], ['x']]);
+    alone.end('x');
+    await alone.begun('y');
+    expect([running, alone.running]).toEqual([[], ['y']]);
+    alone.end('y');
+    await begun('b');
+    end('b');
+    await stage.engine.rested(SESSION);
+    expect(told(stage)).toEqual(
+      [1, 2, 3, 4].flatMap((n) => [`tool.started call_${n}`, `tool.ended call_${n}`]),
+    );
+  });
+
+  test('is asked for when those before it have their outcome', async () => {
+    const ask: Ask = { kind: 'edit', command: [], description: 'It edits.' };
+    const edit = held({ name: 'edit', exclusive: 'always', approval: () => ask });
+    const stage = await setStage(
+      [answer(['edit', { name: 'x' }], ['edit', { name: 'y' }], ['lookup', { word: 'a' }]), says('Done.')],
+      { tools: [edit.tool] },
+    );
+    await say(stage.engine, 'Go');
+    await stage.engine.rested(SESSION);
+    expect(told(stage)).toEqual(['tool.started call_3', 'approval.requested call_1', 'tool.ended call_3']);
+    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+    await stage.engine.rested(SESSION);
+    expect(told(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
+  });
+
+  test('runs beside others where nobody had to be asked, if it is exclusive only then', async () => {
+    const maybe = held({ name: 'maybe', exclusive: 'if-asked' });
+    const stage = await setStage(
+      [answer(['maybe', { name: 'x' }], ['maybe', { name: 'y' }]), says('Done.')],
+      {
+        tools: [maybe.tool],
+      },
+    );
+    await say(stage.engine, 'Go');
+    await Promise.all([maybe.begun('x'), maybe.begun('y')]);
+    expect(maybe.running).toEqual(['x', 'y']);
+    for (const name of ['x', 'y']) maybe.end(name);
+    await stage.engine.rested(SESSION);
+  });
+});

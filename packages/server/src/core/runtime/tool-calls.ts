@@ -1,0 +1,155 @@
+/** The calls of one answer of the model: starts them, runs them at once, and records how they end. */
+import type { CallId, DurableEventBody } from '@parlance/protocol';
+import type { OpenCall } from '../domain/session-state.ts';
+import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
+import { type PlannedCall, type Selection, type StartedCall, selectCalls } from './call-selection.ts';
+import { approvalRequested, type CallPlan } from './tool-call.ts';
+import { deferCall, runTool } from './tool-run.ts';
+
+/** The calls that were started with the end of a step, and what is known already of the others. */
+export type CallsBegun = {
+  readonly started: readonly StartedCall[];
+  readonly plans: ReadonlyMap<CallId, CallPlan>;
+};
+
+const NOTHING_BEGUN: CallsBegun = { started: [], plans: new Map() };
+
+type EndedCall = { readonly call: CallId; readonly events: readonly DurableEventBody[] };
+
+const toolStarted = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
+  type: 'tool.started',
+  turn: turn.id,
+  call,
+});
+
+/** How long the end of a step waits until it is known which calls start with it, in milliseconds. */
+const PLANNING_MS = 250;
+
+async function soon<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
+  const late = Promise.withResolvers<Result>();
+  const timer = setTimeout(() => late.resolve(otherwise), PLANNING_MS);
+  return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** Records the end of a step together with the start of its calls that run unasked: one append. */
+export async function startCalls(
+  active: ActiveTurn,
+  requested: readonly DurableEventBody<'call.requested'>[],
+  events: readonly DurableEventBody[],
+): Promise<CallsBegun> {
+  const calls = requested.map(
+    ({ call, tool, input, malformed }): OpenCall => ({
+      call,
+      tool,
+      input,
+      malformed,
+      phase: 'requested',
+    }),
+  );
+  const tainted = active.session.state.turn?.tainted ?? false;
+  const { start, settle } = active.stopping()
+    ? NOTHING
+    : await soon(selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }), NOTHING);
+  const recorded = await record(active, [...events, ...start.map(({ call }) => toolStarted(active, call))]);
+  return {
+    started: recorded.length > 0 ? start : [],
+    plans: new Map(settle.map(({ call, plan }) => [call.call, plan])),
+  };
+}
+
+/**
+ * Runs the open calls of the turn until each has its outcome or waits for an answer. The end of a call is recorded as
+ * soon as it is known, together with the start of those that it held back.
+ */
+export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promise<void> {
+  const { session, signal } = active;
+  const running: Running = new Map();
+  const ended: EndedCall[] = [];
+  const failures: unknown[] = [];
+  let { plans } = begun;
+  let wake = Promise.withResolvers<void>();
+  const launch = (started: StartedCall): void => {
+    const { call, runnable } = started;
+    const run = runTool(current(active), call, runnable)
+      .then((events) => events && ended.push({ call: call.call, events }))
+      .catch((thrown) => failures.push(thrown))
+      .finally(() => {
+        running.delete(call.call);
+        wake.resolve();
+      });
+    running.set(call.call, { ...started, run });
+  };
+  // An answer may let a call go on while others run.
+  const unsubscribe = session.channel.subscribe((event) => {
+    if (event.type === 'approval.answered') wake.resolve();
+  });
+  try {
+    for (const started of begun.started) launch(started);
+    for (;;) {
+      wake = Promise.withResolvers();
+      const pass = { running, ended: ended.splice(0), plans, launch };
+      const progressed = await advance(current(active), pass);
+      plans = NOTHING_BEGUN.plans;
+      if (failures.length > 0) throw failures[0];
+      if (signal.aborted || !session.mayDrive()) return;
+      if (progressed) continue;
+      if (running.size === 0 && ended.length === 0) return;
+      await wake.promise;
+    }
+  } finally {
+    unsubscribe();
+    // What still runs belongs to this turn: nothing else is decided on it before that is over.
+    if (!signal.aborted) await Promise.all([...running.values()].map(({ run }) => run));
+  }
+}
+
+type Running = Map<CallId, StartedCall & { readonly run: Promise<unknown> }>;
+
+type Pass = {
+  readonly running: Running;
+  readonly ended: readonly EndedCall[];
+  readonly plans: CallsBegun['plans'];
+  readonly launch: (started: StartedCall) => void;
+};
+
+/** The turn as it is now: an earlier call may have changed its agent. */
+function current(active: ActiveTurn): ActiveTurn {
+  const { turn } = active.session.state;
+  return turn?.id === active.turn.id ? activeTurn(active, turn) : active;
+}
+
+/** Records what has ended, and takes every call further that may go on. False if there was nothing to do. */
+async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
+  const { calls, tainted } = active.turn;
+  const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
+  const open = calls.filter(({ call }) => !ended.some((one) => one.call === call));
+  const { start, settle } = holdsBack(active, results)
+    ? NOTHING
+    : await selectCalls(active, open, { running, plans, tainted: tainted || results.some(taints) });
+  const settled: DurableEventBody[] = [];
+  for (const planned of settle) settled.push(...(await settledBy(active, planned)));
+  const events = [...results, ...settled, ...start.map(({ call }) => toolStarted(active, call))];
+  if (events.length === 0) return false;
+  const recorded = await record(active, events);
+  if (recorded.length > 0) for (const started of start) launch(started);
+  return true;
+}
+
+const NOTHING: Selection = { start: [], settle: [] };
+
+/** Nothing new begins while the server stops, nor before another agent has taken over. */
+const holdsBack = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
+  stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
+
+const taints = (event: DurableEventBody): boolean => event.type === 'tool.ended' && event.untrusted === true;
+
+async function settledBy(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
+  switch (plan.kind) {
+    case 'ask':
+      return [approvalRequested(active, call, plan.ask)];
+    case 'end':
+      return [plan.event];
+    case 'run':
+      return deferCall(active, call, plan.runnable);
+  }
+}
