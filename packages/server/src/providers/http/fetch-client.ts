@@ -1,4 +1,4 @@
-/** HTTP client over Bun's `fetch`, which knows proxies. It reads on a thread of its own: see docs/decisions/0013. */
+/** HTTP client over Bun's `fetch`, which knows proxies. It reads on a thread of its own: see docs/decisions/0014. */
 import type { Body } from './body.ts';
 import type { HttpClient } from './client.ts';
 

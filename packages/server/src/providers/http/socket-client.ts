@@ -1,6 +1,6 @@
 /**
  * HTTP/1.1 client over sockets of the event loop. `fetch` reads on a thread of its own and hands every piece over, which
- * is a third of what a bare relay costs per token (docs/decisions/0013). Behind a proxy `fetch` is used.
+ * is a third of what a bare relay costs per token (docs/decisions/0014). Behind a proxy `fetch` is used.
  */
 import type { HttpClient, HttpRequest } from './client.ts';
 import type { Origin } from './connection.ts';
