@@ -53,3 +53,12 @@ function reportIn(request: InteractRequest, after: Page): ActionReport {
     url: request.url ?? after.url,
   };
 }
+
+/** The page that a client was asked for. A client that sends no text is not asked again. */
+export function broughtPage(page: Page | null): Reported {
+  if (page && !page.textMissing)
+    return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
+  const still: Page | null = page && { ...page, textMissing: 'unavailable' };
+  const parts = [textPart('The client did not send the text of the page.'), ...pageParts(still)];
+  return { failed: true, parts, data: pageData(still) };
+}

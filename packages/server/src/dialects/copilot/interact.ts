@@ -2,29 +2,23 @@
  * One call is one step of a task: what the client reports goes in, and the next action comes out. A task is a turn; clients swap
  * their session and forget the id of their task, so both are looked for.
  */
-import {
-  type ApprovalId,
-  asFault,
-  type CallId,
-  type DurableEvent,
-  Fault,
-  type FaultCode,
-  type Principal,
-  type TurnId,
-  textPart,
-} from '@parlance/protocol';
+import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
 import { lastPage } from '../../copilot/last-page.ts';
 import type { Page } from '../../copilot/page/page.ts';
 import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
-import { waitingWords } from '../shared/approval-words.ts';
 import type { DialectContext } from '../shared/dialect.ts';
-import { type Reported, reportedAction } from './action-report.ts';
+import type { ProjectedSession } from '../shared/subscription-hub.ts';
+import { broughtPage, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
+import { hubOf } from './hub.ts';
 import { KeyedQueue } from './keyed-queue.ts';
+import type { State } from './projection.ts';
+import { isSame, isShown, type PendingReply, type Question, questionOf } from './question.ts';
 import type { InteractRequest } from './request.ts';
 import { pageData, pageOf, pageParts } from './request-page.ts';
 import { rootDomain } from './root-domain.ts';
-import { type Task, taskOf } from './task.ts';
+import { type Task, taskView } from './task.ts';
+import { finishedIn, overTask, withApproval } from './task-outcome.ts';
 
 const PAGE = 1_000;
 
@@ -41,18 +35,9 @@ type Call = {
   readonly request: InteractRequest;
   readonly page: Page | null;
   readonly caller: { readonly principal: Principal; readonly dialect: 'copilot' };
+  /** The session during the call. */
+  readonly projected: ProjectedSession<State>;
 };
-
-/** A turn and the number of the event with which it began. */
-type Begun = { readonly taskId: TurnId; readonly began: number };
-
-/** What a task waits for the user with. */
-type Question =
-  | { readonly kind: 'approval'; readonly approval: ApprovalId }
-  | { readonly kind: 'ask'; readonly call: CallId };
-
-/** A reply whose call has no response yet. */
-type PendingReply = { readonly session: string; readonly question: Question };
 
 export function interactions(ctx: DialectContext) {
   const { engine } = ctx;
@@ -70,17 +55,23 @@ export function interactions(ctx: DialectContext) {
     if (!known) await replies.settled(sessionKey(ref));
     const now = known ? arrival : await engine.snapshot(ref);
     if (known && now.turn !== known) {
-      const over = now.finished.find(({ turn }) => turn === known) ?? (began ? { ok: true } : null);
+      const over = finishedIn(now, known) ?? (began ? { ok: true } : null);
       return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
     }
 
-    const call: Call = { ref, request, page: pageOf(request), caller: { principal, dialect: 'copilot' } };
-    const question = questionOf(arrival);
-    const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
-    if (replied) return replied;
-    const same = known !== null || (await bringsPage(call, now));
-    const task = same && !question ? await goOn(call, now) : await begin(call, now);
-    return answered(call, task);
+    const projected = await hubOf(ctx).observe(ref);
+    try {
+      const caller = { principal, dialect: 'copilot' } as const;
+      const call: Call = { ref, request, page: pageOf(request), caller, projected };
+      const question = questionOf(arrival);
+      const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
+      if (replied) return replied;
+      const same = known !== null || (await bringsPage(call, now));
+      const task = same && !question ? await goOn(call, now) : await begin(call, now);
+      return await answered(call, task);
+    } finally {
+      projected.end();
+    }
   };
 
   /**
@@ -101,8 +92,9 @@ export function interactions(ctx: DialectContext) {
   }
 
   /** Begins a task; it takes the place of the one that is under way. */
-  async function begin({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<Begun> {
-    await name({ ref, request, page, caller }, now);
+  async function begin(call: Call, now: SessionSnapshot): Promise<TurnId> {
+    const { ref, request, page, caller } = call;
+    await name(call, now);
     const { events } = await engine.send(
       ref,
       {
@@ -116,7 +108,7 @@ export function interactions(ctx: DialectContext) {
     );
     const started = events.findLast((event) => event.type === 'turn.started');
     if (!started) throw new Fault('busy', 'The session is busy with something else.');
-    return { taskId: started.turn, began: started.seq };
+    return started.turn;
   }
 
   /** A session is called after the site and its first query, unless somebody chose a name. */
@@ -144,9 +136,9 @@ export function interactions(ctx: DialectContext) {
     try {
       return await replies.run(session, async () => {
         const now = await engine.snapshot(call.ref);
-        if (!isSame(question, questionOf(now)) || !now.turn || now.began === null) return null;
+        if (!isSame(question, questionOf(now)) || !now.turn) return null;
         const taken = await unless(['not_found', 'no_approval'], () => sendReply(call, question));
-        return taken ? await answered(call, { taskId: now.turn, began: now.began }) : null;
+        return taken ? await answered(call, now.turn) : null;
       });
     } finally {
       unanswered.delete(pending);
@@ -175,11 +167,11 @@ export function interactions(ctx: DialectContext) {
   /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
   async function bringsPage({ ref, request, page }: Call, { deferred }: SessionSnapshot): Promise<boolean> {
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
-    return (await activeTask(engine, ref))?.query === request.query;
+    return (await activeTask(hubOf(ctx), ref))?.query === request.query;
   }
 
   /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
-  async function goOn({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<Begun> {
+  async function goOn({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<TurnId> {
     const { turn, began, deferred } = now;
     if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
     if (deferred) {
@@ -193,47 +185,20 @@ export function interactions(ctx: DialectContext) {
         engine.send(ref, { type: 'call.answer', call: deferred.call, ...report, untrusted: true }, caller),
       );
     }
-    return { taskId: turn, began };
+    return turn;
   }
 
-  async function answered({ ref, page }: Call, { taskId, began }: Begun): Promise<Interaction> {
+  /** The task when the session rests. Superseded tasks are known to the projection for a while. */
+  async function answered({ ref, page, projected }: Call, taskId: TurnId): Promise<Interaction> {
     await engine.rested(ref);
-    const task = taskOf(await eventsFrom(ref, began), taskId);
-    return { sessionId: ref.id, ref, page, task: withApproval(task, await engine.snapshot(ref)) };
-  }
-
-  async function eventsFrom(ref: SessionRef, began: number): Promise<DurableEvent[]> {
-    const events: DurableEvent[] = [];
-    for (let after = began - 1; ; ) {
-      const page = await engine.events(ref, after, PAGE);
-      events.push(...page);
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return events;
-      after = last.seq;
-    }
+    const snapshot = projected.snapshot();
+    const state = projected.state().tasks.tasks.get(taskId);
+    const task = state
+      ? withApproval(taskView(state), snapshot)
+      : overTask(taskId, finishedIn(snapshot, taskId));
+    return { sessionId: ref.id, ref, page, task };
   }
 }
-
-/** A client that sends no text though it was asked for it is not asked again. */
-function broughtPage(page: Page | null): Reported {
-  if (page && !page.textMissing)
-    return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
-  const still: Page | null = page && { ...page, textMissing: 'unavailable' };
-  const parts = [textPart('The client did not send the text of the page.'), ...pageParts(still)];
-  return { failed: true, parts, data: pageData(still) };
-}
-
-function questionOf({ approval, deferred }: SessionSnapshot): Question | null {
-  if (approval) return { kind: 'approval', approval: approval.approval };
-  return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
-}
-
-const isSame = (one: Question, other: Question | null): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
-
-/** A question that follows an earlier reply is shown by the response to that reply, not before. */
-const isShown = (question: Question, ref: SessionRef, earlier: readonly PendingReply[]): boolean =>
-  earlier.every((reply) => reply.session !== sessionKey(ref) || isSame(reply.question, question));
 
 /** Whether the work was done; false where it failed with one of these. */
 async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>): Promise<boolean> {
@@ -244,20 +209,4 @@ async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>)
     if (codes.includes(asFault(thrown).code)) return false;
     throw thrown;
   }
-}
-
-/** A call that waits for a person is a question to the user. */
-function withApproval(task: Task, { approval, turn }: SessionSnapshot): Task {
-  if (!approval || turn !== task.taskId) return task;
-  const userQuestion = waitingWords(approval.ask);
-  const question = { userQuestion, missingInformation: ['approval'], reasoning: approval.ask.description };
-  return { ...task, status: 'needs_user_input', thought: userQuestion, question };
-}
-
-/** A task that is over, or that we never knew: clients stop on it, and do not back off as they would on a 404. */
-function overTask(taskId: TurnId, over: { readonly ok: boolean } | null): Task {
-  const thought = over
-    ? `This task is finished already${over.ok ? '' : ': it failed'}.`
-    : 'There is no such task.';
-  return { ...taskOf([], taskId), status: over?.ok ? 'completed' : 'failed', thought, action: 'finish()' };
 }

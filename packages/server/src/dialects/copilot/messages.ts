@@ -1,54 +1,22 @@
 /**
- * A conversation as the messages that copilot clients show. What counts as a message is what `said` of a session
- * counts, whatever dialect it was said in: so the number of a message is known without reading what came before it.
+ * A conversation as the messages that copilot clients show. What counts as a message is what `messageCount` of a session
+ * counts, in whatever dialect it was sent: so the number of a message is known without reading what came before it.
  */
-import {
-  type CallId,
-  type DurableEvent,
-  isObject,
-  type JsonObject,
-  type TurnId,
-  textOf,
-} from '@parlance/protocol';
-import { sendWritten } from '../../copilot/action/print.ts';
-import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
+import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
+import { type CalledTool, type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 import { waitingWords } from '../shared/approval-words.ts';
 import { nthId } from '../shared/ids.ts';
-import { type Plan, planOf } from './task.ts';
+import { actionMessage, withOutcome } from './action-message.ts';
+import type { CopilotMessage } from './message.ts';
+import { noticeOf } from './plan-notice.ts';
 
-export type MessageStatus = 'pending' | 'success' | 'failure';
-
-export type CopilotMessage = {
-  /** the id of the event that it is made from */
-  readonly messageId: string;
-  readonly role: 'user' | 'assistant' | 'system';
-  readonly content: string;
-  /** from 0, without gaps */
-  readonly sequenceNumber: number;
-  /** ISO 8601 */
-  readonly timestamp: string;
-  readonly status?: MessageStatus;
-  readonly actionString?: string;
-  readonly actionPayload?: JsonObject;
-  readonly error?: { readonly message: string; readonly code: string; readonly action?: string };
-  readonly domSummary?: string;
-  readonly metadata?: {
-    readonly dialect?: string;
-    readonly taskId?: TurnId;
-    readonly interrupted?: true;
-    /** of a plan: newer clients show plans by these messages alone */
-    readonly messageType?: 'plan_preview' | 'plan_update';
-    readonly plan?: Plan;
-  };
-};
-
-type Requested = { readonly tool: string; readonly input: JsonObject };
+export type { CopilotMessage } from './message.ts';
 
 export type MessageState = {
   /** the number of the next message */
   readonly next: number;
   /** calls that have no outcome yet */
-  readonly calls: ReadonlyMap<CallId, Requested>;
+  readonly calls: ReadonlyMap<CallId, CalledTool>;
   /** the plan of the last turn that has one */
   readonly plan: PlanProgress | null;
 };
@@ -121,7 +89,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
       return {
         ...base,
         role: 'assistant',
-        ...spoken(calls.get(event.call)),
+        ...actionMessage(calls.get(event.call)),
         metadata: { taskId: event.turn },
       };
     case 'approval.requested':
@@ -179,75 +147,6 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'context.compacted':
       return null;
   }
-}
-
-/** What the user is told besides: the plan of the task, when it is set, when another step begins and when the task ends. */
-function noticeOf(
-  event: DurableEvent,
-  state: MessageState,
-  progress: PlanProgress | null,
-): CopilotMessage | null {
-  if ((event.type !== 'tool.ended' && event.type !== 'call.deferred') || !event.notice) return null;
-  const base = {
-    messageId: event.id,
-    role: 'system',
-    sequenceNumber: state.next,
-    timestamp: new Date(event.at).toISOString(),
-  } as const;
-  const taskId = event.turn;
-  if (progress?.turn !== taskId) return { ...base, content: '', metadata: { taskId } };
-  const ended =
-    event.type === 'tool.ended' && event.final ? (event.outcome === 'ok' ? 'completed' : 'failed') : null;
-  const plan = planOf(progress, ended);
-  const messageType = state.plan?.turn === taskId ? 'plan_update' : 'plan_preview';
-  return { ...base, content: planWords(plan), metadata: { taskId, messageType, plan } };
-}
-
-const MARKS = { pending: '', active: '', completed: ' (done)', failed: ' (failed)' } as const;
-
-const planWords = ({ steps }: Plan): string =>
-  [
-    'The plan:',
-    ...steps.map(({ index, description, status }) => `${index + 1}. ${description}${MARKS[status]}`),
-  ].join('\n');
-
-type Spoken = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;
-
-function spoken(call: Requested | undefined): Spoken {
-  switch (call?.tool) {
-    case 'browser_act': {
-      const written = wordsAt(call.input, 'action');
-      const sent = sendWritten(written);
-      const thought = wordsAt(call.input, 'thought');
-      return {
-        content: sent?.note ? `${thought} ${sent.note}` : thought,
-        actionString: sent?.text ?? written,
-        ...(sent && { actionPayload: { ...sent.action } as JsonObject }),
-        status: 'pending',
-      };
-    }
-    case 'browser_ask':
-      return { content: wordsAt(call.input, 'question') };
-    case 'browser_read':
-      return { content: wordsAt(call.input, 'reason') };
-    case undefined:
-      return { content: '' };
-    default:
-      return { content: `Waiting for ${call?.tool}.` };
-  }
-}
-
-const wordsAt = (input: JsonObject, name: string): string => {
-  const value = input[name];
-  return typeof value === 'string' ? value : '';
-};
-
-function withOutcome(action: CopilotMessage, event: DurableEvent<'tool.ended'>): CopilotMessage {
-  if (event.outcome === 'ok') return { ...action, status: 'success' };
-  const message = textOf(event.parts.slice(0, 1)) || 'The action did not succeed.';
-  const code =
-    isObject(event.data) && typeof event.data.code === 'string' ? event.data.code : 'ACTION_FAILED';
-  return { ...action, status: 'failure', error: { message, code, action: action.actionString } };
 }
 
 function callsAfter(calls: MessageState['calls'], event: DurableEvent): MessageState['calls'] {

@@ -3,6 +3,7 @@ import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/proto
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
+import { NO_TASKS, type TaskList, trackTasks } from './tasks.ts';
 
 export const projection: Projection<State, Body> = { start, step, attach };
 
@@ -23,19 +24,20 @@ type Body =
 
 export type State = {
   readonly messages: MessageState;
+  readonly tasks: TaskList;
   /** the agent itself said that the task cannot be done */
   readonly failed: boolean;
 };
 
 function start(now: SessionSnapshot): State {
-  return { messages: startMessages(now.messageCountAtIdle), failed: false };
+  return { messages: startMessages(now.messageCountAtIdle), tasks: NO_TASKS, failed: false };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (!isDurable(event)) return [before, NONE];
   const [messages, told] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);
-  const state = messages === before.messages && failed === before.failed ? before : { messages, failed };
+  const state = { messages, tasks: trackTasks(before.tasks, event), failed };
   const bodies = told.map((message): Body => ({ type: 'new_message', sessionId: event.session, message }));
   return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
 }

@@ -12,11 +12,11 @@ import { activeTask } from './active-task.ts';
 import { checked, checkedBody, principalOf } from './envelope.ts';
 import { errorAnswer } from './faults.ts';
 import { latestMessages } from './history.ts';
+import { hubOf } from './hub.ts';
 import { rootDomain, siteLabels } from './root-domain.ts';
 import {
   ActiveTaskQuery,
   ArchiveBody,
-  type CopilotSessionStatus,
   DomainPath,
   InitBody,
   ListQuery,
@@ -26,6 +26,7 @@ import {
   StatusQuery,
   Uuid,
 } from './schemas.ts';
+import { filterOf, sessionObject, shown } from './session-object.ts';
 
 export function sessionRoutes(app: Hono, ctx: DialectContext): void {
   const { engine, authenticator } = ctx;
@@ -119,7 +120,7 @@ export function sessionRoutes(app: Hono, ctx: DialectContext): void {
     const { sessionId } = checked(SessionPath, c.req.param());
     checked(ActiveTaskQuery, c.req.query());
     const ref = await found(principal, sessionId);
-    return c.json({ success: true, data: ref ? await activeTask(engine, ref) : null });
+    return c.json({ success: true, data: ref ? await activeTask(hubOf(ctx), ref) : null });
   });
 
   async function caller(c: Context): Promise<Principal> {
@@ -164,48 +165,3 @@ export function sessionRoutes(app: Hono, ctx: DialectContext): void {
 
   app.route('/api/session', api);
 }
-
-// In
-
-/** A session can always go on, so none is ever completed; and what was interrupted can go on, too. */
-function filterOf(status: CopilotSessionStatus | undefined, includeArchived = false): SessionFilter {
-  switch (status) {
-    case 'active':
-      return { status: ['idle', 'running', 'waiting'] };
-    case 'failed':
-      return { status: ['failed'] };
-    case 'archived':
-      return { archived: 'only' };
-    case 'completed':
-    case 'interrupted':
-      return { status: [] };
-    case undefined:
-      return includeArchived ? { archived: 'included' } : {};
-  }
-}
-
-// Out
-
-const statusOf = ({ archived, status }: SessionRecord): CopilotSessionStatus => {
-  if (archived) return 'archived';
-  return status === 'failed' ? 'failed' : 'active';
-};
-
-const sessionObject = (record: SessionRecord) => ({
-  sessionId: record.ref.id,
-  title: record.title,
-  isRenamed: record.renamed,
-  status: statusOf(record),
-  url: record.labels.url ?? '',
-  domain: record.labels.domain,
-  createdAt: new Date(record.createdAt).toISOString(),
-  updatedAt: new Date(record.updatedAt).toISOString(),
-  messageCount: record.messageCount,
-  metadata: { dialect: record.dialect, initialQuery: record.firstInput },
-});
-
-/** Some clients read the fields of `data`, some those of `data.session`. */
-const shown = (record: SessionRecord) => {
-  const session = sessionObject(record);
-  return { ...session, session };
-};

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
-import { taskOf } from './task.ts';
+import { taskView } from './task.ts';
+import { startTask, stepTask } from './task-state.ts';
 
 const TURN = 'turn-1' as TurnId;
 const USAGE = { inputTokens: 10, outputTokens: 5 };
@@ -9,6 +10,8 @@ const events = (...bodies: object[]): DurableEvent[] =>
     (body, index) =>
       ({ session: 's', id: `id-${index}`, at: 0, seq: index + 1, turn: TURN, ...body }) as never,
   );
+const taskOf = (all: readonly DurableEvent[], turn: TurnId) =>
+  taskView(all.reduce(stepTask, startTask(turn)));
 const call = (id: string, tool: string, input: object) => ({ type: 'call.requested', call: id, tool, input });
 const ended = (id: string, more: Partial<DurableEventBody<'tool.ended'>> = {}) => ({
   type: 'tool.ended',

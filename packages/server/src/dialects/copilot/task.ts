@@ -1,8 +1,8 @@
-/** A task as clients of the copilot contract see it: read from the events of its turn, and from nothing else. */
-
-import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+/** A task as the copilot contract shows it. */
+import { isObject, type JsonObject, type TurnId } from '@parlance/protocol';
 import { sendWritten } from '../../copilot/action/print.ts';
-import { type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
+import type { PlanProgress } from '../../copilot/plan-progress.ts';
+import type { TaskState } from './task-state.ts';
 
 export type PlanStep = {
   readonly id: string;
@@ -52,108 +52,16 @@ export type Task = {
   readonly webSearches: readonly string[];
 };
 
-type Reading = {
-  taskId: TurnId;
-  calls: Map<string, { tool: string; input: JsonObject }>;
-  progress: PlanProgress | null;
-  text: string;
-  waiting: { tool: string; input: JsonObject } | null;
-  ended: 'completed' | 'failed' | null;
-  why: string;
-  verification: JsonObject | null;
-  correction: JsonObject | null;
-  usage: { promptTokens: number; completionTokens: number };
-  actionCount: number;
-  webSearches: string[];
-};
-
-/** `events` are those of the turn, from its beginning. */
-export function taskOf(events: readonly DurableEvent[], taskId: TurnId): Task {
-  const reading: Reading = {
-    taskId,
-    calls: new Map(),
-    progress: null,
-    text: '',
-    waiting: null,
-    ended: null,
-    why: '',
-    verification: null,
-    correction: null,
-    usage: { promptTokens: 0, completionTokens: 0 },
-    actionCount: 0,
-    webSearches: [],
-  };
-  for (const event of events) if ('turn' in event && event.turn === taskId) read(reading, event);
-  return told(reading);
-}
-
-function read(task: Reading, event: DurableEvent): void {
-  if (event.type === 'call.deferred' || event.type === 'tool.ended')
-    task.progress = progressAfter(task.progress, event, task.calls.get(event.call));
-  switch (event.type) {
-    case 'text.ended':
-      task.text = event.text;
-      break;
-    case 'step.ended':
-      task.usage.promptTokens += event.usage.inputTokens;
-      task.usage.completionTokens += event.usage.outputTokens;
-      break;
-    case 'call.requested':
-      task.calls.set(event.call, { tool: event.tool, input: event.input });
-      break;
-    case 'call.deferred':
-      task.waiting = task.calls.get(event.call) ?? null;
-      if (task.waiting?.tool === 'browser_act') task.actionCount++;
-      break;
-    case 'tool.ended':
-      toolEnded(task, event);
-      break;
-    case 'turn.ended':
-      task.ended ??= 'completed';
-      break;
-    case 'turn.failed':
-      task.ended = 'failed';
-      task.why = event.fault.message;
-      break;
-    case 'turn.cancelled':
-      task.ended = 'failed';
-      task.why =
-        event.reason === 'superseded'
-          ? 'Another request took the place of this task.'
-          : 'The task was stopped.';
-      break;
-    default:
-      break;
-  }
-}
-
-function toolEnded(task: Reading, event: DurableEvent<'tool.ended'>): void {
-  const call = task.calls.get(event.call);
-  task.waiting = null;
-  const { data } = event;
-  if (call?.tool === 'browser_act' && data) {
-    task.verification = isObject(data.verification) ? (data.verification as JsonObject) : null;
-    task.correction = isObject(data.correction) ? (data.correction as JsonObject) : null;
-  }
-  if (event.outcome === 'ok') {
-    if (call?.tool === 'browser_verify') task.verification = data ?? null;
-    if (call?.tool === 'web_search') task.webSearches.push(textOf(event.parts));
-  }
-  if (event.final) {
-    task.ended = event.outcome === 'ok' ? 'completed' : 'failed';
-    task.why = textOf(event.parts);
-  }
-}
-
-function told(task: Reading): Task {
-  const { taskId, waiting, ended, why, verification, correction, usage, actionCount, webSearches } = task;
+/** The task as the contract shows it. */
+export function taskView(task: TaskState): Task {
+  const { taskId, waiting, ended, reason, verification, correction, usage, actionCount, webSearches } = task;
   const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
   const acts = waiting?.tool === 'browser_act' ? waiting.input : null;
   const reads = waiting?.tool === 'browser_read' ? waiting.input : null;
   const sent = acts && sendWritten(text(acts.action));
   const status = statusOf(task);
   const thought = ended
-    ? why || task.text
+    ? reason || task.text
     : [text(acts?.thought ?? asks?.thought ?? asks?.question ?? reads?.reason) || task.text, sent?.note]
         .filter(Boolean)
         .join(' ');
@@ -178,7 +86,7 @@ function told(task: Reading): Task {
   };
 }
 
-function statusOf({ ended, waiting, verification }: Reading): TaskStatus {
+function statusOf({ ended, waiting, verification }: TaskState): TaskStatus {
   if (ended) return ended;
   switch (waiting?.tool) {
     case 'browser_ask':
@@ -192,8 +100,8 @@ function statusOf({ ended, waiting, verification }: Reading): TaskStatus {
   }
 }
 
-/** The plan as clients are told it; `ended` is how the task came to its end, if it did. */
-export function planOf({ steps, current, at }: PlanProgress, ended: Reading['ended']): Plan {
+/** The plan as the contract shows it; `ended` is how the task ended, if it did. */
+export function planOf({ steps, current, at }: PlanProgress, ended: TaskState['ended']): Plan {
   const status = (index: number): PlanStep['status'] => {
     if (ended === 'completed' || index < current) return 'completed';
     if (index > current) return 'pending';

@@ -31,6 +31,15 @@ export type SubscribeOptions = {
   readonly cursor?: Cursor;
 };
 
+/** A session as its projection has it. */
+export type ProjectedSession<State> = {
+  state(): State;
+  snapshot(): SessionSnapshot;
+  end(): void;
+};
+
+const ignore = () => undefined;
+
 type Group<State> = { state: State; readonly watch: Watch; readonly subscribers: Subscribers };
 type Subscription<State> = { readonly group: Group<State> | null; readonly end: () => void };
 type OwnerGroup = { readonly subscribers: Subscribers; readonly stop: () => void };
@@ -79,6 +88,27 @@ export class SubscriptionHub<State> {
         if (shown?.(body) ?? true) this.#delivery.send(body, subscriber);
       return;
     }
+  }
+
+  /** The state of the projection of the session, and the session, as they are now. */
+  async read(ref: SessionRef): Promise<{ readonly state: State; readonly snapshot: SessionSnapshot }> {
+    const projected = await this.observe(ref);
+    projected.end();
+    return { state: projected.state(), snapshot: projected.snapshot() };
+  }
+
+  /** Keeps the projection of the session, for reading its state, until `end` is called. */
+  async observe(ref: SessionRef): Promise<ProjectedSession<State>> {
+    const id = crypto.randomUUID() as string as ConnectionId;
+    const observer: Subscriber = { id, open: true, hidden: true, send: ignore, close: ignore };
+    await this.subscribe(ref, observer, { shown: NOTHING });
+    const group = this.#subscriptions.get(id)?.get(sessionKey(ref))?.group;
+    if (!group) throw new Error('subscription without a group');
+    return {
+      state: () => group.state,
+      snapshot: () => group.watch.snapshot(),
+      end: () => this.leave(observer),
+    };
   }
 
   isSubscribed(ref: SessionRef, subscriber: Subscriber): boolean {
@@ -133,7 +163,6 @@ export class SubscriptionHub<State> {
 
   /** Sends the subscriber the frames that a new subscriber of the session would be sent now. */
   async show(ref: SessionRef, subscriber: Subscriber): Promise<void> {
-    const ignore = () => undefined;
     const watch = await this.engine.watch(ref, 'now', ignore, (observed) => {
       for (const body of this.#delivery.attach(this.#delivery.stateOf(observed), observed))
         this.#delivery.send(body, subscriber);

@@ -1,0 +1,119 @@
+/** The fold of the events of a turn into the state of a task. */
+import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import { type CalledTool, type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
+
+export type TaskState = {
+  readonly taskId: TurnId;
+  /** The first part of the input. */
+  readonly query: string;
+  readonly createdAt: number;
+  readonly calls: ReadonlyMap<string, CalledTool>;
+  readonly progress: PlanProgress | null;
+  readonly text: string;
+  /** The deferred call that the client carries out. */
+  readonly waiting: CalledTool | null;
+  readonly ended: 'completed' | 'failed' | null;
+  /** The reason of the end. */
+  readonly reason: string;
+  readonly verification: JsonObject | null;
+  readonly correction: JsonObject | null;
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
+  readonly actionCount: number;
+  readonly webSearches: readonly string[];
+};
+
+export const startTask = (taskId: TurnId, query = '', createdAt = 0): TaskState => ({
+  taskId,
+  query,
+  createdAt,
+  calls: new Map(),
+  progress: null,
+  text: '',
+  waiting: null,
+  ended: null,
+  reason: '',
+  verification: null,
+  correction: null,
+  usage: { promptTokens: 0, completionTokens: 0 },
+  actionCount: 0,
+  webSearches: [],
+});
+
+/** The task after an event of its turn. */
+export function stepTask(before: TaskState, event: DurableEvent): TaskState {
+  switch (event.type) {
+    case 'text.ended':
+      return { ...before, text: event.text };
+    case 'step.ended': {
+      const promptTokens = before.usage.promptTokens + event.usage.inputTokens;
+      const completionTokens = before.usage.completionTokens + event.usage.outputTokens;
+      return { ...before, usage: { promptTokens, completionTokens } };
+    }
+    case 'call.requested': {
+      const calls = new Map(before.calls).set(event.call, { tool: event.tool, input: event.input });
+      return { ...before, calls };
+    }
+    case 'call.deferred': {
+      const waiting = before.calls.get(event.call) ?? null;
+      const progress = progressAfter(before.progress, event, waiting ?? undefined);
+      const actionCount = before.actionCount + (waiting?.tool === 'browser_act' ? 1 : 0);
+      return { ...before, waiting, progress, actionCount };
+    }
+    case 'tool.ended':
+      return toolEnded(before, event);
+    case 'turn.ended':
+      return { ...before, ended: before.ended ?? 'completed' };
+    case 'turn.failed':
+      return { ...before, ended: 'failed', reason: event.fault.message };
+    case 'turn.cancelled':
+      return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
+    case 'session.created':
+    case 'session.cleared':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'input.accepted':
+    case 'turn.started':
+    case 'turn.resumed':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'step.restarted':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'grant.revoked':
+    case 'context.compacted':
+      return before;
+  }
+}
+
+const CANCELLED = {
+  cancelled: 'The task was stopped.',
+  superseded: 'Another request took the place of this task.',
+  denied: 'The task was stopped.',
+};
+
+function toolEnded(before: TaskState, event: DurableEvent<'tool.ended'>): TaskState {
+  const call = before.calls.get(event.call);
+  const progress = progressAfter(before.progress, event, call);
+  const { data } = event;
+  const ok = event.outcome === 'ok';
+  return {
+    ...before,
+    progress,
+    waiting: null,
+    ...(call?.tool === 'browser_act' && data
+      ? { verification: objectIn(data.verification), correction: objectIn(data.correction) }
+      : {}),
+    ...(ok && call?.tool === 'browser_verify' ? { verification: data ?? null } : {}),
+    ...(ok && call?.tool === 'web_search'
+      ? { webSearches: [...before.webSearches, textOf(event.parts)] }
+      : {}),
+    ...(event.final ? { ended: ok ? 'completed' : 'failed', reason: textOf(event.parts) } : {}),
+  };
+}
+
+const objectIn = (value: unknown): JsonObject | null => (isObject(value) ? (value as JsonObject) : null);
