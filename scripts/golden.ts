@@ -1,6 +1,6 @@
 /** Plays every scenario and writes the transcripts and the golden files. Read the difference before you commit it. */
 import { rmSync } from 'node:fs';
-import { DIALECTS } from '../packages/server/src/dialects/index.ts';
+import { PROJECTED } from '../packages/server/src/dialects/index.ts';
 import { SCENARIOS } from '../packages/server/src/testing/scenarios.ts';
 import {
   goldenFolder,
@@ -11,10 +11,10 @@ import {
   writeText,
 } from '../packages/server/src/testing/transcripts.ts';
 
-for (const dialect of DIALECTS) rmSync(goldenFolder(dialect.name), { recursive: true, force: true });
+for (const dialect of PROJECTED) rmSync(goldenFolder(dialect.name), { recursive: true, force: true });
 for (const [name, play] of Object.entries(SCENARIOS)) {
   const events = await play();
   writeText(transcriptPath(name), toLines(events));
-  for (const dialect of DIALECTS) writeText(goldenPath(dialect.name, name), projected(dialect, events));
+  for (const dialect of PROJECTED) writeText(goldenPath(dialect.name, name), projected(dialect, events));
 }
-console.log(`${Object.keys(SCENARIOS).length} transcripts, ${DIALECTS.length} dialects`);
+console.log(`${Object.keys(SCENARIOS).length} transcripts, ${PROJECTED.length} dialects`);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DIALECTS } from '../../packages/server/src/config/values.ts';
+import { DIALECT_NAMES, DIALECTS } from '../../packages/server/src/dialects/index.ts';
+import { socketRoutes } from '../../packages/server/src/dialects/shared/listen.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { startProcess } from '../server-process.ts';
 import {
@@ -59,13 +60,17 @@ const SOCKETS: Readonly<Record<string, readonly Request[]>> = {
   ),
   pusher: [socketAt(CHANNELS)],
 };
-const socketsOf = (door: string): readonly Request[] => SOCKETS[door] ?? [socketAt('/'), socketAt('/ws')];
+/** The listener of a dialect with sockets has them at every path; that of one without has none. */
+const socketsOf = (door: string): readonly Request[] =>
+  SOCKETS[door] ?? (hasSockets(door) ? [socketAt('/'), socketAt('/ws')] : []);
+const hasSockets = (door: string): boolean =>
+  DIALECTS.some(({ name, listen }) => name === door && socketRoutes(listen).length > 0);
 
 let server: TestServer;
 const doors: { dialect: string; port: number }[] = [];
 beforeAll(async () => {
   server = await startTestServer({
-    PARLANCE_DOORS: DIALECTS.map((dialect) => `${dialect}=0`).join(','),
+    PARLANCE_DOORS: DIALECT_NAMES.map((dialect) => `${dialect}=0`).join(','),
     ALLOWED_ORIGINS: ALLOWED.join(','),
   });
   doors.push({ dialect: 'all', port: server.running.port }, ...server.running.doors);
@@ -103,7 +108,7 @@ function complaint(caller: Caller, request: Request, { status, headers, body }: 
 
 const preflightHeaders = (answer: RawAnswer) => answer.headers.get('access-control-allow-methods');
 
-describe.each(['all', ...DIALECTS])('the door %s', (dialect) => {
+describe.each(['all', ...DIALECT_NAMES])('the door %s', (dialect) => {
   const portOf = () => doors.find((door) => door.dialect === dialect)?.port ?? 0;
 
   for (const [subject, callers] of [

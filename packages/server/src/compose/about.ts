@@ -1,9 +1,18 @@
-/** What clients are told about the server: it follows from the configuration. */
+/** What clients are told about the server: it follows from the configuration and the dialects. */
 import { version } from '../../package.json' with { type: 'json' };
 import { type Config, ConfigError } from '../config/config.ts';
-import type { About } from '../dialects/native/about.ts';
+import type { About } from '../dialects/shared/about.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
+import { socketRoutes } from '../dialects/shared/listen.ts';
+import type { ServerState } from './state.ts';
 
-export function aboutOf(config: Config, sandbox: boolean, doors: About['doors']): About {
+export type AboutParts = {
+  readonly hasSandbox: boolean;
+  readonly dialects: readonly Dialect[];
+  readonly state: ServerState;
+};
+
+export function aboutOf(config: Config, { hasSandbox, dialects, state }: AboutParts): About {
   const { auth, approval, model } = config;
   return {
     version,
@@ -11,9 +20,13 @@ export function aboutOf(config: Config, sandbox: boolean, doors: About['doors'])
     approval,
     provider: model.provider,
     model: model.provider === 'offline' ? 'offline' : model.model,
-    sandbox,
-    doors,
-    channels: config.channels ? { key: config.channelsKey, host: config.channelsHost ?? null } : null,
+    sandbox: hasSandbox,
+    doors: () => state.listening,
+    dialects: dialects.map(({ name, listen }) => ({
+      name,
+      sockets: [...new Set(socketRoutes(listen).map(({ ws }) => ws))],
+    })),
+    additions: () => Object.assign({}, ...state.served.map(({ inbound }) => inbound.about)),
     providerOf(name) {
       try {
         return config.modelNamed(name).provider;

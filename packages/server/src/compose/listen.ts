@@ -1,10 +1,9 @@
 /** A listener, or one line that says which setting to change. */
 import type { Server } from 'bun';
-import type { DialectName } from '../dialects/shared/dialect.ts';
 import { type Listening, listen } from '../http/listener.ts';
 
-/** `dialect` is that of an extra listener, null for the default one. Throws where anyone listens on the port. */
-export function listenOrExplain(dialect: DialectName | null, listening: Listening): Server<unknown> {
+/** `dialect` is that of an extra listener, null for the default one. Throws if the port is in use. */
+export function listenOrExplain(dialect: string | null, listening: Listening): Server<unknown> {
   try {
     return listen(listening);
   } catch (thrown) {

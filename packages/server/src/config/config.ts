@@ -14,7 +14,7 @@ export { ConfigError } from './error.ts';
 export { helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
 export { contextLimitOf, knownContextLimit, type ModelChoice } from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
-export type { ConfiguredUser, DialectName, Door } from './values.ts';
+export type { ConfiguredUser, Door } from './values.ts';
 
 type Table = typeof SETTINGS;
 type Values = {

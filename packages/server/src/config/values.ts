@@ -4,10 +4,10 @@
  */
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
+import { DIALECT_NAMES } from '../dialects/index.ts';
 
-export const DIALECTS = ['extension', 'broadcast', 'agentloop', 'conversations', 'native', 'pusher'] as const;
-export type DialectName = (typeof DIALECTS)[number];
-export type Door = { readonly dialect: DialectName; readonly port: number };
+/** An extra listener of one dialect. */
+export type Door = { readonly dialect: string; readonly port: number };
 
 const textToNumber = (raw: unknown) =>
   typeof raw === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(raw.trim()) ? Number(raw) : raw;
@@ -89,7 +89,7 @@ export const origins = () =>
     }),
   );
 
-const isDialect = (name: string): name is DialectName => DIALECTS.some((dialect) => dialect === name);
+const isDialect = (name: string): boolean => DIALECT_NAMES.some((dialect) => dialect === name);
 
 const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
   const refuse = (message: string) => {
@@ -98,7 +98,8 @@ const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
   };
   const [name = '', port = '', ...rest] = raw.split('=').map((side) => side.trim());
   if (port === '' || rest.length > 0) return refuse(`must hold NAME=PORT, not "${raw}"`);
-  if (!isDialect(name)) return refuse(`names "${name}", which is not a dialect (${DIALECTS.join(', ')})`);
+  if (!isDialect(name))
+    return refuse(`names "${name}", which is not a dialect (${DIALECT_NAMES.join(', ')})`);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     return refuse(`gives ${name} the port "${port}": it must be a whole number from 0 to 65535`);
   return { dialect: name, port: Number(port) };

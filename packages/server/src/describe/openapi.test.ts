@@ -1,13 +1,9 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { openChannels } from '../compose/channels.ts';
-import { loadConfig } from '../config/config.ts';
 import { FAULTS } from '../dialects/copilot/faults.ts';
 import { CopilotError } from '../dialects/copilot/response-schemas.ts';
 import { COMPONENTS } from '../dialects/shared/description.ts';
-import type { DialectContext } from '../dialects/shared/dialect.ts';
-import { app } from '../main.ts';
-import type { Operations } from '../telemetry/routes.ts';
+import { registeredRoutes } from '../testing/registered-routes.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { type Operation, openApiDocument, openApiText } from './openapi.ts';
 
@@ -17,21 +13,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
 );
 
-/** Everything that hono has a handler for; middleware answers nothing by itself. */
-function registered(): string[] {
-  const log = {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: () => undefined,
-    error: () => undefined,
-  };
-  const ctx = { log, requestsPerMinute: 1 } as unknown as DialectContext;
-  const channels = openChannels(loadConfig([], {}, import.meta.dir), log);
-  const { routes } = app(ctx, channels, {} as Operations);
-  return routes
-    .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`);
-}
+const registered = (): string[] =>
+  registeredRoutes().map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`);
 
 function within(value: unknown, visit: (inner: Record<string, unknown>) => void): void {
   if (typeof value !== 'object' || value === null) return;
@@ -44,7 +27,7 @@ test('the file that is checked in is what the code says', async () => {
 });
 
 test('every route is described, and what is described is a route', () => {
-  expect(operations.map(([name]) => name).sort()).toEqual([...new Set(registered())].sort());
+  expect(operations.map(([name]) => name).sort()).toEqual(registered().sort());
 });
 
 test('no endpoint is described twice', () => {

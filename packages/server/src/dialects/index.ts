@@ -1,10 +1,22 @@
-/** Every dialect we serve. A new one is added here and nowhere else. */
+/** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
 import { agentloop } from './agentloop/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
 import { copilot } from './copilot/dialect.ts';
 import { extension } from './extension/dialect.ts';
 import { native } from './native/dialect.ts';
-import type { Dialect } from './shared/dialect.ts';
+import { pusher } from './pusher/dialect.ts';
+import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
-export const DIALECTS: readonly Dialect[] = [agentloop, broadcast, conversations, copilot, extension, native];
+const ALL = [agentloop, broadcast, conversations, copilot, extension, native, pusher] as const;
+
+export type DialectName = (typeof ALL)[number]['name'];
+
+export const DIALECTS: readonly Dialect<DialectName>[] = ALL;
+
+/** Those that show sessions. */
+export const PROJECTED: readonly ProjectedDialect<DialectName>[] = ALL.filter(
+  (dialect) => dialect.projection !== undefined,
+) as ProjectedDialect<DialectName>[];
+
+export const DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);

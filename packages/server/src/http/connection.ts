@@ -47,6 +47,8 @@ export interface Socket extends Subscriber {
   readonly principal: Principal | null;
   /** The `?session=` of its URL. */
   readonly session: string | null;
+  /** The parameters of path and query that its route names; absent if it names none. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
   /** Sets the dialect under which the socket is counted. */
   speaks(dialect: string): void;
   /** Encodes and sends a frame to this socket alone. */

@@ -14,6 +14,7 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  readonly params?: Readonly<Record<string, string>> | undefined;
   /** which door it comes through; the first, unless told */
   readonly listener?: number;
   /** where it comes from, where that is counted */
@@ -94,6 +95,10 @@ export class DialectSocket implements Socket {
 
   get session(): string | null {
     return this.ws.data.opening.session;
+  }
+
+  get params(): Readonly<Record<string, string>> | undefined {
+    return this.ws.data.opening.params;
   }
 
   get open(): boolean {

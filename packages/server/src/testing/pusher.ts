@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import type { Log } from '../core/api/index.ts';
 import type { Application } from '../dialects/pusher/application.ts';
 import type { Clock } from '../dialects/pusher/clock.ts';
-import { knockOf, openPusher } from '../dialects/pusher/dialect.ts';
+import { openPusher } from '../dialects/pusher/inbound.ts';
 import type { Limits } from '../dialects/pusher/limits.ts';
 import { signedRoutes } from '../dialects/pusher/routes.ts';
 import { type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
@@ -160,7 +160,9 @@ export function servePusher(
     admit: () => null,
     maxBodyBytes: 11 * 1024 * 1024,
     opening: async (request) => {
-      const knock = knockOf(new URL(request.url));
+      const { pathname, searchParams } = new URL(request.url);
+      const key = pathname.match(/^\/app\/([^/]+)\/?$/)?.[1];
+      const knock = key === undefined ? null : { key, protocol: searchParams.get('protocol') };
       const id = `socket-${++count}` as ConnectionId;
       return knock && { id, principal: null, session: null, accept: (s) => openPusher(s, knock, server) };
     },

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { LOCAL, type SessionEvent, type SessionId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../core/api/index.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { ProjectedDialect } from '../dialects/shared/dialect.ts';
 
 const SOURCE = join(import.meta.dir, '..');
 
@@ -62,7 +62,7 @@ export const UNBORN: SessionSnapshot = {
 };
 
 /** The frames that a socket of the dialect receives, one per line; frames that some sockets do not receive are marked. */
-export function projected(dialect: Dialect, events: readonly SessionEvent[]): string {
+export function projected(dialect: ProjectedDialect, events: readonly SessionEvent[]): string {
   let state = dialect.projection.start(UNBORN);
   const lines: unknown[] = [];
   for (const event of events) {

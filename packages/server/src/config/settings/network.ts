@@ -1,5 +1,6 @@
 /** Listeners and storage. */
-import { DIALECTS, doors, host, text, wholeNumber } from '../values.ts';
+import { DIALECT_NAMES } from '../../dialects/index.ts';
+import { doors, host, text, wholeNumber } from '../values.ts';
 import type { Setting } from './setting.ts';
 
 export const NETWORK = {
@@ -26,7 +27,7 @@ export const NETWORK = {
     fallback: [],
     schema: doors,
     repeatable: true,
-    description: `an extra listener for one dialect: ${DIALECTS.join(', ')}`,
+    description: `an extra listener for one dialect: ${DIALECT_NAMES.join(', ')}`,
   },
   data: {
     env: ['PARLANCE_DATA'],

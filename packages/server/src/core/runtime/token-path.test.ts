@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test';
 import type { ConnectionId } from '@parlance/protocol';
-import { DIALECTS } from '../../dialects/index.ts';
+import { PROJECTED } from '../../dialects/index.ts';
 import { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
@@ -13,7 +13,7 @@ const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** One turn of so many tokens, watched by ten sockets of each dialect. */
-async function measure(tokens: number, dialects: typeof DIALECTS, offers = false) {
+async function measure(tokens: number, dialects: typeof PROJECTED, offers = false) {
   const sent = { frames: 0, characters: 0 };
   /** frames that had been sent when the model was asked for the next token */
   const atToken: number[] = [];
@@ -58,12 +58,12 @@ async function measure(tokens: number, dialects: typeof DIALECTS, offers = false
 }
 
 test('the store hears of a turn, not of its tokens', async () => {
-  const [few, many] = [await measure(10, DIALECTS), await measure(1_000, DIALECTS)];
+  const [few, many] = [await measure(10, PROJECTED), await measure(1_000, PROJECTED)];
   expect(many.appends).toBe(few.appends);
 });
 
 test('words that are offered are taken once their block is open, and reach the same sockets as events do', async () => {
-  const [told, offered] = [await measure(1_000, DIALECTS), await measure(1_000, DIALECTS, true)];
+  const [told, offered] = [await measure(1_000, PROJECTED), await measure(1_000, PROJECTED, true)];
   expect(told.events).toBe(1_000);
   expect(offered.events).toBe(1);
   expect([offered.sent.frames, offered.appends, offered.atToken]).toEqual([
@@ -73,7 +73,7 @@ test('words that are offered are taken once their block is open, and reach the s
   ]);
 });
 
-for (const dialect of DIALECTS) {
+for (const dialect of PROJECTED) {
   test(`${dialect.name}: a token is encoded at most once for all who watch, and never with the text so far`, async () => {
     const [some, many] = [await measure(1_000, [dialect]), await measure(2_000, [dialect])];
     const encodesPerToken = (many.encodes - some.encodes) / 1_000;

@@ -4,7 +4,14 @@
  * input supersedes the turn that is running. Agents that change hands are told as system messages.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
+import { KNOWN_TYPES } from './schemas.ts';
 
-export const agentloop = defineDialect<State>({ name: 'agentloop', projection, open });
+export const agentloop = defineDialect({
+  name: 'agentloop',
+  listen: [{ ws: '/agentloop' }, { ws: '/', firstFrame: KNOWN_TYPES }],
+  inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub) }),
+  projection,
+});

@@ -10,7 +10,9 @@ import { contextInfo } from './items.ts';
 import type { State } from './projection.ts';
 import { ClientFrame, KNOWN_TYPES, partsOf } from './schemas.ts';
 
-export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
+
+export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine } = ctx;
   const { principal } = socket;
   const caller = principal && { principal, dialect: 'agentloop', via: socket.id };

@@ -5,8 +5,23 @@
  * some pages render nothing else; a chat that is just yes or no answers it.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import { noToken } from '../shared/listen.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
 import { routes } from './routes.ts';
 
-export const broadcast = defineDialect<State>({ name: 'broadcast', projection, open, routes });
+export const broadcast = defineDialect({
+  name: 'broadcast',
+  listen: [
+    { ws: '/broadcast' },
+    { ws: '/ws', when: noToken },
+    { http: '/api/health' },
+    { http: '/api/config' },
+  ],
+  inbound: (ctx, hub: SubscriptionHub<State>) => ({
+    open: (socket) => open(socket, ctx, hub),
+    routes: (app) => routes(app, ctx),
+  }),
+  projection,
+});

@@ -9,7 +9,9 @@ import { error, faultFrame } from './faults.ts';
 import type { State } from './projection.ts';
 import { Chat, KNOWN_TYPES } from './schemas.ts';
 
-export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
+
+export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine } = ctx;
   const { principal } = socket;
   /** the session of chats that name none: it lasts as long as the socket */

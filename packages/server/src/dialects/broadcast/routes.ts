@@ -4,7 +4,9 @@ import { principalOf } from '../../http/request-identity.ts';
 import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 
-export function routes(app: Hono, ctx: DialectContext): void {
+type Context = Pick<DialectContext, 'authenticator' | 'engine' | 'log'>;
+
+export function routes(app: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   app.get('/api/health', (c) => c.json({ status: 'ok' }));
   app.get('/api/config', async (c) => {

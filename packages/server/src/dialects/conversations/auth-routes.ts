@@ -6,7 +6,10 @@ import type { DialectContext } from '../shared/dialect.ts';
 import { body } from './request-body.ts';
 import { Credentials } from './schemas.ts';
 
-export function authRoutes(api: Hono, ctx: DialectContext): void {
+export function authRoutes(
+  api: Hono,
+  ctx: Pick<DialectContext, 'addressOf' | 'authenticator' | 'readBody'>,
+): void {
   const { authenticator, readBody } = ctx;
 
   api.post('/auth/login', async (c) => {

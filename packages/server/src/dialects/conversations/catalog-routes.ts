@@ -7,7 +7,10 @@ import { agentObject, domainObject, toolObject } from './objects.ts';
 import { fitting } from './request-body.ts';
 import { AgentsQuery } from './schemas.ts';
 
-export function catalogRoutes(api: Hono, ctx: DialectContext): void {
+export function catalogRoutes(
+  api: Hono,
+  ctx: Pick<DialectContext, 'about' | 'authenticator' | 'engine'>,
+): void {
   const { engine, authenticator } = ctx;
   const caller = (c: Context) => principalOf(authenticator, c.req.raw);
 

@@ -5,15 +5,37 @@
  * call and compaction: these are not sent. It has no standing approval: an answer counts once.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import { noToken, withToken } from '../shared/listen.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
-import { routes } from './routes.ts';
+import { KNOWN_TYPES } from './requests.ts';
+import { HTTP_PATHS, routes } from './routes.ts';
 
-export const conversations = defineDialect<State>({
+/** A client without a token that speaks this dialect at a shared path is told why it is disconnected. */
+const WITHOUT_TOKEN = {
+  when: noToken,
+  firstFrame: new Set<string>(KNOWN_TYPES),
+  refuse: 'A token is required.',
+};
+
+export const conversations = defineDialect({
   name: 'conversations',
+  listen: [
+    { ws: '/conversations' },
+    { ws: '/ws', when: withToken },
+    { ws: '/ws', ...WITHOUT_TOKEN },
+    ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
+  ],
+  inbound(ctx, hub: SubscriptionHub<State>) {
+    const inheritance = new Inheritance(hub, ctx);
+    const own = { ...ctx, inheritance };
+    return {
+      open: (socket) => open(socket, own, hub),
+      routes: (app) => routes(app, ctx),
+      resume: () => inheritance.resume(),
+    };
+  },
   projection,
-  open,
-  resume: (ctx, hub) => Inheritance.of(hub, ctx).resume(),
-  routes,
 });

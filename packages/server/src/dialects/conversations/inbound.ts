@@ -6,7 +6,7 @@ import { type DialectContext, reported } from '../shared/dialect.ts';
 import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, errorBody } from './bodies.ts';
 import { faultBody, withMessages } from './faults.ts';
-import { Inheritance } from './inheritance.ts';
+import type { Inheritance } from './inheritance.ts';
 import type { State } from './projection.ts';
 import {
   ApproveTool,
@@ -19,7 +19,9 @@ import {
 } from './requests.ts';
 import { REJECTED } from './tool-outcome.ts';
 
-export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'> & { readonly inheritance: Inheritance };
+
+export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { principal } = socket;
   // `local` is whoever came without a token; this contract has no such callers.
   if (!principal || principal.id === LOCAL.id) return refused(socket);
@@ -37,11 +39,10 @@ const refused = (socket: Socket): Connection => ({
 function connectionOf(
   socket: Socket,
   principal: Principal,
-  ctx: DialectContext,
+  ctx: Context,
   hub: SubscriptionHub<State>,
 ): Connection {
-  const { engine } = ctx;
-  const inheritance = Inheritance.of(hub, ctx);
+  const { engine, inheritance } = ctx;
   /** the session that a message is on its way to */
   let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };

@@ -9,27 +9,19 @@ import type { State } from './projection.ts';
 
 const MOST_WAITING = 100;
 
+/** One for all sockets of a server. */
 export class Inheritance {
   readonly orphans: Orphans;
   readonly #started: number;
   /** who has connected since the start */
   readonly #returned = new Set<PrincipalId>();
 
-  private constructor(
+  constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly ctx: DialectContext,
+    private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'>,
   ) {
     this.orphans = new Orphans(hub, ctx.newId);
     this.#started = ctx.now();
-  }
-
-  static readonly #all = new WeakMap<SubscriptionHub<State>, Inheritance>();
-
-  /** One for all sockets of a server. */
-  static of(hub: SubscriptionHub<State>, ctx: DialectContext): Inheritance {
-    const known = Inheritance.#all.get(hub) ?? new Inheritance(hub, ctx);
-    Inheritance.#all.set(hub, known);
-    return known;
   }
 
   /**

@@ -23,7 +23,36 @@ import {
 import { findRun, latestRuns } from './tool-runs.ts';
 import { latestWorkflow } from './workflow-logs.ts';
 
-export function routes(app: Hono, ctx: DialectContext): void {
+/** below `/v1`; one that ends in a star is also the path without it */
+export const HTTP_PATHS = [
+  '/auth/login',
+  '/auth/logout',
+  '/auth/me',
+  '/domains/*',
+  '/agents/*',
+  '/tools',
+  '/conversations/*',
+  '/tool-runs/*',
+  '/health/*',
+  '/metrics',
+] as const;
+
+type RouteContext = Pick<
+  DialectContext,
+  | 'about'
+  | 'addressOf'
+  | 'asked'
+  | 'authenticator'
+  | 'engine'
+  | 'figures'
+  | 'log'
+  | 'newId'
+  | 'now'
+  | 'problem'
+  | 'readBody'
+>;
+
+export function routes(app: Hono, ctx: RouteContext): void {
   const { engine, authenticator, readBody } = ctx;
   const api = new Hono();
   for (const path of LIMITED) api.use(path, requestLimit(ctx));

@@ -1,17 +1,22 @@
 /** The account side of `copilot`: login, preferences, and what is known of a site. */
 import { asFault, type Principal } from '@parlance/protocol';
-import { type Context, Hono } from 'hono';
-import type { DialectContext } from '../shared/dialect.ts';
+import { Hono, type Context as RequestContext } from 'hono';
+import type { Context } from './context.ts';
 import { checked, checkedBody, principalOf, shownToken } from './envelope.ts';
 import { errorAnswer, errorBody } from './faults.ts';
 import { addressOf, rootDomain } from './root-domain.ts';
 import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
-export function accountRoutes(app: Hono, ctx: DialectContext): void {
+type AccountContext = Pick<
+  Context,
+  'addressOf' | 'authenticator' | 'log' | 'now' | 'preferences' | 'readBody'
+>;
+
+export function accountRoutes(app: Hono, ctx: AccountContext): void {
   const { authenticator, preferences, readBody } = ctx;
   const api = new Hono();
   api.onError(errorAnswer(ctx));
-  const caller = (c: Context) => principalOf(authenticator, c.req.raw);
+  const caller = (c: RequestContext) => principalOf(authenticator, c.req.raw);
 
   api.post('/v1/auth/login', async (c) => {
     const { email, password } = await checkedBody(LoginBody, readBody(c.req.raw, 'anonymous'));

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { LOCAL, type SessionId } from '@parlance/protocol';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import type { Push } from '../shared/push.ts';
+import type { ChannelServer } from '../shared/channel-bus.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { watchChannels } from './channel-watch.ts';
 
@@ -24,8 +24,8 @@ function watched() {
     leave: (subscriber: Subscriber) => left.push(subscriber),
   } as unknown as SubscriptionHub<unknown>;
   const engine = { firstHolder: async () => REF } as unknown as Engine;
-  const push = { watch: () => ignore, publish: ignore } as unknown as Push;
-  return { watch: watchChannels({ engine, push, log }, hub), subscribing, left };
+  const channels: ChannelServer = { watch: () => ignore, publish: ignore };
+  return { watch: watchChannels({ engine, channels, log }, hub), subscribing, left };
 }
 
 test('`follow` resolves when the channel is subscribed, also for a caller that comes while it is being subscribed', async () => {

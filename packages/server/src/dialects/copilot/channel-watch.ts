@@ -2,7 +2,7 @@
 import type { ConnectionId } from '@parlance/protocol';
 import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import type { Push } from '../shared/push.ts';
+import type { ChannelServer } from '../shared/channel-bus.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 
 const PREFIX = 'private-session-';
@@ -21,7 +21,7 @@ export type ChannelWatch = {
 type Followed = { readonly subscriber: ChannelSubscriber; readonly subscribed: Promise<unknown> };
 
 export function watchChannels<State>(
-  { engine, push, log }: { engine: Engine; push: Push; log: Log },
+  { engine, channels, log }: { engine: Engine; channels: ChannelServer; log: Log },
   hub: SubscriptionHub<State>,
 ): ChannelWatch {
   const followed = new Map<string, Followed>();
@@ -35,7 +35,7 @@ export function watchChannels<State>(
   }
 
   function begin(ref: SessionRef, key: string): Followed {
-    const subscriber = new ChannelSubscriber(sessionChannel(ref.id), push);
+    const subscriber = new ChannelSubscriber(sessionChannel(ref.id), channels);
     const subscribed = hub.subscribe(ref, subscriber).catch((thrown) => {
       disconnect(key);
       throw thrown;
@@ -64,7 +64,7 @@ export function watchChannels<State>(
     if (holder) await follow(holder);
   }
 
-  const unwatch = push.watch({
+  const unwatch = channels.watch({
     occupied(channel) {
       occupied(channel).catch((thrown) =>
         log.error({ err: thrown, channel }, 'a channel cannot be followed'),
@@ -91,14 +91,14 @@ class ChannelSubscriber implements Subscriber {
 
   constructor(
     readonly channel: string,
-    private readonly push: Push,
+    private readonly channels: ChannelServer,
   ) {
     this.id = `channel ${channel}` as ConnectionId;
   }
 
   send(text: string, frame: object = JSON.parse(text)): void {
     const { type } = frame as { type?: unknown };
-    if (this.open && typeof type === 'string') this.push.publish(this.channel, type, frame);
+    if (this.open && typeof type === 'string') this.channels.publish(this.channel, type, frame);
   }
 
   close(): void {

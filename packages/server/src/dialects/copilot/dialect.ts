@@ -4,8 +4,25 @@
  * next call. The contract has no streaming: messages are sent whole, on the channel `private-session-<id>`.
  */
 import { defineDialect } from '../shared/dialect.ts';
-import { refusal } from './faults.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { watchChannels } from './channel-watch.ts';
+import { Settings } from './context.ts';
+import { LIMITED, refusal } from './faults.ts';
 import { projection, type State } from './projection.ts';
 import { routes } from './routes.ts';
 
-export const copilot = defineDialect<State>({ name: 'copilot', projection, routes, refusal });
+export const copilot = defineDialect({
+  name: 'copilot',
+  // The contract includes the paths that authorize channels.
+  listen: [...LIMITED, '/api/pusher/*'].map((path) => ({ http: path })),
+  settings: Settings,
+  inbound(ctx, hub: SubscriptionHub<State>) {
+    const watch = watchChannels(ctx, hub);
+    return {
+      routes: (app) => routes(app, { ...ctx, follow: watch.follow, hub }),
+      close: watch.stop,
+    };
+  },
+  projection,
+  faults: { refusal },
+});

@@ -76,7 +76,7 @@ export const FAULTS = {
 
 /** For `onError` of an app with endpoints of this contract. */
 export const errorAnswer =
-  (ctx: DialectContext) =>
+  (ctx: Pick<DialectContext, 'log'>) =>
   (thrown: unknown, c: Context): Response => {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     const { status, code } = FAULTS[fault.code];
@@ -95,12 +95,9 @@ export const fieldsOf = ({ issues }: z.ZodError) =>
 
 /** Paths with a limit of requests per caller. A pattern that ends in `/*` also matches the path before it. */
 export const LIMITED = ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
-/** All paths of the contract, including those that authorize channels. */
-const OWNED = [...LIMITED, '/api/pusher/*'].map((pattern) => pattern.slice(0, -'/*'.length));
 
 /** The body of a refused request to a path of the contract. */
-export function refusal(path: string, status: number, reason: string): object | undefined {
-  if (!OWNED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return undefined;
+export function refusal(status: number, reason: string): object {
   return errorBody(REFUSALS[status] ?? 'INTERNAL_ERROR', reason);
 }
 

@@ -6,11 +6,10 @@ import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart }
 import { lastPage } from '../../copilot/last-page.ts';
 import type { Page } from '../../copilot/page/page.ts';
 import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
 import type { ProjectedSession } from '../shared/subscription-hub.ts';
 import { broughtPage, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
-import { hubOf } from './hub.ts';
+import type { Context } from './context.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import type { State } from './projection.ts';
 import { isSame, isShown, type PendingReply, type Question, questionOf } from './question.ts';
@@ -39,7 +38,7 @@ type Call = {
   readonly projected: ProjectedSession<State>;
 };
 
-export function interactions(ctx: DialectContext) {
+export function interactions(ctx: Context) {
   const { engine } = ctx;
   const replies = new KeyedQueue();
   const unanswered = new Set<PendingReply>();
@@ -59,7 +58,7 @@ export function interactions(ctx: DialectContext) {
       return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
     }
 
-    const projected = await hubOf(ctx).observe(ref);
+    const projected = await ctx.hub.observe(ref);
     try {
       const caller = { principal, dialect: 'copilot' } as const;
       const call: Call = { ref, request, page: pageOf(request), caller, projected };
@@ -167,7 +166,7 @@ export function interactions(ctx: DialectContext) {
   /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
   async function bringsPage({ ref, request, page }: Call, { deferred }: SessionSnapshot): Promise<boolean> {
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
-    return (await activeTask(hubOf(ctx), ref))?.query === request.query;
+    return (await activeTask(ctx.hub, ref))?.query === request.query;
   }
 
   /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */

@@ -2,13 +2,16 @@
 import type { MiddlewareHandler } from 'hono';
 import { fixedWindowLimiter } from '../../http/rate-limiter.ts';
 import { tokenOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';
 
 const WINDOW_MS = 60_000;
 
+type RateLimitContext = Pick<Context, 'now' | 'refused' | 'settings'>;
+
 /** Callers are distinguished by token; callers without one share a limit. */
-export function rateLimit({ requestsPerMinute, now, refused }: DialectContext): MiddlewareHandler {
+export function rateLimit({ settings, now, refused }: RateLimitContext): MiddlewareHandler {
+  const { requestsPerMinute } = settings;
   const limiter = fixedWindowLimiter({ limit: requestsPerMinute, windowMs: WINDOW_MS });
 
   return async (c, next) => {

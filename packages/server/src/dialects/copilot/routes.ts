@@ -1,8 +1,8 @@
 /** In: the REST endpoints. */
 import { Hono } from 'hono';
-import type { DialectContext } from '../shared/dialect.ts';
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
+import type { Context } from './context.ts';
 import { checkedBody, principalOf } from './envelope.ts';
 import { errorAnswer, LIMITED } from './faults.ts';
 import { type Interaction, interactions } from './interact.ts';
@@ -11,9 +11,9 @@ import { interactRequest } from './request.ts';
 import { interactBody, interactPush } from './response.ts';
 import { sessionRoutes } from './sessions.ts';
 
-export function routes(app: Hono, ctx: DialectContext): void {
+export function routes(app: Hono, ctx: Context): void {
   const limited = rateLimit(ctx);
-  const schema = interactRequest(ctx.maxDom);
+  const schema = interactRequest(ctx.settings.maxDom);
   for (const path of LIMITED) app.use(path, limited);
   const api = new Hono();
   const interact = interactions(ctx);
@@ -30,7 +30,7 @@ export function routes(app: Hono, ctx: DialectContext): void {
     const { sessionId, ref } = interaction;
     if ((await ctx.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
     const push = interactPush(interaction);
-    ctx.push.publish(sessionChannel(sessionId), push.type, push);
+    ctx.channels.publish(sessionChannel(sessionId), push.type, push);
   }
   api.onError(errorAnswer(ctx));
   app.route('/', api);

@@ -1,18 +1,17 @@
 /** The sessions of `copilot`: the history, the list, and what a client may change of one. */
 import { Fault, type Principal } from '@parlance/protocol';
-import { type Context, Hono } from 'hono';
+import { Hono, type Context as RequestContext } from 'hono';
 import {
   requirePermission,
   type SessionFilter,
   type SessionRecord,
   type SessionRef,
 } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
 import { activeTask } from './active-task.ts';
+import type { Context } from './context.ts';
 import { checked, checkedBody, principalOf } from './envelope.ts';
 import { errorAnswer } from './faults.ts';
 import { latestMessages } from './history.ts';
-import { hubOf } from './hub.ts';
 import { rootDomain, siteLabels } from './root-domain.ts';
 import {
   ActiveTaskQuery,
@@ -28,7 +27,12 @@ import {
 } from './schemas.ts';
 import { filterOf, sessionObject, shown } from './session-object.ts';
 
-export function sessionRoutes(app: Hono, ctx: DialectContext): void {
+type SessionContext = Pick<
+  Context,
+  'authenticator' | 'engine' | 'hub' | 'log' | 'newId' | 'now' | 'readBody'
+>;
+
+export function sessionRoutes(app: Hono, ctx: SessionContext): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
   api.onError(errorAnswer(ctx));
@@ -120,10 +124,10 @@ export function sessionRoutes(app: Hono, ctx: DialectContext): void {
     const { sessionId } = checked(SessionPath, c.req.param());
     checked(ActiveTaskQuery, c.req.query());
     const ref = await found(principal, sessionId);
-    return c.json({ success: true, data: ref ? await activeTask(hubOf(ctx), ref) : null });
+    return c.json({ success: true, data: ref ? await activeTask(ctx.hub, ref) : null });
   });
 
-  async function caller(c: Context): Promise<Principal> {
+  async function caller(c: RequestContext): Promise<Principal> {
     const principal = await principalOf(authenticator, c.req.raw);
     requirePermission(principal, 'chat:read');
     return principal;

@@ -6,8 +6,19 @@
  * just yes or no answers it. What other people say in a session is not shown.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { Settings } from './context.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
 import { routes } from './routes.ts';
 
-export const extension = defineDialect<State>({ name: 'extension', projection, open, routes });
+export const extension = defineDialect({
+  name: 'extension',
+  listen: [{ ws: '/extension' }, { ws: '/' }, { http: '/health' }, { http: '/api/summarize' }],
+  settings: Settings,
+  inbound: (ctx, hub: SubscriptionHub<State>) => ({
+    open: (socket) => open(socket, ctx, hub),
+    routes: (app) => routes(app, ctx),
+  }),
+  projection,
+});

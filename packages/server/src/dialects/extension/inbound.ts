@@ -3,10 +3,11 @@ import { Fault, type Principal, SessionId } from '@parlance/protocol';
 import type { ToolClient } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../shared/chat-input.ts';
-import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
+import { reported, socketIds } from '../shared/dialect.ts';
 import { stampedId } from '../shared/ids.ts';
 import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, type Content, confirmation, stamped } from './bodies.ts';
+import type { Context } from './context.ts';
 import { refusal } from './faults.ts';
 import type { State } from './projection.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from './schemas.ts';
 import { answerOf, requestContent } from './tool-frames.ts';
 
-export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection {
+export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine, authenticator, log } = ctx;
   const clientId = stampedId('socket', ctx.now(), socket.id);
   let { principal } = socket;
@@ -84,7 +85,8 @@ export function open(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<S
       owner: claimed.id,
       offers: offered(capabilities),
       executionId: ({ at, id }) => stampedId('exec', at, id),
-      request: (execution, request) => reply(requestContent(execution, request, ctx.toolOrigins)),
+      request: (execution, request) =>
+        reply(requestContent(execution, request, ctx.settings.allowedToolOrigins)),
     });
     reply(confirmation(clientId, claimed));
     await showOpened();

@@ -245,10 +245,10 @@ test('a client that left while its token was checked is not asked for tools', as
     authenticator: { open: true, verify: () => verified.promise },
     now: () => 1,
     newId: () => crypto.randomUUID(),
-    toolOrigins: [],
+    settings: { allowedToolOrigins: [] },
   } as unknown as DialectContext;
   const hub = { leave: () => undefined } as unknown as SubscriptionHub<unknown>;
-  const connection = extension.open?.(socket, ctx, hub);
+  const connection = extension.inbound(ctx, hub).open?.(socket);
   const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }), 0);
   open = false;
   connection?.closed([]);

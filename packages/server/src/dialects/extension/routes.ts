@@ -1,18 +1,21 @@
 /** The HTTP endpoints of the contract. */
 import { asFault, type FaultCode, isObject } from '@parlance/protocol';
-import type { Context, Hono } from 'hono';
+import type { Hono, Context as RequestContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 import { parseBody } from '../shared/json-body.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import type { Context } from './context.ts';
 
-export function routes(app: Hono, ctx: DialectContext): void {
+type RouteContext = Omit<Context, 'newId' | 'settings'>;
+
+export function routes(app: Hono, ctx: RouteContext): void {
   app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(ctx) }));
   app.post('/api/summarize', (c) => summarize(c, ctx));
 }
 
-async function summarize(c: Context, ctx: DialectContext): Promise<Response> {
+async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response> {
   let bytes: Uint8Array;
   try {
     ctx.asked(c.req.raw);
@@ -52,4 +55,4 @@ const REFUSALS: ReadonlySet<FaultCode> = new Set([
   'overloaded',
 ]);
 
-const timeOf = ({ now }: DialectContext): string => new Date(now()).toISOString();
+const timeOf = ({ now }: RouteContext): string => new Date(now()).toISOString();

@@ -1,23 +1,7 @@
 /** What the server is and how it was set up, as far as those who use it need to know. */
-import type { ApprovalMode, Principal } from '@parlance/protocol';
+import type { Principal } from '@parlance/protocol';
 import type { Engine } from '../../core/api/index.ts';
-
-export type About = {
-  readonly version: string;
-  readonly auth: 'open' | 'required';
-  /** what answers where neither session nor agent says otherwise */
-  readonly provider: string;
-  readonly model: string;
-  readonly approval: ApprovalMode;
-  /** commands run in one */
-  readonly sandbox: boolean;
-  /** where it listens, the default door first; known when it does */
-  readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
-  /** Pusher channels: the public key of the application, and the server that serves them where that is another */
-  readonly channels: { readonly key: string; readonly host: string | null } | null;
-  /** the provider that answers for a model; null where it cannot be reached */
-  readonly providerOf: (model: string) => string | null;
-};
+import type { About } from '../shared/about.ts';
 
 export function aboutView(about: About, { catalog }: Engine, principal: Principal) {
   const { domains, agents } = catalog.listed;
@@ -35,7 +19,8 @@ export function aboutView(about: About, { catalog }: Engine, principal: Principa
     approval: about.approval,
     sandbox: about.sandbox,
     doors: about.doors(),
-    channels: about.channels,
+    dialects: about.dialects,
+    ...about.additions(),
     defaultDomain: catalog.defaultDomain,
     domains: domains.map(({ id, name, description, defaultAgent, agents }) => ({
       id,

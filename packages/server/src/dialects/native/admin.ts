@@ -4,37 +4,13 @@ import type { Hono } from 'hono';
 import { requirePermission } from '../../core/api/index.ts';
 import type { Account, Accounts } from '../../http/accounts.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { McpServerView } from '../shared/about.ts';
 import { requestLimit } from '../shared/request-limit.ts';
+import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
 
-export type Door = {
-  readonly address: string;
-  readonly port: number;
-  /** what is spoken there, or `all` */
-  readonly dialect: string;
-  /** how many there are now, by dialect */
-  readonly sockets: Readonly<Record<string, number>>;
-};
-
-export type McpServerView = {
-  readonly name: string;
-  readonly kind: 'process' | 'address';
-  readonly trusted: boolean;
-  readonly state: 'starting' | 'ready' | 'away' | 'closed';
-  readonly tools: readonly string[];
-  readonly trouble: { readonly at: number; readonly message: string } | null;
-};
-
-/** What is looked after. */
-export type Administration = {
-  readonly accounts: Accounts;
-  readonly doors: () => readonly Door[];
-  readonly mcpServers: () => readonly McpServerView[];
-};
-
-export function adminRoutes(api: Hono, ctx: DialectContext): void {
+export function adminRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(ctx));
 

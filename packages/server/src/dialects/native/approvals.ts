@@ -2,12 +2,12 @@
 import type { ApprovalId } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { Context } from './context.ts';
 import { body, checked, sessionOf } from './requests.ts';
 import { Answer, PageQuery } from './schemas.ts';
 import { approvalView } from './views.ts';
 
-export function approvalRoutes(api: Hono, ctx: DialectContext): void {
+export function approvalRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
 
   api.get('/v1/sessions/:id/grants', async (c) => {

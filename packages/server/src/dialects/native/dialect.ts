@@ -3,7 +3,24 @@
  * the core is available. There are no sockets: events are read in pages or as server-sent events.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { projection } from './projection.ts';
 import { routes } from './routes.ts';
 
-export const native = defineDialect<null>({ name: 'native', projection, routes });
+/** Below `/v1`. One that ends in a star is also the path without it. */
+const HTTP_PATHS = [
+  '/sessions/*',
+  '/server',
+  '/activity',
+  '/approvals/*',
+  '/admin/*',
+  '/grants',
+  '/auth/password',
+] as const;
+
+export const native = defineDialect({
+  name: 'native',
+  listen: HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
+  inbound: (ctx, hub: SubscriptionHub<null>) => ({ routes: (app) => routes(app, { ...ctx, hub }) }),
+  projection,
+});

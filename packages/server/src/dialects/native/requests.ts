@@ -3,11 +3,11 @@ import { Fault, type Principal } from '@parlance/protocol';
 import type { z } from 'zod';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
+import type { Context } from './context.ts';
 
 /** The body as JSON. Call it after the caller has authenticated: it reads large bodies. */
-export async function body({ readBody }: DialectContext, request: Request): Promise<unknown> {
+export async function body({ readBody }: Pick<Context, 'readBody'>, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
   if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
   return parsed.value;
@@ -22,7 +22,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 
 /** The caller and the session that the path names. Throws `not_found` if the caller has no such session. */
 export async function sessionOf(
-  { engine, authenticator }: DialectContext,
+  { engine, authenticator }: Pick<Context, 'authenticator' | 'engine'>,
   request: Request,
   id: string,
 ): Promise<{ readonly principal: Principal; readonly ref: SessionRef }> {

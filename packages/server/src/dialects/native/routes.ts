@@ -1,17 +1,18 @@
 /** In: the HTTP endpoints. */
 import { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import { aboutView } from './about.ts';
 import { adminRoutes } from './admin.ts';
 import { approvalRoutes } from './approvals.ts';
+import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
 import { sessionRoutes } from './sessions.ts';
 import { streamRoutes } from './streams.ts';
 
-export function routes(app: Hono, ctx: DialectContext): void {
+export function routes(app: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
   // A pattern that ends in `/*` also matches the path before it.

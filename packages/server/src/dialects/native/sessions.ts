@@ -2,13 +2,13 @@
 import { Command, Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { Context } from './context.ts';
 import { exportAnswer } from './export.ts';
 import { body, checked, sessionOf } from './requests.ts';
 import { CommandHeaders, SessionsQuery } from './schemas.ts';
 import { nowView, sessionView } from './views.ts';
 
-export function sessionRoutes(api: Hono, ctx: DialectContext): void {
+export function sessionRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
 
   api.get('/v1/sessions', async (c) => {

@@ -4,15 +4,15 @@ import type { Hono } from 'hono';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
 import { streamActivity } from './activity.ts';
+import type { Context } from './context.ts';
 import { type EventSource, streamEvents } from './event-stream.ts';
 import { streamFrames } from './frames.ts';
 import { encode } from './projection.ts';
 import { checked, sessionOf } from './requests.ts';
 import { EventsQuery } from './schemas.ts';
 
-export function streamRoutes(api: Hono, ctx: DialectContext): void {
+export function streamRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
 
   api.get('/v1/sessions/:id/events', async (c) => {
@@ -58,16 +58,16 @@ export function streamRoutes(api: Hono, ctx: DialectContext): void {
 const encodeEvent = (event: object): string => encode(event as SessionEvent);
 
 const eventsOf =
-  (ref: SessionRef, { engine, hubOf }: DialectContext, from: Pick<EventSource, 'after' | 'reset'>) =>
+  (ref: SessionRef, { engine, hub }: Context, from: Pick<EventSource, 'after' | 'reset'>) =>
   (stream: EventStream): Promise<void> =>
-    streamEvents(stream, { ...from, engine, ref, hub: hubOf('native') });
+    streamEvents(stream, { ...from, engine, ref, hub });
 
 const framesOf =
-  (ref: SessionRef, { connections }: DialectContext, principal: Principal) =>
+  (ref: SessionRef, { connections }: Context, principal: Principal) =>
   (stream: EventStream): Promise<void> =>
     streamFrames(stream, { connections, ref, principal });
 
 const activityOf =
-  (principal: Principal, { engine, connections }: DialectContext) =>
+  (principal: Principal, { engine, connections }: Context) =>
   (stream: EventStream): Promise<void> =>
     streamActivity(stream, { engine, connections, principal });

@@ -1,7 +1,7 @@
 /** The channels and their subscribers. An event is encoded once for all subscribers of a channel. */
 import type { Log } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import type { OccupancyWatcher, Push } from '../shared/push.ts';
+import type { ChannelServer, OccupancyWatcher } from '../shared/channel-bus.ts';
 import type { Clock } from './clock.ts';
 import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
@@ -21,8 +21,7 @@ type Channel = {
   readonly members: Map<string, { readonly member: Member; sockets: number }>;
 };
 
-export class Channels implements Push {
-  readonly external = false;
+export class Channels implements ChannelServer {
   /** Only occupied channels. */
   readonly #channels = new Map<string, Channel>();
   readonly #watchers = new Set<OccupancyWatcher>();

@@ -3,5 +3,22 @@
  * clients subscribe to channels, and whoever publishes on one reaches them. Not spoken: watchlists, subscription
  * counts, filters by tag and delta compression; a frame that asks for one is answered with an error.
  */
-export { openPusher } from './inbound.ts';
-export { type Knock, knockOf } from './knock.ts';
+import { defineDialect } from '../shared/dialect.ts';
+import { Settings } from './context.ts';
+import { serve } from './serve.ts';
+
+/** The client names the protocol version in the query. Private channels are granted one by one: no token is needed. */
+const APPLICATION = { query: ['protocol'], anonymous: true };
+
+export const pusher = defineDialect({
+  name: 'pusher',
+  listen: [
+    { ws: '/app/:key', ...APPLICATION },
+    { ws: '/app/:key/', ...APPLICATION },
+    { http: '/apps/*' },
+    { http: '/api/pusher/auth' },
+    { http: '/api/pusher/user-auth' },
+  ],
+  settings: Settings,
+  inbound: serve,
+});

@@ -5,12 +5,6 @@ import type { PusherServer } from './server.ts';
 /** From `/app/{key}?protocol=7&client=js&version=…`. */
 export type Knock = { readonly key: string; readonly protocol: string | null };
 
-/** Null if the address is not that of an application. */
-export function knockOf({ pathname, searchParams }: URL): Knock | null {
-  const key = pathname.match(/^\/app\/([^/]+)\/?$/)?.[1];
-  return key === undefined ? null : { key, protocol: searchParams.get('protocol') };
-}
-
 /** Protocols 5 and 6 differ from 7 in nothing that a server sends. */
 const PROTOCOLS = new Set(['5', '6', '7']);
 

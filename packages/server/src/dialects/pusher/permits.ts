@@ -3,14 +3,15 @@
  * sessions and one of its own; every other private or presence channel is somebody else's to permit.
  */
 import { Fault, type Principal } from '@parlance/protocol';
-import type { Context, Hono } from 'hono';
+import type { Hono, Context as RequestContext } from 'hono';
 import type { z } from 'zod';
 import { principalOf, tokenOf } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
 import { sayRetryAfter } from '../shared/retry.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
+import type { Context } from './context.ts';
 import { STATUSES } from './routes.ts';
 import { ChannelRequest, UserRequest } from './schemas.ts';
 import { subscriptionAuth, userAuth } from './signature.ts';
@@ -18,10 +19,14 @@ import { subscriptionAuth, userAuth } from './signature.ts';
 /** `connected` is where permits are noted for sockets of ours. */
 export type Permitting = { readonly application: Application; readonly connected: Connected };
 
+type Permits = Pick<Context, 'authenticator' | 'engine' | 'log' | 'readBody'>;
+
 /** Null where channels are off: that is answered with 503. */
-export function permitRoutes(app: Hono, ctx: DialectContext, permitting: Permitting | null): void {
-  const answered = (answer: (c: Context, { application, connected }: Permitting) => Promise<object>) => {
-    return async (c: Context) => {
+export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | null): void {
+  const answered = (
+    answer: (c: RequestContext, { application, connected }: Permitting) => Promise<object>,
+  ) => {
+    return async (c: RequestContext) => {
       if (!permitting) return c.text('Service Unavailable', 503);
       try {
         return c.json(await answer(c, permitting));
@@ -35,7 +40,7 @@ export function permitRoutes(app: Hono, ctx: DialectContext, permitting: Permitt
   };
 
   /** A socket of ours loses what it is given here with the token. */
-  function depend(c: Context, connected: Connected, socketId: string): void {
+  function depend(c: RequestContext, connected: Connected, socketId: string): void {
     const token = tokenOf(c.req.raw);
     if (token !== null && !connected.dependOn(token, socketId, ctx.authenticator))
       throw new Fault('forbidden', 'The socket depends on too many tokens.');
@@ -71,9 +76,9 @@ export function permitRoutes(app: Hono, ctx: DialectContext, permitting: Permitt
 
 /** A form or JSON. Throws `invalid` for anything else. */
 async function asked<Schema extends z.ZodType>(
-  c: Context,
+  c: RequestContext,
   schema: Schema,
-  { readBody }: DialectContext,
+  { readBody }: Pick<Context, 'readBody'>,
 ): Promise<z.output<Schema>> {
   const bytes = await readBody(c.req.raw, 'identified', MOST_BYTES);
   const isJson = c.req.header('content-type')?.includes('json') ?? false;
@@ -95,7 +100,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Channel names are the same for everyone while session ids are each principal's own: the channel of an id belongs to
  * whoever had a session of that id first. An id that nobody has yet must be one that nobody guesses.
  */
-async function isTheirs(channel: string, principal: Principal, { engine }: DialectContext): Promise<boolean> {
+async function isTheirs(
+  channel: string,
+  principal: Principal,
+  { engine }: Pick<Context, 'engine'>,
+): Promise<boolean> {
   const [, subject, id = ''] = channel.match(/^(?:private|presence)-(session|user)-(.+)$/) ?? [];
   if (subject === 'user') return id === principal.id;
   if (subject !== 'session') return false;

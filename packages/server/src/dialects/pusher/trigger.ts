@@ -1,6 +1,6 @@
 /** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
 import type { Log } from '../../core/api/index.ts';
-import type { Push } from '../shared/push.ts';
+import type { ChannelServer } from '../shared/channel-bus.ts';
 import { encodedData } from './protocol.ts';
 import { signedQuery } from './signature.ts';
 
@@ -17,7 +17,7 @@ export type TriggerOptions = {
   readonly now?: () => number;
 };
 
-export type Trigger = Push & {
+export type Trigger = ChannelServer & {
   /** What waits is tried once more, within a second; the rest is given up. */
   close(): Promise<void>;
 };
@@ -96,14 +96,12 @@ export function openTrigger(options: TriggerOptions): Trigger {
   }
 
   return {
-    external: true,
-    publish(channel, event, data, except) {
+    publish(channel, event, data) {
       if (closing.signal.aborted) return;
       const body = JSON.stringify({
         name: event,
         channels: [channel],
         data: encodedData(data),
-        socket_id: except,
       });
       if (queue.length >= QUEUE_LENGTH) {
         queue.shift();

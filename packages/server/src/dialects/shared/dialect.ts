@@ -1,85 +1,83 @@
-/** A client wire that we serve. Each has a folder of its own, with the same files in it. */
+/**
+ * A client protocol that we serve. Each has a folder with the same files in it and one line in the index; routing, protocol
+ * detection, extra listeners, descriptions and the suites that run for every dialect are derived from its descriptor.
+ */
 import { asFault, type Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import type { Engine, Figures, Log, PreferenceStore, SessionRef } from '../../core/api/index.ts';
-import type { Authenticator } from '../../http/authenticator.ts';
-import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
-import type { ReadBody } from '../../http/read-body.ts';
+import type { z } from 'zod';
+import type { Connection, Socket } from '../../http/connection.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import type { About } from '../native/about.ts';
-import type { Administration } from '../native/admin.ts';
-import type { ConnectionRegistry } from './connection-registry.ts';
+import type { DialectContext } from './context.ts';
+import type { Description } from './description.ts';
+import type { Route } from './listen.ts';
 import type { Projection } from './projection.ts';
-import type { Push } from './push.ts';
 import type { SubscriptionHub } from './subscription-hub.ts';
 
-export type DialectName =
-  | 'extension'
-  | 'broadcast'
-  | 'agentloop'
-  | 'conversations'
-  | 'copilot'
-  | 'native'
-  | 'pusher';
+export type { DialectContext } from './context.ts';
 
-/** What a dialect works with. */
-export type DialectContext = {
-  readonly engine: Engine;
-  readonly authenticator: Authenticator;
-  readonly log: Log;
-  /** what clients are told about the server */
-  readonly about: About;
-  /** the counters and gauges of this moment */
-  readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
-  /** why the server cannot serve just now; null if it can */
-  readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
-  /** what admins look after */
-  readonly administration: Administration;
-  readonly readBody: ReadBody;
-  /** where a request comes from */
-  readonly addressOf: (request: Request) => string;
-  readonly now: () => number;
-  readonly newId: () => string;
-  readonly connections: ConnectionRegistry;
-  readonly hubOf: (dialect: DialectName) => SubscriptionHub<unknown>;
-  /** answers with server-sent events */
-  readonly stream: OpenStream;
-  /** pushes to the clients of a channel */
-  readonly push: Push;
-  /** from now on what is said in the session is published on its channel */
-  readonly follow: (ref: SessionRef) => Promise<void>;
-  /** what users have chosen for themselves */
-  readonly preferences: PreferenceStore;
-  /** how often one caller may ask over HTTP, where the contract has limits */
-  readonly requestsPerMinute: number;
-  /** Counts a request. Throws `limited` where its caller asks too often. */
-  readonly asked: (request: Request) => void;
-  /** counts what was refused because of that limit */
-  readonly refused: (limit: string) => void;
-  /** the largest page that a client may show, in characters */
-  readonly maxDom: number;
-  /** the origins that browser tools may touch */
-  readonly toolOrigins: readonly string[];
+/** In: a dialect in one running server. */
+export type Inbound = {
+  /** Frames to commands, for one socket. Absent if the dialect has no sockets, or they are turned off. */
+  open?(socket: Socket): Connection;
+  /** Adds the HTTP endpoints of the contract. */
+  routes?(app: Hono): void;
+  /** Called once at the start, before unfinished turns go on and before anyone can connect. */
+  resume?(): Promise<void>;
+  /** what it adds to what clients are told about the server */
+  readonly about?: Readonly<Record<string, unknown>>;
+  /** Called when the server has drained. */
+  close?(): void | Promise<void>;
 };
 
-export interface Dialect<State = unknown> {
-  readonly name: DialectName;
-  readonly projection: Projection<State>;
-  /** In: frames to commands, for one socket. Absent where the dialect has no sockets. */
-  open?(socket: Socket, ctx: DialectContext, hub: SubscriptionHub<State>): Connection;
-  /** Called once at the start, before unfinished turns go on and before anyone can connect. */
-  resume?(ctx: DialectContext, hub: SubscriptionHub<State>): Promise<void>;
-  /**
-   * How a request to one of its HTTP endpoints is refused where the dialect does not see it: its origin is not allowed, or
-   * there is no such endpoint. Undefined for a path that is not the dialect's.
-   */
-  refusal?(path: string, status: number, reason: string): object | undefined;
-  /** The HTTP endpoints of the contract. */
-  routes?(app: Hono, ctx: DialectContext): void;
+/** How a request to one of the dialect's HTTP paths is refused before the dialect sees it. */
+export type Faults = {
+  /** The body: the origin is not allowed, there is no such endpoint, or something went wrong. */
+  refusal(status: number, reason: string): object;
+};
+
+export interface Dialect<Name extends string = string, State = unknown, Settings = unknown> {
+  readonly name: Name;
+  /** the WebSocket and HTTP addresses */
+  readonly listen: readonly Route[];
+  /** picks the part of the configuration that the dialect uses */
+  readonly settings?: z.ZodType<Settings>;
+  /** Called once for each server, before it listens. */
+  inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound;
+  /** Absent if the dialect does not show sessions. */
+  readonly projection?: Projection<State>;
+  /** Absent if the contract has no shape of its own for refusals. */
+  readonly faults?: Faults;
+  /** Loaded on demand: a server that is not asked for descriptions does not pay for them. */
+  readonly describe?: () => Promise<Description>;
 }
 
-/** Lets a dialect with its own state type stand in a list of dialects. */
-export const defineDialect = <State>(dialect: Dialect<State>): Dialect => dialect as unknown as Dialect;
+/** A dialect that shows sessions. */
+export type ProjectedDialect<Name extends string = string, State = unknown, Settings = unknown> = Dialect<
+  Name,
+  State,
+  Settings
+> & { readonly projection: Projection<State> };
+
+/**
+ * Keeps the literal name, and lets dialects with state and settings of their own stand in one list.
+ *
+ * @example
+ * export const echo = defineDialect({
+ *   name: 'echo',
+ *   listen: [{ ws: '/echo' }, { http: '/api/echo' }],
+ *   inbound: (ctx, hub) => ({ open: (socket) => open(socket, ctx, hub), routes: (app) => routes(app, ctx) }),
+ *   projection: { start, step, attach },
+ * });
+ */
+export function defineDialect<const Name extends string, State, Settings>(
+  dialect: ProjectedDialect<Name, State, Settings>,
+): ProjectedDialect<Name>;
+export function defineDialect<const Name extends string, State, Settings>(
+  dialect: Dialect<Name, State, Settings>,
+): Dialect<Name>;
+export function defineDialect(dialect: object): unknown {
+  return dialect;
+}
 
 /** What a line of the log is found by. */
 export type LogIds = { readonly request?: string; readonly connection?: string; readonly session?: string };

@@ -1,26 +1,42 @@
-/** Two pairs of dialects share a path; the first frame tells them apart. */
+/** Several dialects at one WebSocket path: the first frame tells which one a client speaks. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { KNOWN_TYPES as AGENTLOOP_FRAMES } from '../agentloop/schemas.ts';
-import { KNOWN_TYPES as CONVERSATIONS_TYPES } from '../conversations/requests.ts';
-import type { DialectName } from './dialect.ts';
+import type { SocketRoute } from './listen.ts';
 
-const CONVERSATIONS_FRAMES: ReadonlySet<string> = new Set(CONVERSATIONS_TYPES);
+/** A route, and what opens a socket in its dialect. */
+export type Candidate = { readonly route: SocketRoute; readonly open: (socket: Socket) => Connection };
 
-const isOneOf = (types: ReadonlySet<string>, frame: unknown): boolean =>
-  isObject(frame) && typeof frame.type === 'string' && types.has(frame.type);
+/** How a socket at a path is opened if these dialects are served there; null if none is. */
+export function openAt(candidates: readonly Candidate[]): ((socket: Socket) => Connection) | null {
+  const served = candidates.filter(({ route }) => route.refuse === undefined);
+  const refused = candidates.filter(({ route }) => route.refuse !== undefined).map(({ route }) => route);
+  const [only, ...others] = served;
+  if (!only) return null;
+  if (others.length > 0) return (socket) => refusing(refused, socket, detected(served, socket));
+  return refused.length === 0 ? only.open : (socket) => refusing(refused, socket, only.open(socket));
+}
 
-/** `/`: what neither dialect knows is answered by extension. */
-export const dialectOf = (frame: unknown): DialectName =>
-  isOneOf(AGENTLOOP_FRAMES, frame) ? 'agentloop' : 'extension';
+/** Of several candidates the first that knows the frame; otherwise the one that takes any frame. */
+export function candidateFor(candidates: readonly Candidate[], frame: unknown): Candidate | undefined {
+  return (
+    candidates.find(({ route }) => knows(route, frame)) ??
+    candidates.find(({ route }) => route.firstFrame === undefined) ??
+    candidates.at(-1)
+  );
+}
 
-/** A connection that becomes one of two dialects when its first frame arrives. Neither sends anything before it. */
-export function detectProtocol(open: (dialect: DialectName) => Connection): Connection {
+const knows = ({ firstFrame }: SocketRoute, frame: unknown): boolean =>
+  isObject(frame) && typeof frame.type === 'string' && firstFrame?.has(frame.type) === true;
+
+/** Opened in a dialect when the first frame arrives. None of them can send anything before it. */
+function detected(candidates: readonly Candidate[], socket: Socket): Connection {
   let chosen: Connection | null = null;
 
   async function become(frame: unknown): Promise<Connection> {
     if (chosen) return chosen;
-    chosen = open(dialectOf(frame));
+    const candidate = candidateFor(candidates, frame);
+    if (!candidate) throw new Error('no dialect is served at this path');
+    chosen = candidate.open(socket);
     await chosen.opened?.();
     return chosen;
   }
@@ -35,18 +51,17 @@ export function detectProtocol(open: (dialect: DialectName) => Connection): Conn
   };
 }
 
-/**
- * `/ws` without a token: broadcast, which hears from the start. A first frame that only conversations knows means a
- * client whose token is missing: it is closed with the code it understands.
- */
-export function withoutToken(socket: Socket, broadcast: Connection): Connection {
-  let first = true;
+/** Disconnects a client whose first frame is one of a dialect that is refused here. */
+function refusing(refused: readonly SocketRoute[], socket: Socket, connection: Connection): Connection {
+  if (refused.length === 0) return connection;
+  let isFirst = true;
   return {
-    ...broadcast,
+    ...connection,
     receive(frame, arrivedAt) {
-      if (first && isOneOf(CONVERSATIONS_FRAMES, frame)) return socket.close(1008, 'A token is required.');
-      first = false;
-      return broadcast.receive(frame, arrivedAt);
+      const refusal = isFirst ? refused.find((route) => knows(route, frame)) : undefined;
+      if (refusal) return socket.close(1008, refusal.refuse ?? '');
+      isFirst = false;
+      return connection.receive(frame, arrivedAt);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { DialectContext } from './dialect.ts';
 
 export const requestLimit =
-  (ctx: DialectContext): MiddlewareHandler =>
+  (ctx: Pick<DialectContext, 'asked'>): MiddlewareHandler =>
   async (c, next) => {
     ctx.asked(c.req.raw);
     await next();

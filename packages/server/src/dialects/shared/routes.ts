@@ -1,30 +1,109 @@
-/** Which dialect is spoken where on the default door. */
+/** Which dialect serves an address, derived from the `listen` entries. */
 import type { Connection, Socket } from '../../http/connection.ts';
-import type { DialectName } from './dialect.ts';
-import { detectProtocol, withoutToken } from './protocol-detection.ts';
+import type { Dialect, Inbound } from './dialect.ts';
+import { httpRoutes, type SocketRoute, socketRoutes } from './listen.ts';
+import { type Candidate, openAt } from './protocol-detection.ts';
 
-/** Opens a socket in a dialect. */
-export type Speak = (dialect: DialectName, socket: Socket) => Connection;
+/** A dialect in a running server. */
+export type ServedDialect = { readonly dialect: Dialect; readonly inbound: Inbound };
 
-/** What a socket at that path becomes; null where none is served. Channels have a place of their own: `/app/{key}`. */
-export function routeOf(
-  path: string,
-  hasToken: boolean,
-  speak: Speak,
-): ((socket: Socket) => Connection) | null {
-  switch (path) {
-    case '/':
-      return (socket) => detectProtocol((dialect) => speak(dialect, socket));
-    case '/ws':
-      return hasToken
-        ? (socket) => speak('conversations', socket)
-        : (socket) => withoutToken(socket, speak('broadcast', socket));
-    case '/extension':
-    case '/broadcast':
-    case '/agentloop':
-    case '/conversations':
-      return (socket) => speak(path.slice(1) as DialectName, socket);
-    default:
-      return null;
-  }
+type Params = Readonly<Record<string, string>>;
+
+/** How a socket at an address is opened. */
+export type SocketTarget = {
+  readonly open: (socket: Socket) => Connection;
+  readonly anonymous: boolean;
+  /** absent if the route names none */
+  readonly params: Params | undefined;
+};
+
+/** Null if no socket is served at the address. */
+export type SocketRouter = (url: URL, hasToken: boolean) => SocketTarget | null;
+
+/** The default listener: every dialect, each at its own paths. */
+export function socketRouter(served: readonly ServedDialect[]): SocketRouter {
+  const candidates = served.flatMap(candidatesOf);
+  const paths = new Map(
+    candidates.map(({ route }) => {
+      const here = candidates.filter((other) => other.route.ws === route.ws);
+      const applying = (token: boolean) =>
+        here.filter(({ route: { when } }) => when === undefined || when.token === token);
+      return [route.ws, { withToken: pathTarget(applying(true)), noToken: pathTarget(applying(false)) }];
+    }),
+  );
+  return (url, hasToken) => {
+    for (const { withToken, noToken } of paths.values()) {
+      const target = (hasToken ? withToken : noToken)?.(url);
+      if (target) return target;
+    }
+    return null;
+  };
+}
+
+/**
+ * An extra listener: one dialect, at any path. A dialect whose paths have parameters is served at these paths only. `when`
+ * and `firstFrame` do not matter, because there is no other dialect.
+ */
+export function listenerRouter(served: ServedDialect): SocketRouter {
+  const candidates = candidatesOf(served).filter(({ route }) => route.refuse === undefined);
+  const targets = candidates.map((candidate) => pathTarget([candidate]));
+  const anywhere = candidates.find(({ route }) => !route.ws.includes(':'));
+  return (url) => {
+    for (const target of targets) {
+      const found = target?.(url);
+      if (found) return found;
+    }
+    return anywhere ? { ...anywhere, anonymous: isAnonymous(anywhere.route), params: undefined } : null;
+  };
+}
+
+function candidatesOf({ dialect, inbound }: ServedDialect): Candidate[] {
+  const { open } = inbound;
+  if (!open) return [];
+  const named = (socket: Socket): Connection => {
+    socket.speaks(dialect.name);
+    return open(socket);
+  };
+  return socketRoutes(dialect.listen).map((route) => ({ route, open: named }));
+}
+
+/** The dialects that are served at one path, all with the same `ws`. */
+function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarget | null) | null {
+  const open = openAt(candidates);
+  const route = candidates.find((candidate) => candidate.route.refuse === undefined)?.route;
+  if (!open || !route) return null;
+  const pattern = patternOf(route.ws);
+  const anonymous = isAnonymous(route);
+  return (url) => {
+    const match = pattern.exec(url.pathname);
+    return match && { open, anonymous, params: paramsOf(route, match.groups, url.searchParams) };
+  };
+}
+
+const isAnonymous = ({ anonymous = false }: SocketRoute): boolean => anonymous;
+
+/** `/app/:key` as a pattern with a group `key`. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+
+function paramsOf(
+  { query = [] }: SocketRoute,
+  groups: Params | undefined,
+  search: URLSearchParams,
+): Params | undefined {
+  const given = query.flatMap((name) => {
+    const value = search.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  return groups === undefined && given.length === 0 ? undefined : { ...Object.fromEntries(given), ...groups };
+}
+
+/** The dialect that an HTTP path belongs to: the first that lists it. */
+export const httpOwner = (dialects: readonly Dialect[], path: string): Dialect | undefined =>
+  dialects.find(({ listen }) => httpRoutes(listen).some(({ http }) => covers(http, path)));
+
+function covers(route: string, path: string): boolean {
+  if (!route.endsWith('/*')) return path === route;
+  const prefix = route.slice(0, -'/*'.length);
+  return path === prefix || path.startsWith(`${prefix}/`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { routeOf } from '../../../../server/src/dialects/shared/routes.ts';
+import { spokenAt } from '../../../../server/src/testing/spoken-at.ts';
 import { addressOf, shownAddress, socketUrl } from './address.ts';
 import { inSession, readDraft, validityOf, writeDraft } from './draft.ts';
 import { learn } from './learn.ts';
@@ -40,12 +40,7 @@ describe('an address', () => {
   test('is one where the server speaks the dialect', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations'] as const) {
       const { pathname, searchParams } = new URL(socketUrl('https://here', { ...call, dialect }));
-      let spoken = '';
-      routeOf(pathname, true, (name) => {
-        spoken = name;
-        return {} as never;
-      })?.({} as never);
-      expect(spoken).toBe(dialect);
+      expect(spokenAt(pathname, true)).toBe(dialect);
       expect(Object.fromEntries(searchParams)).toEqual({ session: 'a b', token: 'se&cret' });
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { routeOf } from '../../../../server/src/dialects/shared/routes.ts';
+import { spokenAt } from '../../../../server/src/testing/spoken-at.ts';
 import { type Command, shellWord, wscatCommand } from './wscat.ts';
 
 const base: Command = {
@@ -33,12 +33,7 @@ describe('a frame as a wscat command', () => {
   test('connects to a path at which the server speaks that dialect', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations']) {
       const path = /ws:\/\/[^/]+(\/\w+)\?/.exec(command({ dialect }))?.[1] ?? '';
-      let spoken = '';
-      routeOf(path, false, (name) => {
-        spoken = name;
-        return {} as never;
-      })?.({} as never);
-      expect(spoken).toBe(dialect);
+      expect(spokenAt(path, false)).toBe(dialect);
     }
   });
 

@@ -1,0 +1,81 @@
+/** What all dialects of one server share. */
+import { Fault } from '@parlance/protocol';
+import { openAccounts } from '../auth/accounts.ts';
+import { heldStreams } from '../auth/held-streams.ts';
+import type { Config } from '../config/config.ts';
+import { ChannelBus } from '../dialects/shared/channel-bus.ts';
+import { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { ByteBudgets } from '../http/byte-budget.ts';
+import { bodyReader } from '../http/request-body.ts';
+import { tokenOf } from '../http/request-identity.ts';
+import { eventStreams } from '../http/sse.ts';
+import { TokenBuckets } from '../http/token-bucket.ts';
+import type { SocketTransport } from '../http/websocket.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Readiness } from '../telemetry/readiness.ts';
+import { aboutOf } from './about.ts';
+import type { ServerContext } from './dialects.ts';
+import type { Backend } from './engine.ts';
+import type { ServerState } from './state.ts';
+
+export type ContextParts = {
+  readonly backend: Backend;
+  readonly dialects: readonly Dialect[];
+  readonly state: ServerState;
+  readonly sockets: SocketTransport;
+  readonly budgets: ByteBudgets;
+  readonly readiness: Readiness;
+  /** where requests come from */
+  readonly addresses: WeakMap<Request, string>;
+};
+
+export function serverContext(config: Config, parts: ContextParts): ServerContext {
+  const { backend, dialects, state, sockets, budgets, readiness, addresses } = parts;
+  const { engine, authenticator, log, metrics, store, mcp, sandbox } = backend;
+  const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
+  return {
+    engine,
+    authenticator,
+    log,
+    about: aboutOf(config, { hasSandbox: sandbox !== null, dialects, state }),
+    figures: metrics.figures,
+    problem: () => readiness.problem(),
+    administration: {
+      accounts: openAccounts({
+        users: store,
+        authenticator,
+        named: config.authUsers.map(({ name }) => name),
+      }),
+      doors: () =>
+        state.listening.map((listener, index) => ({
+          address: config.host,
+          ...listener,
+          sockets: sockets.at(index),
+        })),
+      mcpServers: mcp.servers,
+    },
+    readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
+    addressOf,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+    connections: new ConnectionRegistry(),
+    channels: new ChannelBus(),
+    stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
+    preferences: store.preferences,
+    asked: requestCounter(config, addresses, metrics),
+    refused: (limit) => metrics.add('refusals', limit),
+  };
+}
+
+/** Callers are told apart by their token, or by their address if they have none. */
+function requestCounter(config: Config, addresses: WeakMap<Request, string>, metrics: Metrics) {
+  const callers = new TokenBuckets(config.apiRequestsPerMinute);
+  return (request: Request): void => {
+    const caller = tokenOf(request) ?? addresses.get(request) ?? '';
+    const retryAfterMs = callers.take(Bun.hash(caller).toString(36), Date.now());
+    if (retryAfterMs === 0) return;
+    metrics.add('refusals', 'apiRequestsPerMinute');
+    throw new Fault('limited', 'Too many requests.', { retryAfterMs });
+  };
+}

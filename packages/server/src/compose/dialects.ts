@@ -1,0 +1,33 @@
+/** The dialects of one server: each with its settings, its hub and what it opens. */
+import type { Config } from '../config/config.ts';
+import type { Engine, Log } from '../core/api/index.ts';
+import type { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
+import type { Dialect, DialectContext } from '../dialects/shared/dialect.ts';
+import { NONE, type Projection } from '../dialects/shared/projection.ts';
+import type { ServedDialect } from '../dialects/shared/routes.ts';
+import { SubscriptionHub } from '../dialects/shared/subscription-hub.ts';
+
+export type ServerContext = Omit<DialectContext, 'settings'>;
+
+/** Throws if a dialect picks a setting that the configuration does not have. */
+export function openDialect(dialect: Dialect, config: Config, ctx: ServerContext): ServedDialect {
+  const settings = dialect.settings?.parse(config);
+  return { dialect, inbound: dialect.inbound({ ...ctx, settings }, hubOf(dialect, ctx)) };
+}
+
+type HubContext = {
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly connections: ConnectionRegistry;
+};
+
+function hubOf(dialect: Dialect, { engine, log, connections }: HubContext): SubscriptionHub<unknown> {
+  return new SubscriptionHub(engine, dialect.projection ?? SILENT, log, dialect.name, connections);
+}
+
+/** Shows nothing of a session. */
+const SILENT: Projection<unknown> = {
+  start: () => null,
+  step: (state) => [state, NONE],
+  attach: () => [],
+};

@@ -1,0 +1,101 @@
+/** The engine and what it works with: store, users, tools, providers, telemetry. */
+import { openAuthenticator } from '../auth/authenticator.ts';
+import { loadSecret } from '../auth/secret.ts';
+import { openMemoryBus } from '../buses/memory/bus.ts';
+import type { Config } from '../config/config.ts';
+import { register } from '../config/data-folder.ts';
+import { withoutStalePages } from '../copilot/stale-pages.ts';
+import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
+import type { Authenticator } from '../http/authenticator.ts';
+import { openMemoryLeases } from '../stores/memory/leases.ts';
+import { metered } from '../stores/shared/metered.ts';
+import { openSqliteStore } from '../stores/sqlite/open.ts';
+import { openLog } from '../telemetry/log.ts';
+import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
+import type { McpTools } from '../tools/mcp/open.ts';
+import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
+import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
+import { openProvider, providersByModel } from './model-provider.ts';
+import { openTools } from './tools.ts';
+import { warnAbout } from './warnings.ts';
+
+export type Backend = {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: ReturnType<typeof openSqliteStore>;
+  readonly authenticator: Authenticator;
+  readonly engine: Engine;
+  readonly mcp: McpTools;
+  readonly sandbox: Sandbox | null;
+};
+
+/** What is opened is closed by `resources`. Throws if the configuration cannot be served. */
+export async function openBackend(config: Config, resources: AsyncDisposableStack): Promise<Backend> {
+  const log = openLog(config.logLevel);
+  warnAbout(config, log);
+  const metrics = openMetrics();
+  const traces = await tracesOf(config, log);
+  resources.defer(() => traces?.close());
+  const store = openSqliteStore(config.data, { exclusive: true });
+  resources.defer(() => store.close());
+  const { data, registration } = config;
+  if (registration && !register(data, registration.registry) && !registration.isNamed)
+    log.warn({ folder: data }, 'data folder not registered: name it with --data at the next start');
+  const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
+  if (config.approval === 'full-auto' && !sandbox) {
+    throw new Error(
+      'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
+    );
+  }
+  const authenticator = openAuthenticator({
+    users: store,
+    revocations: store.revocations,
+    secret,
+    open: config.auth === 'open',
+    limits: { attempts: config.loginAttempts },
+    log,
+    meter: metrics,
+  });
+  resources.defer(() => authenticator.close());
+
+  const clients = new ClientToolBroker();
+  const catalog = agentCatalog(config.agents, config.domains);
+  const providerFor = providersByModel(config, log);
+  for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
+  const { tools, mcp } = await openTools(config, { clients, sandbox, catalog, log }, resources);
+  const engine = createEngine({
+    store: metered(store, metrics),
+    bus: openMemoryBus(log),
+    leases: openMemoryLeases(),
+    meter: metrics,
+    tracer: traces?.tracer,
+    clients,
+    catalog,
+    provider: openProvider(config.model, config, log),
+    providerFor,
+    rules: config.rules,
+    tools,
+    instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
+    root: config.cwd,
+    approvalMode: config.approval,
+    context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
+    maxSteps: config.maxSteps,
+    parallelCalls: config.parallelCalls,
+    trim: withoutStalePages,
+    allowsFullAuto: sandbox !== null,
+    turnsAtOnce: config.turnsAtOnce,
+    limits: config,
+    now: Date.now,
+    newId: () => crypto.randomUUID(),
+    log,
+  });
+  return { log, metrics, store, authenticator, engine, mcp, sandbox };
+}
+
+/** Loaded only if spans are exported. */
+async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promise<Traces | null> {
+  if (otlpEndpoint === undefined) return null;
+  const { openTraces } = await import('../telemetry/traces.ts');
+  return openTraces({ endpoint: otlpEndpoint, serviceName, log });
+}

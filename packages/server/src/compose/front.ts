@@ -1,0 +1,54 @@
+/** What clients reach: the dialects, their HTTP routes and sockets, and the listeners. */
+import type { Config } from '../config/config.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
+import { anonymousBudget, ByteBudget } from '../http/byte-budget.ts';
+import type { SocketTransport } from '../http/websocket.ts';
+import { Readiness } from '../telemetry/readiness.ts';
+import { serverContext } from './context.ts';
+import { openDialect } from './dialects.ts';
+import type { Backend } from './engine.ts';
+import { httpRoutes } from './http.ts';
+import { openListeners } from './listeners.ts';
+import { openTransport } from './sockets.ts';
+import type { ListeningPort, ServerState } from './state.ts';
+
+export type Front = {
+  readonly listening: readonly ListeningPort[];
+  readonly sockets: SocketTransport;
+  readonly readiness: Readiness;
+};
+
+export type FrontParts = { readonly backend: Backend; readonly dialects: readonly Dialect[] };
+
+/** Listens when the promise resolves. What is opened is closed by `resources`. */
+export async function openFront(
+  config: Config,
+  { backend, dialects }: FrontParts,
+  resources: AsyncDisposableStack,
+): Promise<Front> {
+  const { log, metrics, store, authenticator } = backend;
+  const budgets = {
+    anonymous: anonymousBudget(config.anonymousBytes, config.maxLoginBody),
+    identified: new ByteBudget(config.bodyBytes),
+  };
+  metrics.gauge('unparsed_bytes', () => ({
+    anonymous: budgets.anonymous.held,
+    identified: budgets.identified.held,
+  }));
+  const addresses = new WeakMap<Request, string>();
+  const state: ServerState = { served: [], listening: [] };
+  const readiness = new Readiness(() => store.writable());
+  const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
+  const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness, addresses });
+  for (const dialect of dialects) {
+    const served = openDialect(dialect, config, ctx);
+    state.served.push(served);
+    resources.defer(() => served.inbound.close?.());
+  }
+  const { metricsToken } = config;
+  const routes = httpRoutes(state.served, { authenticator, metrics, metricsToken, readiness }, log);
+  for (const { inbound } of state.served) await inbound.resume?.();
+  const parts = { backend, served: state.served, sockets, routes, addresses };
+  state.listening.push(...openListeners(config, parts, resources));
+  return { listening: state.listening, sockets, readiness };
+}

@@ -1,0 +1,42 @@
+/** Everything that is answered over HTTP. */
+import { Hono } from 'hono';
+import { CONSOLE_FOLDER } from '../console-folder.ts';
+import type { Log } from '../core/api/index.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
+import { httpOwner, type ServedDialect } from '../dialects/shared/routes.ts';
+import { consoleRoutes } from '../http/console.ts';
+import { crossOrigin } from '../http/cross-origin.ts';
+import { plainRefusal } from '../http/listener.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { type Operations, operationRoutes } from '../telemetry/routes.ts';
+
+export function httpRoutes(served: readonly ServedDialect[], operations: Operations, log: Log): Hono {
+  const routes = new Hono();
+  const refusal = refusalOf(served.map(({ dialect }) => dialect));
+  routes.use(crossOrigin());
+  for (const { inbound } of served) inbound.routes?.(routes);
+  operationRoutes(routes, operations);
+  consoleRoutes(routes, CONSOLE_FOLDER);
+  // Loaded on the first request: a server that is not asked for descriptions does not pay for them.
+  routes.get('/openapi.json', async (c) => {
+    const { openApiJson } = await import('../describe/served.ts');
+    return c.body(openApiJson(), 200, { 'content-type': 'application/json' });
+  });
+  routes.get('/asyncapi.json', async (c) => {
+    const { asyncApiJson } = await import('../describe/served.ts');
+    return c.body(asyncApiJson(), 200, { 'content-type': 'application/json' });
+  });
+  routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
+  routes.onError((thrown, c) => {
+    const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
+    log.error({ ...ids, err: thrown }, 'a request could not be handled');
+    return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
+  });
+  return routes;
+}
+
+/** The body of a refusal, in the shape of the dialect that the path belongs to. */
+export const refusalOf =
+  (dialects: readonly Dialect[]) =>
+  (path: string, status: number, reason: string): object =>
+    httpOwner(dialects, path)?.faults?.refusal(status, reason) ?? plainRefusal(reason);

@@ -1,0 +1,71 @@
+/** The default listener and the extra ones, each of one dialect. */
+import type { Hono } from 'hono';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
+import {
+  listenerRouter,
+  type ServedDialect,
+  type SocketRouter,
+  socketRouter,
+} from '../dialects/shared/routes.ts';
+import { clientAddress } from '../http/client-address.ts';
+import { originPolicy } from '../http/origin-policy.ts';
+import type { SocketTransport } from '../http/websocket.ts';
+import type { Backend } from './engine.ts';
+import { refusalOf } from './http.ts';
+import { listenOrExplain } from './listen.ts';
+import { openingOf } from './sockets.ts';
+import type { ListeningPort } from './state.ts';
+
+export type ListenerParts = {
+  readonly backend: Backend;
+  readonly served: readonly ServedDialect[];
+  readonly sockets: SocketTransport;
+  readonly routes: Hono;
+  readonly addresses: WeakMap<Request, string>;
+};
+
+/** Listens on every port; the default listener comes first in the result. Throws if a port is in use. */
+export function openListeners(
+  config: Config,
+  parts: ListenerParts,
+  resources: AsyncDisposableStack,
+): ListeningPort[] {
+  const { served, sockets, routes, addresses } = parts;
+  const { authenticator, log } = parts.backend;
+  const admit = originPolicy({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
+  const refusal = refusalOf(served.map(({ dialect }) => dialect));
+  const addressOf = (request: Request, peer: string | undefined) =>
+    clientAddress(request.headers, peer, config.trustedProxies);
+
+  return listenersOf(config, served).map(({ port, dialect, router }, listener) => {
+    const handshake = { authenticator, log, router, listener };
+    const server = listenOrExplain(dialect, {
+      hostname: config.host,
+      port,
+      sockets,
+      admit,
+      refusal,
+      log,
+      maxBodyBytes: config.maxBody,
+      opening: (request, peer) => openingOf(request, addressOf(request, peer), handshake),
+      routes: (request, peer) => {
+        addresses.set(request, addressOf(request, peer));
+        return routes.fetch(request);
+      },
+    });
+    resources.defer(() => server.stop(true));
+    return { dialect: dialect ?? 'all', port: server.port ?? port };
+  });
+}
+
+type Listener = { readonly port: number; readonly dialect: string | null; readonly router: SocketRouter };
+
+function listenersOf({ port, doors }: Config, served: readonly ServedDialect[]): Listener[] {
+  const extra = doors.map((door) => {
+    const own = served.find(({ dialect }) => dialect.name === door.dialect);
+    if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} names no dialect that is served`);
+    return { ...door, router: listenerRouter(own) };
+  });
+  return [{ port, dialect: null, router: socketRouter(served) }, ...extra];
+}

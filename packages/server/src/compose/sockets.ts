@@ -1,0 +1,66 @@
+/** WebSockets: the transport, and what a handshake becomes. */
+import type { ConnectionId } from '@parlance/protocol';
+import { tokenRevocation } from '../auth/held-streams.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../core/api/index.ts';
+import type { SocketRouter } from '../dialects/shared/routes.ts';
+import type { Authenticator } from '../http/authenticator.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
+import type { Opening } from '../http/dialect-socket.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { identify, tokenOf } from '../http/request-identity.ts';
+import { type SocketTransport, socketTransport } from '../http/websocket.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+export type TransportParts = {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly anonymous: ByteBudget;
+};
+
+export const openTransport = (config: Config, { log, metrics, anonymous }: TransportParts): SocketTransport =>
+  socketTransport(
+    {
+      ...config,
+      frameBytes: config.maxFrame,
+      firstFrameBytes: Math.min(config.maxFirstFrame, config.maxFrame),
+      idleSeconds: 120,
+      unsentBytes: 16 * 1024 * 1024,
+      heldCharacters: config.heldCharacters,
+    },
+    { log, meter: metrics, anonymous },
+  );
+
+export type HandshakeParts = {
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  readonly router: SocketRouter;
+  /** the number of the listener */
+  readonly listener: number;
+};
+
+/** Null if no socket is served at the address. Creates no closure: it would keep the request while the socket is open. */
+export async function openingOf(
+  request: Request,
+  address: string,
+  { authenticator, log, router, listener }: HandshakeParts,
+): Promise<Opening | null> {
+  const url = new URL(request.url);
+  const token = tokenOf(request);
+  const target = router(url, token !== null);
+  if (!target) return null;
+  const id = crypto.randomUUID() as string as ConnectionId;
+  const { open: accept, params } = target;
+  const session = target.anonymous ? null : url.searchParams.get('session');
+  const opening = { id, principal: null, session, params, listener, address };
+  if (target.anonymous) return { ...opening, unknown: !authenticator.open, mayStay: true, accept };
+  try {
+    const principal = await identify(authenticator, token);
+    const onTokenRevoked = token === null ? undefined : tokenRevocation(authenticator, token);
+    return { ...opening, principal, unknown: principal === null, onTokenRevoked, accept };
+  } catch (thrown) {
+    const ids = { request: requestIdOf(request), connection: id };
+    log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
+    return { ...opening, accept: { code: 1008, reason: 'Invalid token' } };
+  }
+}

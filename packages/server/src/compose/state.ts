@@ -1,0 +1,10 @@
+/** What becomes known while the server starts, for those who were made before. */
+import type { ServedDialect } from '../dialects/shared/routes.ts';
+
+export type ListeningPort = { readonly dialect: string; readonly port: number };
+
+export type ServerState = {
+  readonly served: ServedDialect[];
+  /** the default listener first; empty until all of them listen */
+  readonly listening: ListeningPort[];
+};

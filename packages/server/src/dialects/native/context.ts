@@ -1,0 +1,18 @@
+/** What `native` uses of the server. */
+import type { DialectContext } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+
+export type Context = Pick<
+  DialectContext,
+  | 'about'
+  | 'administration'
+  | 'addressOf'
+  | 'asked'
+  | 'authenticator'
+  | 'connections'
+  | 'engine'
+  | 'log'
+  | 'newId'
+  | 'readBody'
+  | 'stream'
+> & { readonly hub: SubscriptionHub<null> };

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test';
+import { Hono } from 'hono';
+import { loadConfig } from '../../config/config.ts';
+import { QUIET } from '../../testing/pusher.ts';
+import { ChannelBus } from '../shared/channel-bus.ts';
+import { type Context, Settings } from './context.ts';
+import { serve } from './serve.ts';
+
+function opened(environment: Record<string, string>) {
+  const channels = new ChannelBus();
+  const settings = Settings.parse(loadConfig([], environment, import.meta.dir));
+  const ctx = { settings, channels, log: QUIET } as unknown as Context;
+  return { channels, ...serve(ctx) };
+}
+
+test('channels are served here if no other server is named', () => {
+  const { open, about } = opened({});
+  expect(open).toBeFunction();
+  expect(about).toEqual({ channels: { key: 'app-key', host: null } });
+});
+
+test('events go to the external server that is named, and closing waits for them', async () => {
+  const names: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      expect(new URL(request.url).pathname).toBe('/apps/app-id/events');
+      names.push(((await request.json()) as { name: string }).name);
+      return Response.json({});
+    },
+  });
+  const { channels, about, close } = opened({
+    SOCKUDO_HOST: '127.0.0.1',
+    SOCKUDO_PORT: String(server.port),
+  });
+  expect(about).toEqual({ channels: { key: 'app-key', host: '127.0.0.1' } });
+  channels.publish('private-session-1', 'new_message', {});
+  await close?.();
+  expect(names).toEqual(['new_message']);
+  await server.stop(true);
+});
+
+test('no sockets are served if channels are off, and permits are answered with 503', async () => {
+  const { open, routes, about } = opened({ PARLANCE_CHANNELS: 'off' });
+  expect(open).toBeUndefined();
+  expect(about).toEqual({ channels: null });
+  const app = new Hono();
+  routes?.(app);
+  const answer = await app.request('/api/pusher/auth', { method: 'POST' });
+  expect(answer.status).toBe(503);
+});

@@ -1,0 +1,51 @@
+/** Channels as the operator wants them: served here, triggered on an external server, or off. */
+import type { Inbound } from '../shared/dialect.ts';
+import { DEFAULT_SECRET } from './application.ts';
+import type { Context } from './context.ts';
+import { openPusher } from './inbound.ts';
+import { permitRoutes } from './permits.ts';
+import { signedRoutes } from './routes.ts';
+import { pusherServer } from './server.ts';
+import { openTrigger, type Trigger } from './trigger.ts';
+
+export function serve(ctx: Context): Inbound {
+  const { settings, log } = ctx;
+  if (!settings.channels) return { routes: (app) => permitRoutes(app, ctx, null), about: { channels: null } };
+  const { channelsAppId: id, channelsKey: key, channelsSecret: secret, channelsHost: host = null } = settings;
+  const known = secret === DEFAULT_SECRET;
+  const guarded = known && settings.auth === 'required';
+  if (guarded)
+    log.warn(
+      {},
+      'SOCKUDO_APP_SECRET is the default: the signed HTTP API does not reach sessions until it is set',
+    );
+  const server = pusherServer({ id, key, secret, known, guarded }, log);
+  const trigger = externalTrigger(ctx);
+  ctx.channels.attach(trigger ?? server.channels);
+  return {
+    open: (socket) => {
+      const { key: named = '', protocol = null } = socket.params ?? {};
+      return openPusher(socket, { key: named, protocol }, server);
+    },
+    routes(app) {
+      permitRoutes(app, ctx, server);
+      signedRoutes(app, server, ctx);
+    },
+    about: { channels: { key, host } },
+    close: () => trigger?.close(),
+  };
+}
+
+function externalTrigger({ settings, log }: Context): Trigger | null {
+  const { channelsHost: host, channelsUseTls: useTls, channelsPort: port } = settings;
+  if (host === undefined) return null;
+  return openTrigger({
+    host,
+    port: port ?? (useTls ? 443 : 6001),
+    useTls,
+    appId: settings.channelsAppId,
+    key: settings.channelsKey,
+    secret: settings.channelsSecret,
+    log,
+  });
+}

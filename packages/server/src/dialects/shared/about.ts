@@ -1,0 +1,47 @@
+/** What the server is and how it was set up, as far as those who use it and those who administer it need to know. */
+import type { ApprovalMode } from '@parlance/protocol';
+import type { Accounts } from '../../http/accounts.ts';
+
+export type About = {
+  readonly version: string;
+  readonly auth: 'open' | 'required';
+  /** what answers if neither session nor agent names a model */
+  readonly provider: string;
+  readonly model: string;
+  readonly approval: ApprovalMode;
+  /** commands run in one */
+  readonly sandbox: boolean;
+  /** where it listens, the default listener first; empty until it does */
+  readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
+  /** what is served, and at which WebSocket paths */
+  readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
+  /** what the dialects add, by their own keys */
+  readonly additions: () => Readonly<Record<string, unknown>>;
+  /** the provider that answers for a model; null if it cannot be reached */
+  readonly providerOf: (model: string) => string | null;
+};
+
+export type Door = {
+  readonly address: string;
+  readonly port: number;
+  /** the dialect of an extra listener, or `all` */
+  readonly dialect: string;
+  /** how many there are now, by dialect */
+  readonly sockets: Readonly<Record<string, number>>;
+};
+
+export type McpServerView = {
+  readonly name: string;
+  readonly kind: 'process' | 'address';
+  readonly trusted: boolean;
+  readonly state: 'starting' | 'ready' | 'away' | 'closed';
+  readonly tools: readonly string[];
+  readonly trouble: { readonly at: number; readonly message: string } | null;
+};
+
+/** What admins look after. */
+export type Administration = {
+  readonly accounts: Accounts;
+  readonly doors: () => readonly Door[];
+  readonly mcpServers: () => readonly McpServerView[];
+};

@@ -1,0 +1,42 @@
+/** Named channels: any dialect publishes on them, and whoever serves channels delivers to their subscribers. */
+
+export type OccupancyWatcher = {
+  /** the channel has its first subscriber */
+  occupied(channel: string): void;
+  /** the channel has lost its last subscriber */
+  vacated(channel: string): void;
+};
+
+/** Where the subscribers of channels are. */
+export interface ChannelServer {
+  /** Sends the event to all subscribers but the socket `except`. Never waits and never throws. */
+  publish(channel: string, event: string, data: unknown): void;
+  /** Reports channels that are occupied now, at once, and every change from then on. Returns how to stop. */
+  watch(watcher: OccupancyWatcher): () => void;
+}
+
+/** Without a server, publishing does nothing. */
+export class ChannelBus implements ChannelServer {
+  readonly #servers = new Set<ChannelServer>();
+  readonly #watchers = new Map<OccupancyWatcher, Map<ChannelServer, () => void>>();
+
+  /** From now on `server` is published to, and watchers hear of its channels. */
+  attach(server: ChannelServer): void {
+    this.#servers.add(server);
+    for (const [watcher, stops] of this.#watchers) stops.set(server, server.watch(watcher));
+  }
+
+  publish(channel: string, event: string, data: unknown): void {
+    for (const server of this.#servers) server.publish(channel, event, data);
+  }
+
+  watch(watcher: OccupancyWatcher): () => void {
+    const stops = new Map<ChannelServer, () => void>();
+    this.#watchers.set(watcher, stops);
+    for (const server of this.#servers) stops.set(server, server.watch(watcher));
+    return () => {
+      this.#watchers.delete(watcher);
+      for (const stop of stops.values()) stop();
+    };
+  }
+}

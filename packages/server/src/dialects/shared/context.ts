@@ -1,0 +1,40 @@
+/** What the server gives to a dialect. A dialect declares the part that it uses: `Pick<DialectContext, 'engine' | 'log'>`. */
+import type { Engine, Figures, Log, PreferenceStore } from '../../core/api/index.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import type { OpenStream } from '../../http/connection.ts';
+import type { ReadBody } from '../../http/read-body.ts';
+import type { About, Administration } from './about.ts';
+import type { ChannelBus } from './channel-bus.ts';
+import type { ConnectionRegistry } from './connection-registry.ts';
+
+export type DialectContext<Settings = unknown> = {
+  readonly engine: Engine;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  /** the part of the configuration that the dialect's `settings` schema picks */
+  readonly settings: Settings;
+  /** what clients are told about the server */
+  readonly about: About;
+  /** the counters and gauges of this moment */
+  readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
+  /** why the server cannot serve just now; null if it can */
+  readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
+  /** what admins look after */
+  readonly administration: Administration;
+  readonly readBody: ReadBody;
+  /** where a request comes from */
+  readonly addressOf: (request: Request) => string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly connections: ConnectionRegistry;
+  /** answers with server-sent events */
+  readonly stream: OpenStream;
+  /** publishes to the subscribers of named channels */
+  readonly channels: ChannelBus;
+  /** what users have chosen for themselves */
+  readonly preferences: PreferenceStore;
+  /** Counts a request. Throws `limited` if its caller sends too many. */
+  readonly asked: (request: Request) => void;
+  /** counts what was refused because of that limit */
+  readonly refused: (limit: string) => void;
+};
