@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';
+import { DESCRIPTIONS, type Described } from '../packages/server/src/describe/descriptions.ts';
+import { referenceTables } from '../packages/server/src/describe/markdown.ts';
 import { asyncApiJson, openApiJson } from '../packages/server/src/describe/served.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';
@@ -9,6 +11,12 @@ import { documents, linkProblems } from './links.ts';
 /** The table stands between two comments; what is around it is written by hand. */
 const between = (text: string, table: string): string =>
   text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  'client-messages': 'Client → server',
+  'server-messages': 'Server → client',
+  endpoints: 'Endpoints',
+};
 
 /** What each file becomes, from what it is. */
 const MADE: Readonly<Record<string, (text: string) => string>> = {
@@ -47,14 +55,34 @@ ${settingsMarkdown().trim()}
       '|---|---|---|---|',
       ...metricRows().map(({ name, type, label, help }) => `| \`${name}\` | ${type} | ${label} | ${help} |`),
     ]),
+  ...Object.fromEntries(DESCRIPTIONS.filter(({ name }) => name !== 'server').map(dialectPage)),
 };
+
+/** The page of a dialect: the tables are generated, and a page that does not exist yet is started with them. */
+function dialectPage(described: Described): [string, (text: string) => string] {
+  const path = `docs/dialects/${described.name}.md`;
+  const tables = Object.entries(referenceTables(described));
+  const first = `# ${described.name}\n\n${described.summary}\n${tables
+    .map(
+      ([name]) =>
+        `\n## ${HEADINGS[name]}\n\n<!-- ${name}: made by scripts/docs.ts -->\n<!-- end of ${name} -->\n`,
+    )
+    .join('')}`;
+  const page = (text: string) =>
+    tables.reduce((whole, [name, lines]) => filled(whole, name, lines), text || first);
+  return [path, page];
+}
 
 /** The file as it is, with the table that stands between its two comments made anew. */
 function withTable(path: string, name: string, lines: readonly string[]): string {
-  const text = readFileSync(join(import.meta.dir, '..', path), 'utf8');
+  return filled(readFileSync(join(import.meta.dir, '..', path), 'utf8'), name, lines);
+}
+
+function filled(text: string, name: string, lines: readonly string[]): string {
   const [begin, end] = [`<!-- ${name}: made by scripts/docs.ts -->\n`, `<!-- end of ${name} -->`];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
-  if (from < begin.length || to < from) throw new Error(`${path} has no place for ${name}`);
+  if (from < begin.length || to < from)
+    throw new Error(`a page has no place for ${name}: ${text.slice(0, 40)}`);
   return `${text.slice(0, from)}${lines.join('\n')}\n${text.slice(to)}`;
 }
 

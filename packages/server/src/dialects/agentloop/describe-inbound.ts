@@ -29,7 +29,7 @@ const earlier = ({ session, turn }: ExampleIds) => `resp_${session}.${turn}`;
 export const inbound: Readonly<Record<Type, InboundMessage>> = {
   user_input: {
     summary:
-      'Input for the conversation of the socket. It supersedes a running turn. `previousResponseId` goes on from an earlier response.',
+      'User messages: text, strings, images as data URLs. Other items are ignored: the server keeps the conversation. `previousResponseId` continues the session of that response; an unknown one is ignored. A second input supersedes the running turn.',
     schema: schemaOf('user_input'),
     examples: (ids) => [
       { title: 'Say something', endedBy: 'agent_finished', frame: input('count to 20') },
@@ -55,7 +55,8 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
     ],
   },
   approval_response: {
-    summary: 'Answers the approval that waits. `explain` asks for an explanation and leaves it waiting.',
+    summary:
+      'Answers the pending approval: `yes`, `always`, `no-continue` (with `customDenyMessage`), `no-exit`. `explain` asks for an explanation and leaves it pending.',
     schema: schemaOf('approval_response'),
     examples: () => [
       { title: 'Approve once', frame: review({ review: 'yes' }) },
@@ -76,7 +77,7 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
     ],
   },
   manual_compact: {
-    summary: 'Compacts the context now.',
+    summary: 'Compacts the context. An error if the transcript is empty or a turn is running.',
     schema: schemaOf('manual_compact'),
     examples: () => [
       { title: 'Compact the context', frame: { id: '1', type: 'manual_compact', payload: {} } },

@@ -95,7 +95,8 @@ const text = (type: 'input_text' | 'output_text', words: string) => [{ type, tex
 
 export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   response_item: {
-    summary: 'An item of the conversation: a message or a piece of one, reasoning, a call, its output.',
+    summary:
+      'An item of the conversation. `message`: text as it streams, many items with the same payload `id`, each with only the new text; role `user` is a turn started by another client, role `system` a failure, a retried model call or a change of agent. `reasoning`: a complete block. `function_call` and `function_call_output`: a call starts (after its approval) and has its outcome; `local_shell_call` and `local_shell_call_output`: the same for `local_shell`, both when the call has ended.',
     schema: SCHEMAS.response_item,
     example: {
       id: '2',
@@ -104,12 +105,13 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     },
   },
   loading_state: {
-    summary: 'A turn starts or has ended.',
+    summary: 'A turn starts or ends.',
     schema: SCHEMAS.loading_state,
     example: { id: '1', type: 'loading_state', payload: { loading: true } },
   },
   approval_request: {
-    summary: 'A call waits for an approval. Sent again to a socket that joins, and after an explanation.',
+    summary:
+      'A call needs approval. For a patch, `command` is `["apply_patch", "<patch>"]` and `applyPatch` is `{patch}`; if it overwrites existing files, a `response_item` of role `system` before it names them.',
     schema: SCHEMAS.approval_request,
     example: {
       id: '3',
@@ -118,7 +120,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     },
   },
   agent_finished: {
-    summary: 'The turn has ended. Not sent for one that a newer input superseded.',
+    summary: 'The turn has ended; not sent after a failure, and not for a superseded turn.',
     schema: SCHEMAS.agent_finished,
     example: {
       id: '4',
@@ -127,7 +129,8 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     },
   },
   context_info: {
-    summary: 'How full the context is: after each turn, and on request.',
+    summary:
+      'The size of the context, on request and after each turn, however it ended. `tokenCount` covers instructions, tools and conversation, as in the next request; `maxTokens` is the limit of the model that answers the session.',
     schema: SCHEMAS.context_info,
     example: {
       id: '5',
@@ -143,7 +146,8 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     },
   },
   context_compacted: {
-    summary: 'The context was compacted.',
+    summary:
+      'The context was compacted, automatically or on request. `newTokenCount` is the value of the next `context_info`.',
     schema: SCHEMAS.context_compacted,
     example: {
       id: '6',

@@ -20,12 +20,12 @@ const answer = ({ session, approval }: ExampleIds, payload: object) => ({
 
 export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   PING: {
-    summary: 'Asks for a `PONG`.',
+    summary: 'Answered with exactly `{"type":"PONG"}`.',
     schema: z.object({ type: z.literal('PING') }),
     examples: () => [{ title: 'Ping', frame: { type: 'PING' } }],
   },
   start_conversation: {
-    summary: 'Starts a conversation in a domain.',
+    summary: 'Starts a conversation in a domain: `conversation_started` once it is on disk.',
     schema: typed('start_conversation', StartConversation),
     examples: ({ session }) => [
       { title: 'Start a conversation', frame: start('software_development') },
@@ -38,7 +38,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   },
   send_message: {
     summary:
-      'A message. An unknown `conversationId` that begins with `temp-` starts a conversation. `/tool <id> <JSON object>` calls a tool without the model.',
+      'A message in any conversation of the user, whatever dialect created it; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_complete` with the result as `content`, also if it failed or was rejected.',
     schema: typed('send_message', SendMessage),
     examples: (ids) => [
       { title: 'Say something', frame: send(ids, 'count to 20') },
@@ -55,14 +55,15 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
     ],
   },
   cancel_stream: {
-    summary: 'Cancels the running turn of the conversation.',
+    summary: 'Cancels the running turn: `error` cancelled to every socket in the conversation, once.',
     schema: typed('cancel_stream', CancelStream),
     examples: ({ session }) => [
       { title: 'Cancel the answer', frame: { type: 'cancel_stream', conversationId: session } },
     ],
   },
   approve_tool: {
-    summary: 'Answers a `tool_approval_required`. The `requestId` alone names it.',
+    summary:
+      'Answers a `tool_approval_required`: `requestId` identifies it, `conversationId` is ignored. The first answer wins, in any dialect; an approval applies to this one call. A late answer gets `tool_execute_failed`, also after a restart.',
     schema: typed('approve_tool', ApproveTool),
     examples: (ids) => [
       { title: 'Approve a call', frame: answer(ids, { approved: true }) },

@@ -34,7 +34,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     },
   },
   agent_selected: {
-    summary: 'The agent that answers now.',
+    summary: 'The agent that answers: a turn starts, or another agent takes over.',
     schema: z.strictObject({
       type: z.literal('agent_selected'),
       conversationId: text,
@@ -59,7 +59,8 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('workflow_thought', { ...coder, reason: 'They want me to count.' }),
   },
   workflow_handoff: {
-    summary: 'One agent hands over to another.',
+    summary:
+      'The agent changes: after `workflow_step_complete` of the old one, before `agent_selected` of the new one.',
     schema: frame('workflow_handoff', {
       fromAgent: text,
       toAgent: text,
@@ -76,7 +77,8 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     }),
   },
   message_chunk: {
-    summary: 'A piece of the answer. The chunks of one `messageId`, joined, are its content.',
+    summary:
+      'Text as it streams. All chunks of an answer have one `messageId`; joined they are its `content`. An empty line separates blocks of text.',
     schema: frame('message_chunk', { messageId: text, chunk: text, agentName: text }),
     example: said('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
   },
@@ -86,7 +88,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('message_discarded', { messageId: 'turn_1', reason: 'The model broke off.' }),
   },
   message_complete: {
-    summary: 'The whole answer. The turn has ended.',
+    summary: 'The turn is answered. `tokenCount` counts what the model wrote.',
     schema: frame('message_complete', {
       ...speaker,
       messageId: text,
@@ -118,7 +120,8 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     }),
   },
   tool_executed: {
-    summary: 'The outcome of a call.',
+    summary:
+      'The outcome of a call. `requestId` is that of the approval, or the id of the call if it needed none. `result` is the data of the tool, or `{output}`.',
     schema: frame('tool_executed', {
       requestId: text,
       toolName: text,

@@ -29,7 +29,7 @@ const response = ({ execution }: ExampleIds, rest: object) => ({
 export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessage>> = {
   client_registration: {
     summary:
-      'Has to come first. `capabilities` names the tools that the client runs; `all_tools` stands for all of them.',
+      'Has to come first; a second one replaces the first. `capabilities` names the tools that the client runs; `all_tools` stands for all of them.',
     schema: typed('client_registration', ClientRegistration),
     examples: ({ owner }) => [
       {
@@ -56,13 +56,13 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     ],
   },
   ping: {
-    summary: 'Asks for a `pong` with the same id.',
+    summary: 'Asks for a `pong` with the same id; also before registration.',
     schema: typed('ping', Ping),
     examples: () => [{ title: 'Ping', frame: head('ping') }],
   },
   chat_message: {
     summary:
-      'A message to the agent. Without `sessionId` it goes to the session of the message before. If an approval waits in the session, a message that is just yes or no answers it.',
+      'A message to the agent; `content` must not be blank. Without `sessionId` it goes to the session of the message before. If an approval waits in the session, a message that is just yes or no answers it.',
     schema: typed('chat_message', ChatMessage),
     examples: (ids) => [
       { title: 'Say something', endedBy: 'agent_response', frame: chat(ids, 'count to 20') },
@@ -80,7 +80,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     ],
   },
   clear_conversation: {
-    summary: 'Clears the context of the session.',
+    summary: 'Clears the context of the session; `clientId` is ignored.',
     schema: typed('clear_conversation', ClearConversation),
     examples: ({ session }) => [
       { title: 'Clear the session', frame: { ...head('clear_conversation'), sessionId: session } },
@@ -104,7 +104,8 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     ],
   },
   tool_execution_status: {
-    summary: 'The progress of a tool that the client runs.',
+    summary:
+      'The progress of a tool that the client runs; forwarded to every socket attached to the session.',
     schema: typed('tool_execution_status', ToolExecutionStatus),
     examples: ({ execution }) => [
       {

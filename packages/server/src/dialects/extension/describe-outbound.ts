@@ -44,12 +44,12 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     }),
   },
   pong: {
-    summary: 'The answer to `ping`, with its id.',
+    summary: 'The answer to `ping`, with its `id`, and its time as `originalTimestamp`.',
     schema: frame('pong', { originalTimestamp: z.number().optional() }),
     example: said('pong', { originalTimestamp: 1_700_000_000_000 }),
   },
   agent_status: {
-    summary: 'What the agent does. `using_tool` also tells that a call waits for an approval.',
+    summary: 'What the agent does, see below.',
     schema: frame('agent_status', {
       status: z.enum(['thinking', 'searching', 'analyzing', 'using_tool', 'complete', 'error']),
       currentTool: text.optional(),
@@ -59,7 +59,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('agent_status', { status: 'thinking', sessionId }),
   },
   agent_response: {
-    summary: 'The answer: the turn has ended. Also the question of an approval, which does not end the turn.',
+    summary: 'The answer, once per successful turn. Also the question of each pending approval.',
     schema: frame('agent_response', {
       content: text,
       reasoning: text.optional(),
@@ -76,7 +76,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('agent_response', { content: '1 2 3', sessionId, toolsUsed: [] }),
   },
   conversation_cleared: {
-    summary: 'The context of the session is empty.',
+    summary: 'The context was cleared: to every socket attached to the session.',
     schema: frame('conversation_cleared', { sessionId: text, success: z.literal(true) }),
     example: said('conversation_cleared', { sessionId, success: true }),
   },
@@ -130,7 +130,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('error', { message: 'Unknown message type: hello', code: 'UNKNOWN_MESSAGE_TYPE' }),
   },
   server_shutdown: {
-    summary: 'The server shuts down.',
+    summary: 'The server shuts down; then the socket is closed with 1001.',
     schema: frame('server_shutdown', { message: text }),
     example: said('server_shutdown', { message: 'The server is shutting down.' }),
   },

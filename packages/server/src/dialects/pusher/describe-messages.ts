@@ -28,7 +28,8 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     examples: () => [{ title: 'Answer a ping', frame: { event: 'pusher:pong', data: {} } }],
   },
   'pusher:subscribe': {
-    summary: 'Subscribes to a channel. Private and presence channels need `auth`, the signature of a permit.',
+    summary:
+      'Subscribes to a public, `private-`, `private-encrypted-` (passed through) or `presence-` channel, each also as `cache-`. All but public ones need `auth`, a signature.',
     schema: received('pusher:subscribe', Subscribe),
     examples: (ids) => [
       { title: 'Subscribe to a public channel', frame: subscribe({ channel: 'playground' }) },
@@ -43,7 +44,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     ],
   },
   'pusher:unsubscribe': {
-    summary: 'Leaves a channel.',
+    summary: 'Leaves a channel; no effect if it is not subscribed.',
     schema: received('pusher:unsubscribe', Unsubscribe),
     examples: ({ session }) => [
       {
@@ -53,7 +54,8 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     ],
   },
   'pusher:signin': {
-    summary: 'Signs the socket in as a user, with the signature of a permit.',
+    summary:
+      'Signs the socket in as a user; opens `#server-to-user-<id>`, and presence channels without `channel_data`.',
     schema: received('pusher:signin', SignIn),
     examples: ({ owner }) => [
       {
@@ -66,7 +68,8 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     ],
   },
   'client-event': {
-    summary: 'Any event whose name begins with `client-` goes to the other subscribers of the channel.',
+    summary:
+      'Any event whose name begins with `client-`, on subscribed private and presence channels. It goes to the other subscribers; `user_id` is added on presence channels.',
     schema: Message.extend({ event: z.string().startsWith('client-'), channel: z.string() }),
     examples: ({ session }) => [
       {
@@ -85,7 +88,7 @@ const onChannel = <Data extends z.ZodType>(event: string, data: Data) =>
 
 export const outbound: Readonly<Record<string, OutboundMessage>> = {
   'pusher:connection_established': {
-    summary: 'The first frame of a connection.',
+    summary: 'The first frame: {socket_id, activity_timeout 120}.',
     schema: sent('pusher:connection_established', json('{socket_id, activity_timeout}')),
     example: {
       event: 'pusher:connection_established',
@@ -93,7 +96,7 @@ export const outbound: Readonly<Record<string, OutboundMessage>> = {
     },
   },
   'pusher:ping': {
-    summary: 'Sent after 120 s of silence. A client that does not answer is disconnected with 4201.',
+    summary: 'Sent after 120 s of silence; no answer in 30 s closes with 4201.',
     schema: sent('pusher:ping', json('{}')),
     example: { event: 'pusher:ping', data: '{}' },
   },
