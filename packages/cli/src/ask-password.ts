@@ -9,7 +9,7 @@ const END_OF_INPUT = '\u0004';
 function typeUnseen(question: string): Promise<string> {
   const { stdin, stderr } = process;
   stdin.setEncoding('utf8');
-  // First, so that nothing typed after the question shows.
+  // Switch echo off first, so that nothing typed after the prompt shows.
   stdin.setRawMode(true);
   stdin.resume();
   stderr.write(question);
@@ -26,7 +26,7 @@ function typeUnseen(question: string): Promise<string> {
       for (const character of chunk) {
         if (ENTER.has(character)) return finish(() => resolve(typed.join('')));
         if (character === INTERRUPT || character === END_OF_INPUT)
-          return finish(() => reject(new CommandError('no password was given', 1)));
+          return finish(() => reject(new CommandError('no password given', 1)));
         typed = BACKSPACE.has(character) ? typed.slice(0, -1) : [...typed, character];
       }
     };
@@ -36,12 +36,12 @@ function typeUnseen(question: string): Promise<string> {
 
 async function readLine(): Promise<string> {
   for await (const line of console) return line;
-  throw new CommandError('no password was given: write it as a line to standard input, or use --password', 1);
+  throw new CommandError('no password given: write it to standard input, or use --password', 1);
 }
 
 export async function askPassword(name: string): Promise<string> {
   if (!process.stdin.isTTY) return readLine();
   const password = await typeUnseen(`Password for ${name}: `);
-  if (password !== (await typeUnseen('Again: '))) throw new CommandError('the two passwords differ', 1);
+  if (password !== (await typeUnseen('Repeat: '))) throw new CommandError('the passwords do not match', 1);
   return password;
 }

@@ -29,7 +29,13 @@ const refused = (code: number, line: string): Outcome => ({
 const drafts = () => readdirSync(cwd).filter((name) => name.endsWith('.part'));
 
 const SESSION = [
-  { format: 'parlance.session', version: 1, session: { owner: 'ada', id: 'one' }, events: 2 },
+  {
+    format: 'parlance.session',
+    version: 2,
+    session: { owner: 'ada', id: 'one' },
+    eventVersion: 1,
+    events: 2,
+  },
   {
     ...{ session: 'one', id: 'a', at: 1, seq: 1, type: 'session.created', dialect: 'native', named: true },
     ...{ domain: 'general', agent: { id: 'coder', name: 'Coder' } },
@@ -44,53 +50,53 @@ beforeAll(async () => {
 });
 
 describe('a backup', () => {
-  test('is a data folder with the database and the secret, for its owner alone, and nothing else', async () => {
-    const told = 'backed up 1 sessions with 2 events to whole\n';
-    expect(await backup('whole')).toEqual({ code: 0, stdout: told, stderr: '' });
+  test('is a data folder with database and secret, readable by its owner only', async () => {
+    const output = 'backed up 1 sessions with 2 events to whole\n';
+    expect(await backup('whole')).toEqual({ code: 0, stdout: output, stderr: '' });
     expect(readdirSync(at('whole')).sort()).toEqual(['parlance.db', 'secret']);
     expect(statSync(at('whole')).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(at('whole'))) expect(statSync(at('whole', name)).mode & 0o777).toBe(0o600);
     expect(readFileSync(at('whole', 'secret'))).toEqual(readFileSync(at('data', 'secret')));
     expect(drafts()).toEqual([]);
     const checked = await parlance(['backup', '--check', 'whole']);
-    expect(checked).toEqual({ code: 0, stdout: 'whole is whole: 1 sessions with 2 events\n', stderr: '' });
+    expect(checked).toEqual({ code: 0, stdout: 'whole is intact: 1 sessions with 2 events\n', stderr: '' });
     const store = openSqliteStore(at('whole'), { exclusive: true });
     expect((await store.list({ limit: 5 })).sessions).toMatchObject([{ title: 'First', head: 2 }]);
     await store.close();
   });
 
-  test('may go into a folder that is empty, and leaves one that is not as it is', async () => {
+  test('accepts an empty target folder and refuses any other', async () => {
     mkdirSync(at('empty'));
     expect((await backup('empty')).code).toBe(0);
     const before = readFileSync(at('empty', 'parlance.db'));
-    expect(await backup('empty')).toEqual(refused(1, 'there is something at empty already'));
+    expect(await backup('empty')).toEqual(refused(1, 'empty already exists'));
     expect(readFileSync(at('empty', 'parlance.db'))).toEqual(before);
   });
 
-  test('that ends in .db is the database alone, and says so', async () => {
+  test('to a .db file is the database only, and says so', async () => {
     const { stdout } = await backup('alone.db');
     expect(stdout).toBe(
-      'backed up 1 sessions with 2 events to alone.db\nthe secret that signs tokens is not in it\n',
+      'backed up 1 sessions with 2 events to alone.db\nthe secret that signs tokens is not included\n',
     );
     expect(statSync(at('alone.db')).mode & 0o777).toBe(0o600);
     expect((await parlance(['backup', '--check', 'alone.db'])).code).toBe(0);
     expect(drafts()).toEqual([]);
   });
 
-  test('leaves the source as it is', async () => {
+  test('does not change the source', async () => {
     const before = readFileSync(at('data', 'parlance.db'));
     await backup('again');
     expect(readFileSync(at('data', 'parlance.db'))).toEqual(before);
   });
 });
 
-describe('refused in one line, and nothing is left behind:', () => {
+describe('refused in one line, with nothing left behind:', () => {
   const cases: [args: string[], code: number, line: string][] = [
-    [['a', 'b'], 2, 'backup takes one target only'],
-    [['new', '--data', 'gone'], 1, `there is no data folder ${at('gone')}`],
-    [['new', '--data', 'bare'], 1, `there is no database in ${at('bare')}`],
-    [['--check', 'gone'], 1, `there is nothing at ${at('gone')}`],
-    [['--check', 'bare'], 1, `there is no database in ${at('bare')}`],
+    [['a', 'b'], 2, 'backup takes only one target'],
+    [['new', '--data', 'gone'], 1, `data folder does not exist: ${at('gone')}`],
+    [['new', '--data', 'bare'], 1, `no database in ${at('bare')}`],
+    [['--check', 'gone'], 1, `nothing found at ${at('gone')}`],
+    [['--check', 'bare'], 1, `no database in ${at('bare')}`],
     [['data/secret/new'], 1, 'data/secret/new cannot be written (ENOTDIR: not a directory)'],
   ];
   for (const [args, code, line] of cases) {

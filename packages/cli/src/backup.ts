@@ -1,4 +1,4 @@
-/** `parlance backup`: a data folder as it is at one moment, also while a server runs on it. */
+/** `parlance backup`: a consistent copy of a data folder, also while a server runs on it. */
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -28,10 +28,10 @@ import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts
 const USAGE = `Usage: parlance backup TARGET [--data FOLDER]
        parlance backup --check TARGET
 
-Copies everything that a server needs to TARGET, also while it runs, and checks the copy.
-TARGET becomes a folder, which is a data folder itself: to restore it, start a server on
-a copy of it. A TARGET that ends in .db becomes the database alone, without the secret
-that signs tokens. --check looks at a backup, or at any data folder, and changes nothing.`;
+Copies the data folder to TARGET, also while a server runs on it, and checks the copy.
+TARGET is a data folder itself: to restore it, start a server on a copy. A TARGET that
+ends in .db is the database alone, without the secret that signs tokens. --check checks
+a backup, or any data folder, and changes nothing.`;
 
 export async function backup(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });
@@ -40,40 +40,40 @@ export async function backup(argv: readonly string[]): Promise<number> {
     (values.help ? console.log : complain)(USAGE);
     return values.help ? 0 : 2;
   }
-  if (extra !== undefined) throw new CommandError('backup takes one target only', 2);
+  if (extra !== undefined) throw new CommandError('backup takes only one target', 2);
   const path = resolve(target);
   if (values.check) {
-    console.log(`${target} is whole: ${told(check(path))}`);
+    console.log(`${target} is intact: ${summary(check(path))}`);
     return 0;
   }
   const folder = existingDataFolder(values);
   const contents = made(folder, path, target);
-  console.log(`backed up ${told(contents)} to ${target}`);
-  if (isFile(path)) console.log('the secret that signs tokens is not in it');
+  console.log(`backed up ${summary(contents)} to ${target}`);
+  if (isFile(path)) console.log('the secret that signs tokens is not included');
   else if (!existsSync(join(folder, SECRET_FILE)))
-    console.log('there is no secret in the data folder: keep AUTH_SECRET elsewhere');
+    console.log('the data folder has no secret: back up AUTH_SECRET separately');
   return 0;
 }
 
 const isFile = (path: string): boolean => path.endsWith('.db');
-const told = ({ sessions, events }: Contents): string => `${sessions} sessions with ${events} events`;
+const summary = ({ sessions, events }: Contents): string => `${sessions} sessions with ${events} events`;
 
 function check(path: string): Contents {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new CommandError(`there is nothing at ${path}`, 1);
+  if (!found) throw new CommandError(`nothing found at ${path}`, 1);
   if (!found.isDirectory()) return checkedContents(path);
   const database = join(path, DATABASE_FILE);
-  if (!existsSync(database)) throw new CommandError(`there is no database in ${path}`, 1);
+  if (!existsSync(database)) throw new CommandError(`no database in ${path}`, 1);
   return checkedContents(database);
 }
 
 function refuseWhatIsThere(path: string, target: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   const isEmptyFolder = found?.isDirectory() && !isFile(path) && readdirSync(path).length === 0;
-  if (found && !isEmptyFolder) throw new CommandError(`there is something at ${target} already`, 1);
+  if (found && !isEmptyFolder) throw new CommandError(`${target} already exists`, 1);
 }
 
-/** Made beside its place and moved there when it has been checked: what is there is whole, or not there. */
+/** Written to a temporary place, checked and then moved: the target is complete or missing. */
 function made(folder: string, path: string, target: string): Contents {
   const draft = `${path}.${randomUUID()}.part`;
   try {
@@ -117,7 +117,7 @@ function sync(path: string): void {
   }
 }
 
-/** Nobody asked for the draft, which is gone by then: it is the target that could not be made. */
+/** Reports the target instead of the temporary file, which is gone by then. */
 function inOneLine(error: unknown, draft: string, target: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
   const [reason = ''] = error.message.split(',', 1);

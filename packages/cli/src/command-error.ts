@@ -1,9 +1,9 @@
-/** A command cannot be done. The message is one clear line. */
+/** A command failed. The message is one line. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   constructor(
     message: string,
-    /** 1: it was tried and failed; 2: it was asked for in a way that makes no sense */
+    /** 1: the command failed; 2: invalid usage */
     readonly exitCode: 1 | 2,
     options?: ErrorOptions,
   ) {

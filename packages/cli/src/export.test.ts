@@ -23,7 +23,7 @@ const refOf = (owner: string, id: string): SessionRef => ({
 const created = { type: 'session.created', dialect: 'native', named: true, domain: 'general' };
 const agent = { id: 'coder', name: 'Coder' };
 
-/** A session of `events` events, as lines. */
+/** A session with `events` events as JSON lines. */
 function linesOf(owner: string, id: string, events: number, title = 'a title'): string {
   const header = {
     format: 'parlance.session',
@@ -60,17 +60,17 @@ imported session two of ada with 700 events
 });
 
 describe('export', () => {
-  test('writes a session as it was, to standard output or to a file for its owner alone', async () => {
+  test('writes a session to standard output or to a private file', async () => {
     const args = ['export', 'one', '--owner', 'ada', '--data', 'data'];
     expect(await parlance(args)).toEqual({ code: 0, stdout: all[0] ?? '', stderr: '' });
-    const told = 'exported 1 sessions with 3 events to one.jsonl\n';
-    expect(await parlance([...args, '--out', 'one.jsonl'])).toEqual({ code: 0, stdout: told, stderr: '' });
+    const output = 'exported 1 sessions with 3 events to one.jsonl\n';
+    expect(await parlance([...args, '--out', 'one.jsonl'])).toEqual({ code: 0, stdout: output, stderr: '' });
     expect(readFileSync(join(cwd, 'one.jsonl'), 'utf8')).toBe(all[0] ?? '');
     expect(statSync(join(cwd, 'one.jsonl')).mode & 0o777).toBe(0o600);
     expect(readdirSync(cwd).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('--all writes those of everyone, or of one owner', async () => {
+  test('--all writes the sessions of everyone or of one owner', async () => {
     const everyone = (await parlance(['export', '--all', '--data', 'data'])).stdout;
     for (const lines of all) expect(everyone).toContain(lines);
     expect(everyone).toHaveLength(all.join('').length);
@@ -79,11 +79,11 @@ describe('export', () => {
   });
 
   const cases: [args: string[], code: number, line: string][] = [
-    [['one'], 1, 'several have a session one (ada, bob): name one with --owner'],
-    [['three'], 1, 'there is no session three'],
+    [['one'], 1, 'several users have a session one (ada, bob): choose one with --owner'],
+    [['three'], 1, 'session three does not exist'],
     [['two', '--owner', 'bob'], 1, 'bob has no session two'],
     [['one', '--all'], 2, 'export takes a session or --all, not both'],
-    [['one', 'two'], 2, 'export takes one session only, or --all'],
+    [['one', 'two'], 2, 'export takes only one session, or --all'],
     [
       ['two', '--out', 'gone/two.jsonl'],
       1,
@@ -95,19 +95,19 @@ describe('export', () => {
     test(`export ${args.join(' ')} is refused`, async () =>
       expect(await parlance(['export', ...args, '--data', 'data'])).toEqual(refused(code, line)));
 
-  test('a data folder that is not there is not made', async () => {
+  test('does not create a missing data folder', async () => {
     expect(await parlance(['export', '--all', '--data', 'gone'])).toEqual(
-      refused(1, `there is no data folder ${join(cwd, 'gone')}`),
+      refused(1, `data folder does not exist: ${join(cwd, 'gone')}`),
     );
   });
 });
 
 describe('import', () => {
-  test('again changes nothing and says so', async () => {
+  test('a second time changes nothing and says so', async () => {
     writeFileSync(join(cwd, 'again.jsonl'), all.join(''));
     const { code, stdout } = await parlance(['import', 'again.jsonl', '--data', 'data']);
     expect(code).toBe(0);
-    expect(stdout.split('\n')[2]).toBe('session two of ada is there already');
+    expect(stdout.split('\n')[2]).toBe('session two of ada already exists');
   });
 
   test('under another name and for another owner', async () => {
@@ -124,7 +124,7 @@ describe('import', () => {
   const hostile = `{"type":"x","input":${'['.repeat(300_000)}${']'.repeat(300_000)}}\n`;
   const header = (lines: string | undefined) => `${lines?.split('\n')[0]}\n`;
   const cases: [name: string, args: string[], input: string, code: number, line: string][] = [
-    ['nothing', [], '', 1, 'there is no session to import'],
+    ['nothing', [], '', 1, 'no session to import'],
     [
       'what is no session',
       [],
@@ -140,7 +140,7 @@ describe('import', () => {
       ['--as', 'x'],
       all.join(''),
       1,
-      'line 5: --as names one session, and this is another',
+      'line 5: --as takes a single session, and this is a second one',
     ],
     [
       'a file that is not there',
@@ -150,7 +150,7 @@ describe('import', () => {
       'gone.jsonl cannot be read (ENOENT: no such file or directory)',
     ],
     ['a name that is none', ['--as', ''], '', 2, '--as must have 1 to 200 printable characters'],
-    ['two files', ['a', 'b'], '', 2, 'import takes one file only'],
+    ['two files', ['a', 'b'], '', 2, 'import takes only one file'],
   ];
   for (const [name, args, input, code, line] of cases) {
     test(`${name} is refused, and nothing is written`, async () => {
@@ -163,7 +163,7 @@ describe('import', () => {
     });
   }
 
-  test('a line of 100 megabytes is refused without being held in memory', async () => {
+  test('refuses a line of 100 megabytes without holding it in memory', async () => {
     const path = join(cwd, 'huge.jsonl');
     const file = Bun.file(path).writer();
     file.write(header(all[0]));
@@ -175,7 +175,7 @@ describe('import', () => {
     rmSync(path);
   });
 
-  test('what is wrong at the end of a long stream keeps all of it out', async () => {
+  test('an error at the end of a long stream rejects all of it', async () => {
     const data = mkdtempSync(join(cwd, 'case-'));
     const input = `${all.join('')}${linesOf('ada', 'last', 2).replace('"seq":2', '"seq":3')}`;
     expect(await parlance(['import', '--data', data], input)).toEqual(

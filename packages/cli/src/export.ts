@@ -1,4 +1,4 @@
-/** `parlance export`: sessions of a data folder as lines of JSON, also while a server runs on it. */
+/** `parlance export`: writes sessions as JSON lines, also while a server runs on the data folder. */
 import { type PrincipalId, SessionId } from '@parlance/protocol';
 import {
   type EventStore,
@@ -15,9 +15,9 @@ import { toFile, toStdout } from './sink.ts';
 const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
        parlance export --all [--owner NAME] [--out FILE] [--data FOLDER]
 
-Writes one session, or all of them, as lines of JSON: a header, then a line per event.
-Without --out they go to standard output. parlance import reads them. --owner says
-whose session it is; callers without a token are local.`;
+Writes one session, or all of them, as JSON lines: a header, then one line per event.
+Without --out they go to standard output. parlance import reads them. --owner names
+the owner of the session; callers without a token are local.`;
 
 export async function exportSessions(argv: readonly string[]): Promise<number> {
   const flags = { ...FOLDER_FLAGS, all: SWITCH, owner: TEXT, out: TEXT };
@@ -29,7 +29,7 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
   }
   if (name !== undefined && values.all)
     throw new CommandError('export takes a session or --all, not both', 2);
-  if (extra !== undefined) throw new CommandError('export takes one session only, or --all', 2);
+  if (extra !== undefined) throw new CommandError('export takes only one session, or --all', 2);
   const owner = values.owner === undefined ? undefined : (values.owner as PrincipalId);
   const store = openSqliteStore(existingDataFolder(values));
   try {
@@ -53,17 +53,20 @@ async function sessionOf(
   const [found, another] = holders.filter(({ ref }) => owner === undefined || ref.owner === owner);
   if (!found)
     throw new CommandError(
-      owner === undefined ? `there is no session ${name}` : `${owner} has no session ${name}`,
+      owner === undefined ? `session ${name} does not exist` : `${owner} has no session ${name}`,
       1,
     );
   if (another) {
     const owners = holders.map(({ ref }) => ref.owner).sort();
-    throw new CommandError(`several have a session ${name} (${owners.join(', ')}): name one with --owner`, 1);
+    throw new CommandError(
+      `several users have a session ${name} (${owners.join(', ')}): choose one with --owner`,
+      1,
+    );
   }
   return found;
 }
 
-/** A list is in order of change, so that one that changes meanwhile moves: it is looked through until none is new. */
+/** The list is ordered by change, so a session that changes meanwhile moves: repeat until none is new. */
 async function* everySession(
   store: EventStore,
   owner: PrincipalId | undefined,

@@ -1,4 +1,4 @@
-/** Flags and the data folder, for commands that work on it. */
+/** Flags and data folder of the commands. */
 import { existsSync } from 'node:fs';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { beginDataFolder, ConfigError, loadDataFolder } from '@parlance/server/config';
@@ -6,7 +6,7 @@ import { CommandError } from './command-error.ts';
 
 export const TEXT = { type: 'string' } as const;
 export const SWITCH = { type: 'boolean' } as const;
-/** Every command that works on a data folder takes these. */
+/** Flags of every command that works on a data folder. */
 export const FOLDER_FLAGS = { data: TEXT, config: TEXT, help: { type: 'boolean', short: 'h' } } as const;
 
 export function parseFlags<Options extends ParseArgsOptionsConfig>(
@@ -16,14 +16,14 @@ export function parseFlags<Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...argv], allowPositionals: true, options });
   } catch (error) {
-    const [line = 'the flags cannot be read'] = error instanceof Error ? error.message.split('. ') : [];
+    const [line = 'invalid flags'] = error instanceof Error ? error.message.split('. ') : [];
     throw new CommandError(line, 2, { cause: error });
   }
 }
 
 type FolderFlags = { readonly data?: string | undefined; readonly config?: string | undefined };
 
-/** Whether it exists or not. */
+/** The folder may not exist. */
 function dataFolder({ data, config }: FolderFlags): string {
   const argv = [
     ...(data === undefined ? [] : ['--data', data]),
@@ -37,7 +37,7 @@ function dataFolder({ data, config }: FolderFlags): string {
   }
 }
 
-/** Made and registered if it is missing, so that a server takes it up by default. */
+/** Created and registered if it is missing, so that a server accepts it by default. */
 export function newOrExistingDataFolder(flags: FolderFlags): string {
   const folder = dataFolder(flags);
   beginDataFolder(folder, process.env);
@@ -46,6 +46,6 @@ export function newOrExistingDataFolder(flags: FolderFlags): string {
 
 export function existingDataFolder(flags: FolderFlags): string {
   const folder = dataFolder(flags);
-  if (!existsSync(folder)) throw new CommandError(`there is no data folder ${folder}`, 1);
+  if (!existsSync(folder)) throw new CommandError(`data folder does not exist: ${folder}`, 1);
   return folder;
 }

@@ -1,4 +1,4 @@
-/** `parlance import`: sessions that `parlance export` wrote, into a data folder. */
+/** `parlance import`: reads sessions written by `parlance export`. */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,10 +18,10 @@ import { linesOf } from './lines.ts';
 
 const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
 
-Reads sessions as parlance export writes them, from FILE or standard input. Every line
-is checked before anything is written. --owner says whose they are to be here, --as what
-a single session is to be called. A session that is there already is left alone where it
-is the same; another one of that name stops the import.`;
+Reads sessions written by parlance export, from FILE or standard input. Every line is
+checked before anything is written. --owner sets the owner, --as the name of a single
+session. An identical session is skipped; a different one of the same name stops the
+import.`;
 
 export async function importSessions(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, owner: TEXT, as: TEXT });
@@ -30,9 +30,9 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const [file, extra] = positionals;
-  if (extra !== undefined) throw new CommandError('import takes one file only', 2);
+  if (extra !== undefined) throw new CommandError('import takes only one file', 2);
   const renamed = renaming(values.owner, values.as);
-  using source = file === undefined || file === '-' ? await keptInput() : await fileAt(file);
+  using source = file === undefined || file === '-' ? await bufferedInput() : await fileAt(file);
   const sessions = () => {
     const read = readSessions(linesOf(createReadStream(source.path)), renamed);
     return values.as === undefined ? read : onlyOne(read);
@@ -40,12 +40,12 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
   const store = openSqliteStore(newOrExistingDataFolder(values));
   try {
     const count = await checkSessions(store, sessions());
-    if (count === 0) throw new CommandError('there is no session to import', 1);
+    if (count === 0) throw new CommandError('no session to import', 1);
     for await (const session of sessions()) {
       const { ref, events } = session;
       const name = `session ${ref.id} of ${ref.owner}`;
       if (await writeSession(store, session)) console.log(`imported ${name} with ${events.length} events`);
-      else console.log(`${name} is there already`);
+      else console.log(`${name} already exists`);
     }
   } finally {
     await store.close();
@@ -65,7 +65,10 @@ async function* onlyOne(sessions: AsyncIterable<ReadSession>): AsyncGenerator<Re
   let first = true;
   for await (const session of sessions) {
     if (!first)
-      throw new CommandError(`line ${session.line}: --as names one session, and this is another`, 1);
+      throw new CommandError(
+        `line ${session.line}: --as takes a single session, and this is a second one`,
+        1,
+      );
     first = false;
     yield session;
   }
@@ -83,8 +86,8 @@ async function fileAt(path: string): Promise<Source> {
   return { path, [Symbol.dispose]: () => undefined };
 }
 
-/** Read twice, so that everything is checked before anything is written: what is piped in is kept until then. */
-async function keptInput(): Promise<Source> {
+/** The input is read twice, to check everything before anything is written; piped input is stored until then. */
+async function bufferedInput(): Promise<Source> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {

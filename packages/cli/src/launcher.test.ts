@@ -1,4 +1,4 @@
-/** The names of the engine's settings belong to one version of Bun: another one ignores them silently. */
+/** Engine settings are specific to a Bun version: another version ignores them silently. */
 import { expect, test } from 'bun:test';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const LAUNCHER = join(import.meta.dir, '../bin/parlance');
 
-test('the engine knows every setting that the launcher makes', async () => {
+test('Bun knows every engine setting of the launcher', async () => {
   const launcher = await Bun.file(LAUNCHER).text();
   const made = [...launcher.matchAll(/^ *export BUN_JSC_(\w+)=/gm)].map(([, name]) => name);
   expect(made.length).toBeGreaterThan(0);

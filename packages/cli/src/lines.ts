@@ -1,10 +1,10 @@
-/** Lines of a file, read as they come. */
+/** Reads a stream line by line. */
 import { CommandError } from './command-error.ts';
 
-/** More than any event has: what the server takes in one message is less. A longer line is never held in memory. */
+/** Larger than any event. A longer line is never held in memory. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
-/** A line feed at the end of the file begins no line. Throws with the number of a line that is too long or not UTF-8. */
+/** A trailing line feed starts no line. Throws with the line number if a line is too long or not UTF-8. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes = MOST_BYTES,

@@ -27,7 +27,7 @@ test('--version prints the version and nothing else', async () => {
   expect(await runParlance(['--version'], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('an unknown command is one clear line and exit 2', async () => {
+test('an unknown command prints one line and exits 2', async () => {
   expect(await runParlance(['sing'], { cwd })).toEqual({
     code: 2,
     stdout: '',
@@ -35,7 +35,7 @@ test('an unknown command is one clear line and exit 2', async () => {
   });
 });
 
-test('no command shows the usage and exits 2', async () => {
+test('without a command, prints the usage and exits 2', async () => {
   const { code, stdout, stderr } = await runParlance([], { cwd });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toStartWith('Usage: parlance COMMAND');
@@ -63,7 +63,7 @@ describe('the launcher', () => {
     expect(await launch(join(folder, 'linked'), '--version')).toEqual(versionShown);
   });
 
-  test('runs nothing that the current folder holds, and takes no settings from its .env', async () => {
+  test('ignores code and .env of the current folder', async () => {
     writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./planted.ts"]');
     writeFileSync(join(folder, 'planted.ts'), 'console.log("planted");');
     expect(await launch(launcher, '--version')).toEqual(versionShown);
@@ -73,7 +73,7 @@ describe('the launcher', () => {
     );
   });
 
-  test('runs what was built, unless a source of any package is newer or nothing was built', async () => {
+  test('runs the bundle unless it is missing or older than a source', async () => {
     const packages = join(folder, 'checkout/packages');
     const at = (path: string, seconds: number, text = '') => {
       mkdirSync(dirname(join(packages, path)), { recursive: true });

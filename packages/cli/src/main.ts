@@ -1,4 +1,4 @@
-/** `parlance COMMAND`: each command is loaded when it is asked for, so that none pays for another's start. */
+/** `parlance COMMAND`. Commands are loaded on demand, so that none slows the start of another. */
 import { version } from '../package.json' with { type: 'json' };
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
@@ -7,14 +7,14 @@ const USAGE = `Usage: parlance COMMAND
 
   serve      start the server; parlance serve --help lists its settings
   user       add, list, change and remove users; parlance user --help
-  export     write sessions as lines of JSON; parlance export --help
-  import     take such sessions in; parlance import --help
+  export     write sessions as JSON lines; parlance export --help
+  import     read sessions written by export; parlance import --help
   backup     copy the data folder of a running server; parlance backup --help
 
   --help     show this
   --version  show the version`;
 
-/** Resolves with the exit code, or with null where the process goes on. */
+/** Resolves with the exit code, or null if the process keeps running. */
 async function run([command, ...rest]: string[]): Promise<number | null> {
   switch (command) {
     case 'serve':

@@ -7,7 +7,7 @@ import { type RunOptions, runParlance, spawnParlance } from './run-parlance.ts';
 const root = mkdtempSync(join(tmpdir(), 'parlance-ports-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** A data folder of its own for each start; `env` are settings. */
+/** A new data folder for each start; `env` are settings. */
 const options = (env: Record<string, string> = {}): RunOptions => ({
   cwd: mkdtempSync(join(root, 'case-')),
   env: { AUTH_USERS: 'ann:ann-password:user', LOG_LEVEL: 'silent', PARLANCE_GRACE: '0', ...env },
@@ -31,7 +31,7 @@ async function printedPort({ stdout }: Child): Promise<string> {
   }
 }
 
-/** A plain TCP server that is no Parlance, in a process of its own. */
+/** A plain TCP server in its own process. */
 const foreignListener = (host: string) =>
   Bun.spawn(
     [

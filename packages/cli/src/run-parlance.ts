@@ -1,4 +1,4 @@
-/** Runs the command line as a process of its own, for tests. */
+/** Runs the command line as a process, for tests. */
 import { join } from 'node:path';
 
 const PARLANCE = join(import.meta.dir, '../bin/parlance');
@@ -10,7 +10,7 @@ export type RunOptions = {
   readonly input?: string;
 };
 
-/** The environment holds nothing of the machine's settings, only what is given. */
+/** The environment contains only what is given. */
 export function spawnParlance(args: readonly string[], { env = {}, cwd, input = '' }: RunOptions) {
   return Bun.spawn(['sh', PARLANCE, ...args], {
     cwd,

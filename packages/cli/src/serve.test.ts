@@ -32,7 +32,7 @@ describe('without a server', () => {
     expect(stdout).toContain('default: 3000');
   });
 
-  test('a wrong setting is one clear line and exit 2', async () => {
+  test('an invalid setting prints one line and exits 2', async () => {
     expect(await runParlance(['serve', '--port', 'many'], { cwd })).toEqual({
       code: 2,
       stdout: '',
@@ -53,7 +53,7 @@ describe('without a server', () => {
     'origins that are none': [{ ALLOWED_ORIGINS: 'null' }, 'must hold origins'],
   };
   for (const [what, [env, says]] of Object.entries(UNSAFE))
-    test(`${what} is refused, and nothing is made of the data folder`, async () => {
+    test(`${what} is refused, and no data folder is created`, async () => {
       const { code, stdout, stderr } = await runParlance(['serve', '--port', '0'], { cwd, env });
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toContain(says);
@@ -62,15 +62,15 @@ describe('without a server', () => {
 });
 
 describe('with a server', () => {
-  test('says where it listens, door by door, and a signal stops it with exit 0', async () => {
+  test('prints its listeners, and a signal stops it with exit 0', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const args = ['serve', '--port', '0', '--door', 'native=0', '--door', 'agentloop=0'];
       await using child = spawnParlance(args, { cwd: newFolder() });
-      const [listening = '', ...doors] = await readLines(child.stdout, 3);
+      const [listening = '', ...listeners] = await readLines(child.stdout, 3);
       expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-      expect(doors.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
-        'parlance door native on http://127.0.0.1:PORT',
-        'parlance door agentloop on http://127.0.0.1:PORT',
+      expect(listeners.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
+        'parlance listening for native on http://127.0.0.1:PORT',
+        'parlance listening for agentloop on http://127.0.0.1:PORT',
       ]);
       const health = await fetch(`${listening.slice('parlance listening on '.length)}/health`);
       expect(health.status).toBe(200);
@@ -79,7 +79,7 @@ describe('with a server', () => {
     }
   });
 
-  test('the first start shows the password of admin, and only the first', async () => {
+  test('only the first start prints the password of admin', async () => {
     const cwd = newFolder();
     const errorsOfStart = async () => {
       await using child = spawnParlance(['serve', '--port', '0', '--log-level', 'silent'], { cwd });

@@ -1,4 +1,4 @@
-/** `parlance serve`: settings in, a listening server out. */
+/** `parlance serve`: starts the server. */
 import { Fault } from '@parlance/protocol';
 import { type Config, ConfigError, helpText, loadConfig } from '@parlance/server/config';
 import { CommandError } from './command-error.ts';
@@ -16,7 +16,7 @@ function configFrom(argv: readonly string[]): Config {
   }
 }
 
-/** Says in one line why the server could not start. Other errors say it themselves. */
+/** A one-line explanation of common start errors. */
 async function explain(error: unknown, { host, data }: Config): Promise<unknown> {
   if (error instanceof Fault && error.code === 'storage_unavailable')
     return (await import('@parlance/server/data')).storageError(error.cause, data);
@@ -33,7 +33,7 @@ async function explain(error: unknown, { host, data }: Config): Promise<unknown>
   }
 }
 
-/** Resolves with null once the server is ready; signals end the process from then on. */
+/** Resolves with null when the server is ready; signals then end the process. */
 export async function serve(argv: readonly string[]): Promise<number | null> {
   if (argv.includes('--help') || argv.includes('-h')) {
     console.log(helpText());
@@ -56,7 +56,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   if (server.adminPassword !== null)
     complain(`created user admin with password ${server.adminPassword} (shown once)`);
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
-  for (const door of server.doors)
-    console.log(`parlance door ${door.dialect} on ${urlOf(server.host, door.port)}`);
+  for (const listener of server.doors)
+    console.log(`parlance listening for ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
   return null;
 }

@@ -1,11 +1,11 @@
-/** Where a command writes what it was asked for. */
+/** Output of a command: a file or standard output. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { CommandError } from './command-error.ts';
 
 export type Sink = Disposable & {
   write(text: string): Promise<void>;
-  /** It is complete. What is disposed of without this leaves nothing behind. */
+  /** Marks the output as complete. Disposing without this leaves nothing behind. */
   done(): void;
 };
 
@@ -17,7 +17,7 @@ export const toStdout = (): Sink => ({
   [Symbol.dispose]: () => undefined,
 });
 
-/** Written beside its place, for the owner of the process alone, and moved there when it is complete. */
+/** Written to a temporary file with mode 0600, and moved when complete. */
 export function toFile(path: string): Sink {
   const draft = `${path}.${randomUUID()}.part`;
   const file = open(draft, path);

@@ -15,7 +15,7 @@ beforeEach(() => {
   drained = Promise.withResolvers<void>();
 });
 
-/** Promise callbacks that are due have run. */
+/** Runs due promise callbacks. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const signalled = () =>
@@ -60,7 +60,7 @@ test('one Ctrl-C that arrives twice, as under npm start, still drains', () => {
   expect([stops, exits]).toEqual([1, []]);
 });
 
-test('draining that fails is told, and the process exits 1', async () => {
+test('reports a failed drain and exits 1', async () => {
   signalled()('SIGTERM');
   drained.reject(new Error('disk full'));
   await settled();

@@ -1,8 +1,8 @@
-/** What signals do to a running server. */
+/** Signal handling of a running server. */
 
 /**
- * Ctrl-C under `npm start` arrives twice: from the terminal, which tells the whole process group, and from npm, which
- * passes it on. The same holds for supervisors that signal a whole group. The pair counts as one.
+ * Ctrl-C under `npm start` arrives twice: from the terminal, which signals the process group, and from npm, which
+ * forwards it. Supervisors that signal a group do the same. The pair counts as one signal.
  */
 const ONE_PRESS_MS = 200;
 
@@ -15,7 +15,7 @@ export type Stopping = {
   readonly now?: () => number;
 };
 
-/** The first signal drains and exits 0, or 1 where draining fails; a second one exits 1 at once. */
+/** The first signal drains and exits 0, or 1 if draining fails; a second one exits 1 at once. */
 export function whenSignalled({ stop, exit, report, now = performance.now.bind(performance) }: Stopping) {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
   return (signal: NodeJS.Signals): void => {

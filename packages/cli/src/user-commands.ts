@@ -1,4 +1,4 @@
-/** The commands of `parlance user`, over an open store. Each resolves with what to print. */
+/** Commands of `parlance user` on an open store. Each resolves with its output. */
 import { Role } from '@parlance/protocol';
 import { hashPassword, newPasswordProblem, type openSqliteStore } from '@parlance/server/users';
 import { askPassword } from './ask-password.ts';
@@ -22,14 +22,14 @@ async function newHash(name: string, given: string | undefined): Promise<string>
 
 async function existing(users: Users, name: string) {
   const user = await users.find(name);
-  if (user === null) throw new CommandError(`there is no user ${name}`, 1);
+  if (user === null) throw new CommandError(`user ${name} does not exist`, 1);
   return user;
 }
 
 async function add(users: Users, name: string, flags: Flags): Promise<string> {
   const role = roleFrom(flags.role);
   const refuseDouble = async () => {
-    if ((await users.find(name)) !== null) throw new CommandError(`there is a user ${name} already`, 1);
+    if ((await users.find(name)) !== null) throw new CommandError(`user ${name} already exists`, 1);
   };
   await refuseDouble();
   const passwordHash = await newHash(name, flags.password);
@@ -73,14 +73,14 @@ async function logOut(users: Users, name: string): Promise<string> {
 }
 
 async function remove(users: Users, name: string): Promise<string> {
-  if (!(await users.remove(name))) throw new CommandError(`there is no user ${name}`, 1);
+  if (!(await users.remove(name))) throw new CommandError(`user ${name} does not exist`, 1);
   return `removed user ${name}`;
 }
 
 export type UserCommand = {
   readonly takesName: boolean;
   readonly flags: readonly string[];
-  /** whether it may begin a data folder */
+  /** whether it may create a data folder */
   readonly begins: boolean;
   readonly run: (users: Users, name: string, flags: Flags) => Promise<string>;
 };

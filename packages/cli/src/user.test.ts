@@ -21,7 +21,7 @@ async function hashOf(name: string, data = '.parlance'): Promise<string> {
   return found?.passwordHash ?? '';
 }
 
-test('a life of a user: added, listed, given a new password, removed', async () => {
+test('adds, lists, changes and removes a user', async () => {
   expect(await user(['add', 'ann', '--role', 'developer'], 'first-one\n')).toEqual(
     said('added user ann with role developer'),
   );
@@ -43,7 +43,7 @@ test('a life of a user: added, listed, given a new password, removed', async () 
   expect(await user(['list'])).toEqual(said('there are no users'));
 });
 
-test('a new user has the role user and keeps blanks of the password', async () => {
+test('a new user has the role user; blanks in the password are kept', async () => {
   const args = ['add', 'bob', '--data', 'elsewhere'];
   expect(await user(args, '  spaced out  \nignored\n')).toEqual(said('added user bob with role user'));
   expect(await Bun.password.verify('  spaced out  ', await hashOf('bob', 'elsewhere'))).toBe(true);
@@ -60,13 +60,13 @@ test('the data folder also comes from PARLANCE_DATA and from the config file', a
 describe('refuses', () => {
   beforeAll(() => user(['add', 'eve', '--password', 'password']));
   const cases: [args: string[], code: number, line: string][] = [
-    [['add', 'eve', '--password', 'y'], 1, 'there is a user eve already'],
-    [['remove', 'nobody'], 1, 'there is no user nobody'],
-    [['password', 'nobody', '--password', 'password'], 1, 'there is no user nobody'],
-    [['role', 'nobody', '--role', 'user'], 1, 'there is no user nobody'],
+    [['add', 'eve', '--password', 'y'], 1, 'user eve already exists'],
+    [['remove', 'nobody'], 1, 'user nobody does not exist'],
+    [['password', 'nobody', '--password', 'password'], 1, 'user nobody does not exist'],
+    [['role', 'nobody', '--role', 'user'], 1, 'user nobody does not exist'],
     [['role', 'eve'], 2, 'user role needs --role'],
-    [['logout', 'nobody'], 1, 'there is no user nobody'],
-    [['add', 'fay'], 1, 'no password was given: write it as a line to standard input, or use --password'],
+    [['logout', 'nobody'], 1, 'user nobody does not exist'],
+    [['add', 'fay'], 1, 'no password given: write it to standard input, or use --password'],
     [['add', 'fay', '--password', ''], 2, 'the password is empty'],
     [['add', 'fay', '--password', '1234567'], 2, 'the password has fewer than 8 characters'],
     [['password', 'eve', '--password', '1234567'], 2, 'the password has fewer than 8 characters'],
@@ -78,19 +78,19 @@ describe('refuses', () => {
       '--role must be one of admin, developer, user, not "root"',
     ],
     [['add'], 2, 'user add needs a name'],
-    [['remove', 'a', 'b'], 2, 'user remove takes one name only'],
+    [['remove', 'a', 'b'], 2, 'user remove takes only one name'],
     [['list', 'a'], 2, 'user list takes no name'],
     [['list', '--role', 'user'], 2, 'user list takes no --role'],
     [['rename', 'eve'], 2, 'unknown command "user rename" (add, list, password, role, logout, remove)'],
     [['add', 'fay', '--colour', 'red'], 2, "Unknown option '--colour'"],
     [['list', '--config', 'gone.json'], 2, '--config names gone.json, which does not exist'],
-    [['list', '--data', 'gone'], 1, `there is no data folder ${join(cwd, 'gone')}`],
+    [['list', '--data', 'gone'], 1, `data folder does not exist: ${join(cwd, 'gone')}`],
   ];
   for (const [args, code, line] of cases)
     test(`user ${args.join(' ')}`, async () => expect(await user(args)).toEqual(refused(code, line)));
 });
 
-test('AUTH_USERS and parlance user have one rule for names', () => {
+test('AUTH_USERS and parlance user accept the same names', () => {
   for (const name of [
     'ann',
     'a.b_c@d-e',

@@ -1,4 +1,4 @@
-/** `parlance user`: who may log in, kept in the data folder. A running server sees each change at once. */
+/** `parlance user`: manages users in the data folder. A running server sees changes at once. */
 import { nameProblem, openSqliteStore } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
@@ -14,13 +14,13 @@ const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
   logout NAME
   remove NAME
 
-After password, role, logout and remove no token of the user is good any more, and a
-running server closes what is connected with one.
+password, role, logout and remove revoke all tokens of the user, and a running server
+closes their connections.
 
 A password has at least 8 characters.
 
-Without --password it is asked for, or read as a line from standard input: on the
-command line other users of the machine could see it.`;
+Without --password it is prompted for, or read from standard input. Other users of the
+machine can see a password on the command line.`;
 
 function checked(word: string, names: readonly string[], given: readonly string[]): [UserCommand, string] {
   const command = USER_COMMANDS.get(word);
@@ -31,7 +31,7 @@ function checked(word: string, names: readonly string[], given: readonly string[
   const [name = '', extra] = names;
   if (!command.takesName && names.length > 0) throw new CommandError(`user ${word} takes no name`, 2);
   if (command.takesName && name === '') throw new CommandError(`user ${word} needs a name`, 2);
-  if (extra !== undefined) throw new CommandError(`user ${word} takes one name only`, 2);
+  if (extra !== undefined) throw new CommandError(`user ${word} takes only one name`, 2);
   const problem = command.takesName ? nameProblem(name) : null;
   if (problem !== null) throw new CommandError(problem, 2);
   return [command, name];

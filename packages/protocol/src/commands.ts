@@ -1,4 +1,4 @@
-/** Everything that can be asked of a session. The native dialect takes these as they are. */
+/** Commands of a session. The native dialect accepts them as they are. */
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './events.ts';
 import { ApprovalId, CallId, InputId } from './ids.ts';
@@ -19,18 +19,18 @@ export const SessionCreate = z.object({
 export const InputSubmit = z.object({
   type: z.literal('input.submit'),
   parts: z.array(Part).max(100),
-  /** what happens when a turn is running: wait for it, or interrupt it */
+  /** if a turn is running: wait for it, or interrupt it */
   mode: InputMode.default('queue'),
   call: DirectCall.optional(),
-  /** as in session.create, for a session that this input begins */
+  /** as in session.create, for a session created by this input */
   domain: z.string().optional(),
   agent: z.string().optional(),
   named: z.boolean().default(true),
-  /** for programs to read; a model is not shown it */
+  /** for programs; not shown to the model */
   data: z.record(z.string(), JsonValue).optional(),
-  /** the agent of this turn alone, of whatever domain */
+  /** the agent of this turn only, of any domain */
   answeredBy: z.string().optional(),
-  /** the earlier input that this one takes the place of: the conversation goes on from before it */
+  /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
 });
 
@@ -38,14 +38,14 @@ export const TurnCancel = z.object({ type: z.literal('turn.cancel') });
 
 export const ApprovalAnswerCommand = z.object({
   type: z.literal('approval.answer'),
-  /** absent: the one that is waiting */
+  /** default: the pending one */
   approval: ApprovalId.optional(),
   answer: ApprovalAnswer,
   reason: z.string().max(10_000).optional(),
   said: z.string().max(100).optional(),
-  /** the hash of what was shown; refused where it is not the same */
+  /** hash of what was shown; refused if it differs */
   hash: z.string().optional(),
-  /** with deny: end the turn instead of telling the model */
+  /** with deny: end the turn instead of reporting to the model */
   exit: z.boolean().default(false),
 });
 
@@ -54,7 +54,7 @@ export const ApprovalExplain = z.object({
   approval: ApprovalId.optional(),
 });
 
-/** What came of a call that was deferred to a client. */
+/** Result of a call that was deferred to a client. */
 export const CallAnswer = z.object({
   type: z.literal('call.answer'),
   call: CallId,
@@ -62,20 +62,20 @@ export const CallAnswer = z.object({
   parts: z.array(Part).max(100),
   data: z.record(z.string(), JsonValue).optional(),
   untrusted: z.boolean().default(false),
-  /** the user's words, where they are the outcome */
+  /** the user's text, if it is the outcome */
   said: z.string().max(10_000).optional(),
 });
 
-/** Takes back what an "always" has allowed. */
+/** Revokes a standing grant. */
 export const GrantRevoke = z.object({ type: z.literal('grant.revoke'), grant: z.string().max(1_000) });
 
 export const SessionRename = z.object({
   type: z.literal('session.rename'),
   title: z.string().trim().min(1).max(500),
-  /** made from what the session is about, and not chosen by anyone */
+  /** generated, not chosen by a user */
   automatic: z.boolean().optional(),
 });
-/** What the session has other than the server; null: as the server has it. */
+/** Settings of the session; null: the server's default. */
 export const SessionConfigure = z.object({
   type: z.literal('session.configure'),
   model: z.string().trim().min(1).max(200).nullable().optional(),
@@ -107,5 +107,5 @@ export const Command = z.discriminatedUnion('type', [
   SessionClear,
 ]);
 export type Command = z.infer<typeof Command>;
-/** A command as written: what has a default may be left out. */
+/** A command as sent: fields with a default are optional. */
 export type CommandInput = z.input<typeof Command>;

@@ -1,7 +1,6 @@
 /**
- * Everything that can happen in a session. Each event is declared here as a *event* (durable, numbered per session
- * without gaps, carries full values) or as *live* (shown to whoever watches, then forgotten). Replaying the events
- * alone gives the whole conversation.
+ * Events of a session. Each is declared as durable (stored, numbered per session without gaps, with full values) or
+ * ephemeral (sent to readers, not stored). Replaying the durable events gives the whole conversation.
  */
 import { z } from 'zod';
 import { FaultData } from './faults.ts';
@@ -29,9 +28,9 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** How full the model's context is. */
+/** Use of the model's context. */
 export const ContextUse = z.object({
-  /** instructions, tools and conversation, as the next request would carry them */
+  /** instructions, tools and conversation, as in the next request */
   tokens: z.number(),
   limit: z.number(),
   items: z.number(),
@@ -39,64 +38,64 @@ export const ContextUse = z.object({
 });
 export type ContextUse = z.infer<typeof ContextUse>;
 
-/** What a person is shown before a call may run. */
+/** What a person sees before a call may run. */
 export const Ask = z.object({
-  /** what kind of side effect; the approval mode decides on it */
+  /** kind of side effect, used by the approval mode */
   kind: z.enum(['command', 'edit', 'browser', 'other']),
   /** the exact command, or [tool, argument…] */
   command: z.array(z.string()),
-  /** the patch, where the call is one */
+  /** the patch, if the call is one */
   patch: z.string().optional(),
-  /** existing files that the patch replaces as a whole */
+  /** existing files that the patch overwrites */
   replaces: z.array(z.string()).optional(),
   /** in a sentence or two */
   description: z.string(),
-  /** what "always" would grant; absent where a standing grant would be too wide */
+  /** the grant of "always"; absent if a standing grant would be too broad */
   grant: z.string().optional(),
 });
 export type Ask = z.infer<typeof Ask>;
 
-/** What runs unasked. */
+/** What runs without approval. */
 export const ApprovalMode = z.enum(['suggest', 'auto-edit', 'full-auto']);
 export type ApprovalMode = z.infer<typeof ApprovalMode>;
 
 export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
-/** How a call came out. `unknown`: the process died while it ran; it was not repeated. */
+/** Outcome of a call. `unknown`: the process died while it ran; it was not repeated. */
 export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
 export type Outcome = z.infer<typeof Outcome>;
 
 export const InputMode = z.enum(['queue', 'supersede']);
 export type InputMode = z.infer<typeof InputMode>;
 
-/** What a vendor wants back with the next prompt (a signature, an encrypted item). We never look inside. */
+/** Opaque vendor data that goes back with the next prompt (a signature, an encrypted item). */
 export const Sealed = z.object({ provider: z.string(), data: JsonValue });
 export type Sealed = z.infer<typeof Sealed>;
 
-/** A call that a person asks for by name, without the model. */
+/** A call requested by a person, without the model. */
 export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
 export type DirectCall = z.infer<typeof DirectCall>;
 
 export const EVENTS = {
   'session.created': event({
     dialect: z.string(),
-    /** false where the client gave no name and cannot come back by one */
+    /** false if the client gave no name and cannot return by one */
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
   }),
-  /** The conversation so far is no longer part of the context. The events stay. */
+  /** The conversation so far leaves the context. The events stay. */
   'session.cleared': event({ by: z.string() }),
 
-  /** An input is replaced: it and what came after it are no longer part of the context. The events stay. */
+  /** An input is replaced: it and later events leave the context. The events stay. */
   'session.rewound': event({
     input: InputId,
-    /** the number of the event with which that input was accepted */
+    /** seq of the event that accepted that input */
     from: z.number(),
     by: z.string(),
   }),
-  /** From now on other than the server would have it; null: as the server has it. */
+  /** Settings of the session; null: the server's default. */
   'session.configured': event({
     model: z.string().nullable().optional(),
     approval: ApprovalMode.nullable().optional(),
@@ -107,12 +106,12 @@ export const EVENTS = {
   'session.renamed': event({
     title: z.string(),
     by: z.string(),
-    /** made from what the session is about, and not chosen by anyone */
+    /** generated, not chosen by a user */
     automatic: z.boolean().optional(),
   }),
-  /** Archived sessions are kept and can be read; lists leave them out. */
+  /** Archived sessions can be read; lists leave them out. */
   'session.archived': event({ by: z.string() }),
-  /** Words that a client sets beside a session, to find it by. */
+  /** Labels that a client sets to find a session by. */
   'session.labelled': event({ labels: z.record(z.string(), z.string()) }),
 
   'input.accepted': event({
@@ -122,14 +121,14 @@ export const EVENTS = {
     via: ConnectionId.optional(),
     key: z.string().optional(),
     call: DirectCall.optional(),
-    /** what came with the words for programs to read; a model is not shown it */
+    /** data for programs; not shown to the model */
     data: z.record(z.string(), JsonValue).optional(),
-    /** who is to answer, where it is not the session's agent */
+    /** the agent to answer, if it is not the session's */
     agent: AgentRef.optional(),
   }),
 
   'turn.started': event({ turn: TurnId, input: InputId, agent: AgentRef }),
-  /** The process died inside the turn, or could record nothing; the step that was not finished is asked again. */
+  /** The process died during the turn, or could not store anything; the unfinished step is repeated. */
   'turn.resumed': event({ turn: TurnId }),
   'turn.ended': event({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
   'turn.failed': event({
@@ -146,7 +145,7 @@ export const EVENTS = {
 
   'agent.changed': event({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
-  /** `interrupted`: the turn was cancelled inside the block; the text is what was shown until then. */
+  /** `interrupted`: the turn was cancelled during the block; the text is what was shown until then. */
   'reasoning.ended': event({
     turn: TurnId,
     block: BlockId,
@@ -161,25 +160,25 @@ export const EVENTS = {
     text: z.string(),
     interrupted: z.boolean().optional(),
   }),
-  /** The model's answer broke off or did not begin, and is asked for again: what the step has said so far is void. */
+  /** The model's answer broke off or did not start, and is requested again: output of the step so far is discarded. */
   'step.restarted': event({
     turn: TurnId,
     attempt: z.number(),
     delayMs: z.number(),
     fault: FaultData,
-    /** who is asked: host and port of its address, where it has one */
+    /** host and port of the provider, if it has an address */
     host: z.string().optional(),
-    /** something of the step had been shown */
+    /** output of the step had been shown */
     shown: z.boolean().optional(),
   }),
-  /** One answer of the model is complete: its blocks and calls are the events before this one. */
+  /** One answer of the model is complete; its blocks and calls are the events before this one. */
   'step.ended': event({
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
-    /** the usage is the vendor's own count */
+    /** the usage is the vendor's count */
     counted: z.boolean().optional(),
-    /** our own count of what the vendor counted */
+    /** our own estimate of what the vendor counted */
     estimate: z.number().optional(),
   }),
 
@@ -188,7 +187,7 @@ export const EVENTS = {
     call: CallId,
     tool: z.string(),
     input: z.record(z.string(), JsonValue),
-    /** what the model wrote where that was not JSON; the input is then empty and the call fails */
+    /** the model's text if it was not JSON; the input is then empty and the call fails */
     malformed: z.string().optional(),
     sealed: Sealed.optional(),
   }),
@@ -197,7 +196,7 @@ export const EVENTS = {
     call: CallId,
     approval: ApprovalId,
     ask: Ask,
-    /** over exactly what is shown; an answer may cite it */
+    /** hash of what is shown; an answer may cite it */
     hash: z.string(),
   }),
   'approval.explained': event({ turn: TurnId, approval: ApprovalId, text: z.string() }),
@@ -209,18 +208,18 @@ export const EVENTS = {
     by: z.string(),
     dialect: z.string(),
     reason: z.string().optional(),
-    /** the words in which it was answered, where it was answered by a message */
+    /** the text of the message that answered it, if any */
     said: z.string().optional(),
-    /** the standing grant that "always" made */
+    /** the standing grant created by "always" */
     grant: z.string().optional(),
   }),
-  /** Comes before the side effect. */
+  /** Stored before the side effect. */
   'tool.started': event({ turn: TurnId, call: CallId }),
-  /** A client that comes and goes carries the call out: the session rests until it says what came of it. */
+  /** A client that may be disconnected carries out the call: the session waits for its result. */
   'call.deferred': event({
     turn: TurnId,
     call: CallId,
-    /** the call also shows the user something, such as the progress of a plan */
+    /** the call also shows something to the user, such as the progress of a plan */
     notice: z.boolean().optional(),
   }),
   'tool.ended': event({
@@ -228,39 +227,39 @@ export const EVENTS = {
     call: CallId,
     outcome: Outcome,
     parts: z.array(Part),
-    /** the result as data, where the tool has one */
+    /** the result as data, if the tool has one */
     data: z.record(z.string(), JsonValue).optional(),
     durationMs: z.number(),
-    /** it carries untrusted content; standing grants do not count for the rest of the turn */
+    /** contains untrusted content; standing grants do not apply for the rest of the turn */
     untrusted: z.boolean().optional(),
-    /** the user's words, where the outcome is what the user was asked for */
+    /** the user's text, if it is the outcome */
     said: z.string().optional(),
-    /** the call was the end of what the agent wanted: the turn ends with it */
+    /** the turn ends with this call */
     final: z.boolean().optional(),
-    /** the call shows the user something, such as a plan */
+    /** the call shows something to the user, such as a plan */
     notice: z.boolean().optional(),
   }),
-  /** A standing grant was taken back. */
+  /** A standing grant was revoked. */
   'grant.revoked': event({ grant: z.string(), by: z.string() }),
 
   'context.compacted': event({
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
-    /** our own count of what is left, where `newTokens` continues a vendor's */
+    /** our own estimate of the rest, if `newTokens` continues a vendor's count */
     estimate: z.number().optional(),
     strategy: z.enum(['threshold', 'none']),
     /** turns that started before this event are no longer in the context */
     keepFrom: z.number(),
-    /** the first event that a reader needs to build the context again */
+    /** the first event needed to rebuild the context */
     readFrom: z.number(),
   }),
 
-  /** The session and all its events are gone; one that begins under its name begins at 1. */
+  /** The session and all its events are deleted; a new one of the same name starts at seq 1. */
   'session.erased': live({ by: z.string() }),
   'reasoning.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
   'text.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
-  /** Progress of a call that runs at a client. */
+  /** Progress of a call that runs in a client. */
   'call.progress': live({
     call: CallId,
     execution: z.string(),
@@ -276,10 +275,10 @@ export type DurableEventType = { [T in EventType]: Events[T]['durable'] extends 
 export type EphemeralEventType = Exclude<EventType, DurableEventType>;
 
 type BodyOf<T extends EventType> = { type: T } & z.infer<Events[T]['body']>;
-/** `id` and `at` (milliseconds) are given once, where the event is made: every projection takes them from here. */
+/** `id` and `at` (milliseconds) are set once, when the event is created; projections use them. */
 type Envelope = { session: SessionId; id: string; at: number };
 
-/** An event that is decided but not yet numbered. */
+/** An event that has no seq yet. */
 export type DurableEventBody<T extends DurableEventType = DurableEventType> = { [K in T]: BodyOf<K> }[T];
 export type EphemeralEventBody<T extends EphemeralEventType = EphemeralEventType> = {
   [K in T]: BodyOf<K>;
@@ -301,7 +300,7 @@ const Head = z.object({
   seq: z.number().int().positive(),
 });
 
-/** Reads an event from disk. Throws where it is not one: a foreign or damaged log must not be guessed at. */
+/** Parses a stored event. Throws if it is not one: a foreign or damaged log is never guessed at. */
 export function parseDurableEvent(value: unknown): DurableEvent {
   const type = (value as { type?: unknown } | null)?.type;
   const known =

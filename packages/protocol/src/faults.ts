@@ -2,25 +2,25 @@
 import { z } from 'zod';
 
 export const FaultCode = z.enum([
-  /** the message does not have the shape it must have */
+  /** malformed message */
   'invalid',
-  /** the message is well formed but says nothing */
+  /** well-formed but empty message */
   'empty',
-  /** larger than we take */
+  /** larger than the limit */
   'too_large',
   /** the body of a request did not arrive in time */
   'too_slow',
-  /** no or a bad token */
+  /** missing or invalid token */
   'unauthenticated',
-  /** known, but not allowed */
+  /** authenticated, but not allowed */
   'forbidden',
   /** no such session, turn, approval or tool for this principal */
   'not_found',
   /** there is no turn to cancel */
   'no_turn',
-  /** the approval was answered already, or none is waiting */
+  /** the approval was already answered, or none is pending */
   'no_approval',
-  /** a tool was asked for that does not exist, or with input that does not fit */
+  /** unknown tool or invalid tool input */
   'tool_invalid',
   /** a tool ran and failed */
   'tool_failed',
@@ -30,27 +30,27 @@ export const FaultCode = z.enum([
   'nothing_to_compact',
   /** the turn was cancelled or superseded */
   'cancelled',
-  /** the turn took more steps than it may */
+  /** the turn exceeded its maximum of steps */
   'too_many_steps',
-  /** the model's address cannot be reached, or answered with a server error */
+  /** the model API is unreachable or returned a server error */
   'provider_unavailable',
-  /** the vendor limits our rate or quota */
+  /** the vendor's rate limit or quota */
   'provider_limited',
   /** the vendor refused the key or the request */
   'provider_rejected',
-  /** the prompt is longer than the model takes */
+  /** the prompt exceeds the model's context */
   'context_too_long',
-  /** the model's answer is longer than the server takes */
+  /** the model's answer exceeds the server's limit */
   'answer_too_long',
-  /** the caller has reached a limit of its own: too many messages, sockets or sessions */
+  /** a limit of the caller: too many messages, sockets or sessions */
   'limited',
-  /** the server has more to do than it takes on */
+  /** the server is overloaded */
   'overloaded',
   /** the server is draining */
   'shutting_down',
-  /** nothing can be stored just now, or what was stored cannot be read */
+  /** the store cannot be written or read */
   'storage_unavailable',
-  /** a bug or a broken machine; the cause is in the log, not in the message */
+  /** a bug or a system error; the cause is in the log, not in the message */
   'internal',
 ]);
 export type FaultCode = z.infer<typeof FaultCode>;
@@ -58,15 +58,15 @@ export type FaultCode = z.infer<typeof FaultCode>;
 export const FaultData = z.object({
   code: FaultCode,
   message: z.string(),
-  /** when it may be worth to try again */
+  /** delay before a retry */
   retryAfterMs: z.number().int().positive().optional(),
 });
 export type FaultData = z.infer<typeof FaultData>;
 
-/** The only error we throw on purpose. `message` is one sentence that a client may be shown. */
+/** The only error thrown on purpose. `message` is one sentence for clients. */
 export class Fault extends Error {
   override readonly name = 'Fault';
-  /** when it may be worth to try again */
+  /** delay before a retry */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -84,7 +84,7 @@ export class Fault extends Error {
   }
 }
 
-/** Turns anything thrown into a fault. What is not a `Fault` is a bug: it keeps its cause and shows none of it. */
+/** Converts anything thrown into a fault. What is not a `Fault` is a bug: its cause is kept but not shown. */
 export function asFault(thrown: unknown): Fault {
   return thrown instanceof Fault ? thrown : new Fault('internal', 'Something went wrong.', { cause: thrown });
 }

@@ -1,12 +1,12 @@
-/** Branded ids: one string type per kind of thing, so that none is passed where another is meant. */
+/** Branded ids: one string type per kind of id. */
 import { z } from 'zod';
 
-/** What a client calls its conversation, in any dialect. Unique per principal, not globally. */
+/** Name of a session, in any dialect. Unique per principal, not globally. */
 export const SessionId = z
   .string()
   .min(1)
   .max(200)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refuses control characters
   .regex(/^[^\u0000-\u001f\u007f]+$/, 'must not contain control characters')
   .refine((id) => id.isWellFormed(), 'must be valid Unicode')
   .brand<'SessionId'>();
@@ -30,6 +30,6 @@ export type CallId = z.infer<typeof CallId>;
 export const ApprovalId = z.string().min(1).brand<'ApprovalId'>();
 export type ApprovalId = z.infer<typeof ApprovalId>;
 
-/** One socket or request of one client. It lives as long as that connection. */
+/** One socket or request of a client. */
 export const ConnectionId = z.string().min(1).brand<'ConnectionId'>();
 export type ConnectionId = z.infer<typeof ConnectionId>;

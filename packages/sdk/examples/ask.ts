@@ -1,8 +1,8 @@
-// Says something and prints the answer as it comes.
+// Sends a message and prints the answer as it streams.
 import { connect } from '@parlance/sdk';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });
-const session = parlance.session(); // a new one; give it a name to come back to it
+const session = parlance.session(); // a new session; pass a name to return to it
 await session.submit(process.argv[2] ?? 'count to 20');
 
 for await (const event of session.events()) {

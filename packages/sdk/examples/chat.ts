@@ -1,4 +1,4 @@
-// A chat in the terminal: the view of a session, drawn whenever it changes.
+// A chat in the terminal: prints the view of a session when its turn is over.
 import { connect, type SessionView } from '@parlance/sdk';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });
@@ -15,7 +15,7 @@ function draw(view: SessionView): string {
       if (item.kind === 'call') lines.push(`[${item.tool}: ${item.state.phase}]`);
     }
   }
-  if (view.pending) lines.push(`May it? ${view.pending.ask.description}`);
+  if (view.pending) lines.push(`Approval needed: ${view.pending.ask.description}`);
   return lines.join('\n');
 }
 

@@ -1,4 +1,4 @@
-// Plain JavaScript for Node, with the bundle: `npm run build -w @parlance/sdk` makes it.
+// Plain JavaScript for Node with the bundle (`npm run build -w @parlance/sdk`).
 import { connect, EMPTY, foldAll } from '@parlance/sdk/bundle';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });

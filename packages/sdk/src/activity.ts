@@ -74,6 +74,6 @@ function parsed({ data }: ServerSentEvent): object {
   try {
     return JSON.parse(data);
   } catch (thrown) {
-    throw new ParlanceError('unexpected', 'The stream holds something that is not JSON.', { cause: thrown });
+    throw new ParlanceError('unexpected', 'The stream contains data that is not JSON.', { cause: thrown });
   }
 }

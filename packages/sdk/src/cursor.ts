@@ -70,7 +70,7 @@ export class Cursor {
 }
 
 const broken = (what: string): ParlanceError =>
-  new ParlanceError('unexpected', `The stream is not in order: ${what}.`);
+  new ParlanceError('unexpected', `The stream is out of order: ${what}.`);
 
 function parsed(name: string | undefined, data: string): SessionStreamEvent {
   try {
@@ -78,6 +78,6 @@ function parsed(name: string | undefined, data: string): SessionStreamEvent {
     if (name === 'reset') return { type: 'reset' };
     return name === 'snapshot' ? { ...value, type: 'snapshot' } : value;
   } catch (thrown) {
-    throw new ParlanceError('unexpected', 'The stream holds something that is not JSON.', { cause: thrown });
+    throw new ParlanceError('unexpected', 'The stream contains data that is not JSON.', { cause: thrown });
   }
 }

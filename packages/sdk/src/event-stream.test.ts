@@ -158,7 +158,7 @@ describe('the state of the connection', () => {
     clock.advance(44_999);
     expect(reader.states.at(-1)?.status).toBe('live');
     clock.advance(1);
-    expect((await reader.state('waiting')).fault.message).toBe('Nothing was heard for 45 s.');
+    expect((await reader.state('waiting')).fault.message).toBe('No data for 45 s.');
     await reader.stop();
   });
 

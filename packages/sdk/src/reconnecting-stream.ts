@@ -105,7 +105,7 @@ async function* framesOf(
     headers: { accept: 'text/event-stream', ...request.headers },
   });
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
-    throw new ParlanceError('unexpected', 'Something answered that is not a stream of events.', {
+    throw new ParlanceError('unexpected', 'The response is not an event stream.', {
       status: response.status,
     });
   }
@@ -122,8 +122,7 @@ async function* framesOf(
 /** The timeout runs only while reading: a slow consumer does not count as a silent server. */
 function withTimeout<Read>(read: Promise<Read>, clock: Clock, silenceMs: number): Promise<Read> {
   return new Promise((resolve, reject) => {
-    const timedOut = () =>
-      reject(new ParlanceError('unreachable', `Nothing was heard for ${silenceMs / 1_000} s.`));
+    const timedOut = () => reject(new ParlanceError('unreachable', `No data for ${silenceMs / 1_000} s.`));
     const cancel = clock.after(silenceMs, timedOut);
     read.then(resolve, reject).finally(cancel);
   });

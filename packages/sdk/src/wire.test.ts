@@ -139,7 +139,7 @@ describe('a request', () => {
       await waits(clock, ms);
       clock.advance(ms);
     }
-    expect(await answer).toMatchObject({ code: 'unreachable', message: 'The server cannot be reached.' });
+    expect(await answer).toMatchObject({ code: 'unreachable', message: 'Cannot reach the server.' });
     expect(count()).toBe(4);
   });
 
@@ -151,7 +151,7 @@ describe('a request', () => {
     const answer = parlance.sessions.list().catch((error) => error);
     await waits(clock, 30_000);
     clock.advance(30_000);
-    expect(await answer).toMatchObject({ code: 'unreachable', message: 'No answer came within 30 s.' });
+    expect(await answer).toMatchObject({ code: 'unreachable', message: 'No response within 30 s.' });
   });
 
   test('that its caller aborts rejects with the reason, also while it waits for the next try', async () => {

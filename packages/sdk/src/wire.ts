@@ -40,12 +40,12 @@ export class Wire {
       const response = await this.fetchOnce(request);
       const text = await response.text().catch((thrown) => {
         request.signal?.throwIfAborted();
-        throw new ParlanceError('unreachable', 'The answer broke off.', { cause: thrown });
+        throw new ParlanceError('unreachable', 'The response broke off.', { cause: thrown });
       });
       try {
         return JSON.parse(text) as Answer;
       } catch (thrown) {
-        throw new ParlanceError('unexpected', 'Something answered that is not this API.', {
+        throw new ParlanceError('unexpected', 'The response is not from this API.', {
           status: response.status,
           cause: thrown,
         });
@@ -63,7 +63,7 @@ export class Wire {
     const { clock, timeoutMs } = this.options;
     const { signal } = request;
     signal?.throwIfAborted();
-    const late = new ParlanceError('unreachable', `No answer came within ${timeoutMs / 1_000} s.`);
+    const late = new ParlanceError('unreachable', `No response within ${timeoutMs / 1_000} s.`);
     const timer = new AbortController();
     const cancel = request.patient ? undefined : clock.after(timeoutMs, () => timer.abort(late));
     const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
@@ -76,7 +76,7 @@ export class Wire {
       if (thrown instanceof ParlanceError) throw thrown;
       throw timer.signal.aborted
         ? late
-        : new ParlanceError('unreachable', 'The server cannot be reached.', { cause: thrown });
+        : new ParlanceError('unreachable', 'Cannot reach the server.', { cause: thrown });
     } finally {
       cancel?.();
     }

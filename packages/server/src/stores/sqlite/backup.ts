@@ -14,7 +14,7 @@ export type Contents = { readonly sessions: number; readonly events: number };
  */
 export function copyDatabase(folder: string, target: string): void {
   const path = join(folder, DATABASE_FILE);
-  if (!existsSync(path)) throw new Error(`there is no database in ${folder}`);
+  if (!existsSync(path)) throw new Error(`no database in ${folder}`);
   using source = openToRead(path);
   // SQLite writes into the empty file, which keeps this mode.
   const file = attempt(target, () => openSync(target, 'wx', 0o600));
@@ -46,11 +46,11 @@ export function checkedContents(path: string): Contents {
 
 const rulesFor = (events: string): Readonly<Record<string, string>> => ({
   'rows belong to nothing': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
-  'sessions have lost facts': `
+  'sessions have lost events': `
     SELECT count(*) AS value FROM sessions
     WHERE head <> (SELECT count(*) FROM ${events} WHERE session = row)
       OR head <> (SELECT max(seq) FROM ${events} WHERE session = row)`,
-  'facts are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
+  'events are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
 });
 
 const damaged = (path: string, reason: string): Error =>

@@ -64,7 +64,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
     case 'restart':
       return (
         <Divider>
-          The answer broke off ({item.fault.message}) and is asked for again, attempt {item.attempt}.
+          The answer broke off ({item.fault.message}). Retrying, attempt {item.attempt}.
         </Divider>
       );
     case 'resumed':
