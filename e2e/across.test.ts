@@ -19,9 +19,9 @@ const open = (dialect: string, session: string, on = server): Promise<Driver> =>
   return driver(on, session, token);
 };
 
-/** Sessions are begun in one dialect, so that all others find something to attach to. */
+/** Sessions are created in one dialect, so that all others can attach. */
 async function begun(dialect: string, session: string): Promise<Driver> {
-  // A conversation is named by the server or begins with temp-; any other id must exist.
+  // The server names a conversation, or its id begins with temp-; any other id must exist.
   if (dialect === 'conversations') {
     const other = await open('agentloop', session);
     other.say('Hello');
@@ -35,9 +35,9 @@ async function begun(dialect: string, session: string): Promise<Driver> {
   return driver;
 }
 
-describe('a turn is seen in every dialect, in its own words', () => {
+describe('a turn is visible in every dialect', () => {
   for (const speaker of NAMES) {
-    test(`when ${speaker} begins it`, async () => {
+    test(`if ${speaker} starts it`, async () => {
       const session = `seen-${speaker}`;
       const first = await begun(speaker, session);
       const others = await Promise.all(
@@ -50,10 +50,10 @@ describe('a turn is seen in every dialect, in its own words', () => {
   }
 });
 
-describe('a call that waits can be answered in any dialect', () => {
+describe('a pending call can be answered in any dialect', () => {
   for (const asker of NAMES) {
     for (const answerer of NAMES.filter((name) => name !== asker)) {
-      test(`asked in ${asker}, approved in ${answerer}`, async () => {
+      test(`requested in ${asker}, approved in ${answerer}`, async () => {
         const session = `answered-${asker}-${answerer}`;
         const first = await begun(asker, session);
         first.say(`run touch ${session}.txt`);
@@ -72,7 +72,7 @@ describe('a call that waits can be answered in any dialect', () => {
   }
 
   for (const answerer of NAMES) {
-    test(`denied in ${answerer}, nothing happens`, async () => {
+    test(`denied in ${answerer}, the tool does not run`, async () => {
       const session = `denied-${answerer}`;
       const first = await begun('agentloop', session);
       first.say(`run touch ${session}.txt`);
@@ -86,7 +86,7 @@ describe('a call that waits can be answered in any dialect', () => {
   }
 });
 
-test('a conversation goes on through every dialect with one memory', async () => {
+test('a conversation continues through every dialect with one context', async () => {
   const session = 'one-memory';
   const first = await begun('broadcast', session);
   first.say('my name is Ada');
@@ -107,7 +107,7 @@ test('a conversation goes on through every dialect with one memory', async () =>
   expect(dialects).toEqual(['broadcast', 'broadcast', ...NAMES]);
 });
 
-test('a session is listed for every reader, with the dialect that began it', async () => {
+test('a session is listed for every reader, with the dialect that created it', async () => {
   await begun('extension', 'listed');
   const bearer = { headers: { authorization: `Bearer ${token}` } };
   const conversations = (await (
@@ -134,7 +134,7 @@ test('the same id of another principal is another session', async () => {
   expect(answer.message).not.toContain('Ada');
 });
 
-test('a block that is being streamed is shown to a socket that attaches', async () => {
+test('a socket that attaches receives the streaming block', async () => {
   const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '3' });
   token = await slow.login('dev', 'dev-password');
   const first = await open('broadcast', 'streaming', slow);
@@ -158,7 +158,7 @@ test('a block that is being streamed is shown to a socket that attaches', async 
   await slow.stop();
 });
 
-test('a restart keeps a pending approval for every dialect', async () => {
+test('a pending approval survives a restart in every dialect', async () => {
   const before = await startTestServer();
   token = await before.login('dev', 'dev-password');
   const asking = await open('agentloop', 'restarted', before);

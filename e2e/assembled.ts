@@ -1,4 +1,4 @@
-/** What a client has on its screen after it came back, by the rules of its contract; and what it should have. */
+/** The texts that a reconnected client shows, by the rules of its contract, and the expected ones. */
 import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import type { AnyFrame } from '../packages/server/src/testing/client.ts';
 import { isQuestion } from './drivers.ts';
@@ -7,7 +7,7 @@ type Item = { id: string; role?: string; content?: { text: string }[] };
 type Chunk = { messageId: string; chunk: string };
 type Piece = { readonly id: string; readonly text: string };
 
-/** Pieces of one id are one text. What a new socket sends under an id takes the place of what the old one did. */
+/** Deltas of one id are one text. A new socket's text replaces that of the old one under the same id. */
 function joined(
   sockets: readonly (readonly AnyFrame[])[],
   piece: (frame: AnyFrame) => Piece | null,
@@ -41,7 +41,7 @@ const every = (sockets: readonly (readonly AnyFrame[])[], type: string, field: s
     .flat()
     .flatMap((frame) => (frame.type === type && !isQuestion(frame) ? [String(frame[field])] : []));
 
-/** The texts of a turn, as a client has them that was connected by these sockets, one after another. */
+/** The texts of a turn for a client that was connected by these sockets in order. */
 export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly AnyFrame[])[]) => string[]>> = {
   agentloop: (sockets) => joined(sockets, item),
   conversations: (sockets) => joined(sockets, chunk),
@@ -52,7 +52,7 @@ export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly Any
 const textsOf = (events: readonly DurableEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
 
-/** The text after the last call; the outcome of that call where there is none. */
+/** The text after the last call; without any, the outcome of that call. */
 function lastStep(events: readonly DurableEvent[]): string {
   const from = events.findLastIndex(({ type }) => type === 'call.requested');
   const texts = textsOf(events.slice(from + 1));
@@ -60,7 +60,7 @@ function lastStep(events: readonly DurableEvent[]): string {
   return texts.length > 0 ? texts.join('\n\n') : textOf(ended?.parts ?? []);
 }
 
-/** The same texts, as they are stored. */
+/** The same texts as stored. */
 export const FINAL: Readonly<Record<string, (events: readonly DurableEvent[]) => string[]>> = {
   agentloop: textsOf,
   conversations: (events) => [textsOf(events).join('\n\n')],
@@ -68,7 +68,7 @@ export const FINAL: Readonly<Record<string, (events: readonly DurableEvent[]) =>
   broadcast: (events) => [lastStep(events)],
 };
 
-/** How a client is told what the agent thought; the contract of `extension` does so with the answer alone. */
+/** The frames with reasoning; `extension` sends it only with the answer. */
 export const THOUGHTS: Readonly<Record<string, (frame: AnyFrame) => boolean>> = {
   agentloop: ({ payload }) => (payload as { type?: string } | undefined)?.type === 'reasoning',
   conversations: ({ type }) => type === 'workflow_thought',

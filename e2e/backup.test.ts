@@ -1,4 +1,4 @@
-/** A server is backed up while it is talked to, and another one goes on from the backup. */
+/** A server is backed up under load, and another one continues from the backup. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const ended =
   (events: readonly DurableEvent[]): boolean =>
     events.filter(({ type }) => type === 'turn.ended').length === turns;
 
-test('everything that was acknowledged before a backup began is in it, and it goes on from there', async () => {
+test('a backup contains everything acknowledged before it, and a server continues from it', async () => {
   const folder = newFolder();
   await using server = await startProcess(folder);
   const login = { username: 'dev', password: 'dev-password' };
@@ -51,7 +51,7 @@ test('everything that was acknowledged before a backup began is in it, and it go
   stopping = true;
   await Promise.all(writers);
   expect([made.code, made.stderr]).toEqual([0, '']);
-  // The server was not held up: it went on taking messages while it was copied.
+  // The server was not blocked: it accepted messages during the copy.
   expect(afterwards).toBeGreaterThan([...before.values()].flat().length);
   await server.kill();
 
@@ -67,12 +67,12 @@ test('everything that was acknowledged before a backup began is in it, and it go
     const kept = inputs(events);
     expect(kept.slice(0, texts.length)).toEqual(texts);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    // What is in it beyond that was sent, in this order.
+    // Anything beyond that was sent, in this order.
     expect(kept).toEqual((acknowledged.get(session) ?? []).slice(0, kept.length));
     expect(await submit(second, session, 'echo and on')).toBe(true);
     await followed(second, session, ended(kept.length + 1));
   }
-  // Tokens are good there, and the approval that waited can be answered.
+  // Tokens are valid there, and the pending approval can be answered.
   const headers = { authorization: `Bearer ${body.access_token}` };
   expect((await fetch(`${second.http}/v1/sessions`, { headers })).status).toBe(200);
   const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${second.http}/v1/approvals`);
@@ -81,8 +81,8 @@ test('everything that was acknowledged before a backup began is in it, and it go
   expect(existsSync(join(restored, 'made.txt'))).toBe(true);
 }, 60_000);
 
-describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted)', () => {
-  test('a backup that does not fit is one clear line, leaves nothing, and the server does not notice', async () => {
+describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () => {
+  test('a backup that does not fit is one clear line, leaves nothing, and does not affect the server', async () => {
     using disk = mountDisk(1);
     const folder = newFolder();
     await using server = await startProcess(folder);
@@ -95,7 +95,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     expect(await submit(server, 'large', 'echo still here')).toBe(true);
   });
 
-  test('a backup is made of a server whose own disk is full', async () => {
+  test('a server with a full disk can be backed up', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     await submit(server, 'kept', 'echo hello');

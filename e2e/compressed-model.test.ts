@@ -1,4 +1,4 @@
-/** A model API that compresses its answers although it is asked not to. */
+/** A model API that compresses its responses although the request does not allow it. */
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
@@ -29,13 +29,13 @@ async function turn(coding: string, bytes: Uint8Array): Promise<DurableEvent[]> 
   }
 }
 
-test('its answer is read', async () => {
+test('its response is read', async () => {
   const events = await turn('gzip', gzipSync(ANSWER));
   expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ text: 'Hello, world.' });
   expect(events.at(-1)?.type).toBe('turn.ended');
 });
 
-test('in a way that is not understood, the turn fails and says so', async () => {
+test('with an unknown encoding the turn fails with a reason', async () => {
   const last = (await turn('compress', Buffer.from(ANSWER))).at(-1);
   expect(last).toMatchObject({
     type: 'turn.failed',

@@ -6,7 +6,7 @@ import { type Answer, type ChatRequest, type CountTokens, type FakeModel, fakeMo
 let model: FakeModel;
 let server: TestServer;
 
-/** About what a vendor would count: everything that it is sent, at four characters a token. */
+/** Approximately what a vendor would count: the whole request, at four characters per token. */
 const byLength: CountTokens = ({ messages, tools }, answer) => ({
   prompt: Math.ceil(JSON.stringify([messages, tools]).length / 4),
   completion: Math.ceil(JSON.stringify(answer).length / 4),
@@ -68,8 +68,8 @@ const configure = (change: object) =>
 const isSummary = ({ messages }: ChatRequest) => String(messages[0]?.content).startsWith('Summarise');
 const STORY = 'The miller went to the river and came back with a fish. '.repeat(40);
 
-describe('the use of the context', () => {
-  test('is of instructions, tools and conversation before the first turn as after it', async () => {
+describe('the context usage', () => {
+  test('includes instructions, tools and conversation, before the first turn and after it', async () => {
     const client = await start(() => ({ say: 'Hello.' }));
     const fresh = await info(client);
     const after = await turn(client, 'Hi');
@@ -79,7 +79,7 @@ describe('the use of the context', () => {
     expect(await info(client)).toEqual(after);
   });
 
-  test('does not drop when a turn fails, and is told after it', async () => {
+  test('does not drop if a turn fails, and is sent after it', async () => {
     const client = await start((_, count) => (count === 1 ? { say: STORY } : { status: 400 }));
     const before = await turn(client, 'Tell me a story');
     say(client, 'Again');
@@ -91,7 +91,7 @@ describe('the use of the context', () => {
     expect(await info(client)).toEqual(after);
   });
 
-  test('does not drop when an answer breaks off, and the answer after it is counted once', async () => {
+  test('does not drop if an answer breaks off, and the next answer is counted once', async () => {
     const client = await start((_, count) => (count === 2 ? { say: STORY, after: 'cut' } : { say: STORY }));
     const before = await turn(client, 'Tell me a story');
     const after = await turn(client, 'Again');
@@ -99,7 +99,7 @@ describe('the use of the context', () => {
     expect(after.transcriptLength).toBe(4);
   });
 
-  test('is told after a turn that was ended by a denial, and one that was superseded', async () => {
+  test('is sent after a turn that was ended by a denial, and after a superseded one', async () => {
     const client = await start((_, count) => {
       if (count === 1) return { call: 'shell', input: { command: ['touch', 'never'] } };
       return count === 2 ? { say: 'Wait', after: 'silence' } : { say: 'Done.' };
@@ -121,7 +121,7 @@ describe('the use of the context', () => {
 });
 
 describe('a compaction', () => {
-  test('announces the count that the next context_info shows, and leaves instructions and tools in it', async () => {
+  test('announces the count of the next context_info, including instructions and tools', async () => {
     const client = await start((request) => ({ say: isSummary(request) ? 'A miller fished.' : STORY }));
     const fresh = await info(client);
     await turn(client, 'One');
@@ -146,7 +146,7 @@ describe('a compaction', () => {
     await again.stop();
   });
 
-  test('happens by itself with a threshold below the share that is kept otherwise', async () => {
+  test('happens automatically with a threshold below the default retained share', async () => {
     const client = await start((request) => ({ say: isSummary(request) ? 'A miller fished.' : STORY }), {
       CONTEXT_LIMIT: '40000',
       CONTEXT_COMPACTION_THRESHOLD: '0.15',
@@ -162,7 +162,7 @@ describe('a compaction', () => {
 });
 
 describe('a model of the session', () => {
-  test('decides on the size of the context', async () => {
+  test('determines the size of the context', async () => {
     const client = await start(() => ({ say: 'Hello.' }), { CONTEXT_LIMIT: '5000' });
     expect((await turn(client, 'Hi')).maxTokens).toBe(5_000);
     expect((await configure({ model: 'gpt-5-mini' })).status).toBe(200);
@@ -188,7 +188,7 @@ describe('a model of the session', () => {
     const summaries = model.requests.filter(isSummary);
     expect(summaries.map((request) => request.model)).toEqual(summaries.map(() => 'small'));
     expect(summaries.length).toBeGreaterThan(1);
-    // Of what is summarised, stories 8 to 11 being kept, the newest.
+    // Of the summarised part, with stories 8 to 11 retained, the newest.
     expect(JSON.stringify(summaries.at(-1)?.messages)).toContain('Story 7');
     expect(JSON.stringify(summaries.at(-1)?.messages)).not.toContain('Story 1');
   });

@@ -1,4 +1,4 @@
-/** What deployed clients read is what was meant, whatever the text is. */
+/** Deployed clients read what was meant, whatever the text is. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readAction } from '../packages/server/src/testing/deployed-client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
@@ -31,7 +31,7 @@ const PAGE = {
 
 type Data = Record<string, unknown>;
 
-/** The answers up to the end of the task; every action is reported as done. */
+/** The responses up to the end of the task; every action is reported as done. */
 async function answersTo(query: string): Promise<Data[]> {
   const answers: Data[] = [];
   for (let more: object = {}; ; ) {
@@ -45,7 +45,7 @@ async function answersTo(query: string): Promise<Data[]> {
 
 const ALPHABET = [...'"\'`\\(),; nté你👋{}', '\n', '\t', '\r\n', '\u2028', ' and '];
 
-/** The same texts for the same seed (Mulberry32). */
+/** Deterministic texts per seed (Mulberry32). */
 function textsOf(seed: number, count: number): string[] {
   let state = seed;
   const next = (): number => {
@@ -62,7 +62,7 @@ function textsOf(seed: number, count: number): string[] {
 
 const quoteFor = (text: string) => ['"', "'", '`'].find((quote) => !text.includes(quote));
 
-/** As a model writes it: as it was taught, and with escapes where that is not possible. */
+/** As a model writes it: as instructed, with escapes if that is not possible. */
 const written = (text: string): string => {
   const quote = quoteFor(text);
   return quote ? quote + text + quote : JSON.stringify(text);
@@ -85,7 +85,7 @@ describe('a text of a model', () => {
     }
   });
 
-  test('that was escaped reaches the client without its backslashes, in the history too', async () => {
+  test('with escapes reaches the client without backslashes, in the history too', async () => {
     await start([PLAN, act('setValue(7, "say \\"hi\\"")'), DONE]);
     const [first] = await answersTo('write it down');
     expect(first?.action).toBe(`setValue(7, 'say "hi"')`);
@@ -97,10 +97,10 @@ describe('a text of a model', () => {
   });
 });
 
-describe('a model that writes what clients cannot read', () => {
+describe('a model that writes an unreadable action', () => {
   const told = (request: number): string => JSON.stringify(model?.requests[request]?.messages.at(-1));
 
-  test('is told so, and the client never sees it', async () => {
+  test('receives an error, and the client never sees it', async () => {
     const bad = ['scroll("down")', 'scroll(1)', 'evaluate("\\"a\\" + \'b\' + `c`")', 'click("7")'];
     await start([PLAN, ...bad.map(act), act('scroll(true)'), DONE]);
     const answers = await answersTo('write it down');
@@ -109,7 +109,7 @@ describe('a model that writes what clients cannot read', () => {
     expect(told(4)).toContain('all three kinds of quotes');
   });
 
-  test('is taught how: raw text, a quote that does not occur in it, no words for scroll', async () => {
+  test('is instructed: raw text, a quote that does not occur in it, no words for scroll', async () => {
     await start([PLAN, DONE]);
     await answersTo('write it down');
     const tools = JSON.stringify(model?.requests[0]?.tools);
@@ -120,7 +120,7 @@ describe('a model that writes what clients cannot read', () => {
 });
 
 describe('the offline model', () => {
-  test('says so where a text had to be changed', async () => {
+  test('reports a text that had to be changed', async () => {
     await start();
     const [first] = await answersTo('type it\'s `a` "b" into the note field');
     expect(readAction(String(first?.action))).toEqual({ name: 'setValue', args: [7, `it's 'a' "b"`] });

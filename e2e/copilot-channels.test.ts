@@ -23,14 +23,14 @@ type Pushed = {
   data: Record<string, unknown>;
 };
 
-/** A side panel that listens to a session. */
+/** A side panel that subscribes to a session. */
 async function panel(
   sessionId: string,
   bearer = token,
 ): Promise<{
   channel: Channel;
   pushed: Pushed[];
-  /** resolves when such an event was pushed: it comes on another connection than the answer to a call */
+  /** resolves when such an event was pushed: it arrives on another connection than the response */
   hears(wanted: (event: Pushed) => boolean): Promise<Pushed>;
 }> {
   const client = new Pusher('app-key', {
@@ -80,7 +80,7 @@ const messagesOf = async (sessionId: string) => {
   return (await response.json()) as { messages: Record<string, unknown>[] };
 };
 
-test('a side panel hears every message as it is stored, and the end of each call', async () => {
+test('a side panel receives every stored message, and the end of each request', async () => {
   const first = await post(server, token, {
     query: 'click the Submit button',
     url: form.url,
@@ -105,7 +105,7 @@ test('a side panel hears every message as it is stored, and the end of each call
   expect(last.message).toMatchObject({ role: 'assistant', messageId: messages.at(-1)?.messageId });
 });
 
-test('the plan of a task is a system message, stored, pushed and numbered with the others', async () => {
+test('the plan of a task is a system message, stored, pushed and numbered like the others', async () => {
   const sessionId = crypto.randomUUID();
   const page = {
     url: form.url,
@@ -145,7 +145,7 @@ test('the plan of a task is a system message, stored, pushed and numbered with t
   expect(told.find(({ role }) => role === 'system')).toEqual(plans[0] as never);
 });
 
-test('what other dialects say in the session is heard there, too, numbered without gaps', async () => {
+test('messages of other dialects in the session are pushed, too, numbered without gaps', async () => {
   const { sessionId } = await browse(server, token, form, 'click the Submit button');
   const { pushed, hears } = await panel(sessionId);
   const other = await server.connect(`/broadcast?token=${token}`);
@@ -163,7 +163,7 @@ test('what other dialects say in the session is heard there, too, numbered witho
   expect(heard.length).toBeGreaterThanOrEqual(2);
 });
 
-test('a task is seen in the other dialects, in their own words', async () => {
+test('a task is visible in the other dialects', async () => {
   const sessionId = crypto.randomUUID();
   const watcher = await server.connect(`/agentloop?token=${token}&session=${sessionId}`);
   await post(server, token, {
@@ -179,13 +179,13 @@ test('a task is seen in the other dialects, in their own words', async () => {
   expect(JSON.stringify(call)).toContain('click(4)');
 });
 
-test("someone else's channel is refused", async () => {
+test('the channel of another user is refused', async () => {
   const { sessionId } = await browse(server, token, form, 'click the Submit button');
   const other = await server.login('uma', 'uma-password');
   await expect(panel(sessionId, other)).rejects.toThrow('refused: 403');
 });
 
-test('with an external server named, events are triggered there, signed', async () => {
+test('with an external server configured, events are triggered there, signed', async () => {
   const received: { path: string; body: Record<string, unknown> }[] = [];
   const arrived = Promise.withResolvers<void>();
   const external = Bun.serve({

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const told = (request: number): string => JSON.stringify(model.requests[request]?.messages.at(-1));
 
-test('an element that is not on the page never reaches the client: the model is told, and does better', async () => {
+test('an unknown element never reaches the client: the model receives an error and corrects it', async () => {
   await start(PLAN, act('click(99)'), act('click(4)'), DONE);
   const run = await browse(server, token, form, 'submit the form');
   expect(run.actions).toEqual(['click(4)', 'finish()']);
@@ -39,13 +39,13 @@ test('an element that is not on the page never reaches the client: the model is 
   expect(run.last.data.thought).toBe('It is submitted.');
 });
 
-test('an action that is not in the grammar never reaches the client', async () => {
+test('an action outside of the grammar never reaches the client', async () => {
   await start(PLAN, act('please click the button'), act('click("4")'), act('click(4)'), DONE);
   const run = await browse(server, token, form, 'submit the form');
   expect(run.actions).toEqual(['click(4)', 'finish()']);
 });
 
-test('an element that vanished is caught, and the next action is a correction', async () => {
+test('a vanished element is detected, and the next action is a correction', async () => {
   const vanishing: Site = {
     ...form,
     breaks: (action) => (action === 'click(3)' ? 'The element is gone.' : undefined),
@@ -61,7 +61,7 @@ test('an element that vanished is caught, and the next action is a correction', 
   expect(told(2)).toContain('The element is gone.');
 });
 
-test('a page that did not change is caught', async () => {
+test('an unchanged page is detected', async () => {
   const dead: Site = { ...form, breaks: (_action, count) => (count === 1 ? null : undefined) };
   await start(PLAN, act('click(4)'), act('click(4)'), DONE);
   const run = await browse(server, token, dead, 'submit the form');
@@ -69,7 +69,7 @@ test('a page that did not change is caught', async () => {
   expect(run.bodies[2]?.data.verification).toMatchObject({ success: true });
 });
 
-test('five actions that came to nothing end in an honest failure', async () => {
+test('five actions without effect end in a failure', async () => {
   const dead: Site = { ...form, breaks: () => 'Nothing works here.' };
   const failed: Answer = {
     call: 'browser_finish',
@@ -83,14 +83,14 @@ test('five actions that came to nothing end in an honest failure', async () => {
   expect(run.last.data).toMatchObject({ status: 'failed', thought: 'The page does not react.' });
 });
 
-test('a model that never comes to an end is stopped, and the client is told', async () => {
+test('a model that never finishes is stopped, and the client receives the reason', async () => {
   await start(PLAN, act('wait(1)'));
   const run = await browse(server, token, form, 'wait for ever');
   expect(run.actions.length).toBeLessThanOrEqual(51);
   expect(run.last.data).toMatchObject({ status: 'failed', action: 'fail()' });
 });
 
-test('the model is shown one state of the page: the last', async () => {
+test('the prompt contains only the last state of the page', async () => {
   await start(PLAN, act('setValue(1, "Ada")'), act('click(4)'), DONE);
   await browse(server, token, form, 'submit the form as Ada');
   const last = JSON.stringify(model.requests.at(-1)?.messages);
@@ -98,7 +98,7 @@ test('the model is shown one state of the page: the last', async () => {
   expect(last).toContain('Thank you, Ada');
 });
 
-test('a plan that is replaced is another system message, and the answer has the new plan', async () => {
+test('a replaced plan is another system message, and the response has the new plan', async () => {
   const other: Answer = { call: 'browser_plan', input: { steps: [{ description: 'Press Submit' }] } };
   await start(PLAN, act('click(3)'), other, act('click(4)'), DONE);
   const run = await browse(server, token, form, 'submit the form');
@@ -116,7 +116,7 @@ test('a plan that is replaced is another system message, and the answer has the 
   expect(run.bodies[1]?.data.plan).toMatchObject({ steps: [{ description: 'Press Submit' }] });
 });
 
-test('a question of the model is asked of the user, and the answer goes back to it', async () => {
+test('a question of the model goes to the user, and the answer back to the model', async () => {
   const ask: Answer = { call: 'browser_ask', input: { question: 'Which colour?', missing: ['colour'] } };
   await start(PLAN, ask, act('selectDropdown(2, "blue")'), DONE);
   const run = await browse(server, token, form, 'choose my colour', ['Blue, please']);
@@ -125,7 +125,7 @@ test('a question of the model is asked of the user, and the answer goes back to 
   expect(run.actions).toEqual(['selectDropdown(2, "blue")', 'finish()']);
 });
 
-test('a reply that was sent before the next question was asked does not answer that', async () => {
+test('a reply sent before the next question does not answer that', async () => {
   const ask = (question: string): Answer => ({ call: 'browser_ask', input: { question, missing: ['it'] } });
   const [thinking, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const script = [PLAN, ask('Delete the draft?'), ask('Delete the account?'), DONE];
@@ -144,14 +144,14 @@ test('a reply that was sent before the next question was asked does not answer t
   const one = post(server, token, reply);
   await thinking.promise;
   const two = post(server, token, reply);
-  // The second reply is on its way before these are.
+  // The second reply is sent before these.
   for (let call = 0; call < 5; call++) await fetch(`${server.http}/health`);
   gate.resolve();
   expect((await one).data).toMatchObject({ taskId: data.taskId, userQuestion: 'Delete the account?' });
   expect((await two).data.taskId).not.toBe(data.taskId);
 });
 
-test('a model that fails is a task that failed, with the reason', async () => {
+test('a failed model call is a failed task with the reason', async () => {
   await start({ status: 401 });
   const run = await browse(server, token, form, 'submit the form');
   expect(run.last.data).toMatchObject({

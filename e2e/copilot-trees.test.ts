@@ -23,7 +23,7 @@ const PLAIN = { url, interactiveTree: TREE };
 
 type Data = Record<string, unknown>;
 
-/** Calls with this page until the end; every action is reported as done, and the page never changes. */
+/** Sends this page until the end; every action is reported as done, and the page never changes. */
 async function run(query: string, page: object, report: object = { lastActionStatus: 'success' }) {
   const actions: unknown[] = [];
   for (let more: object = {}; ; ) {
@@ -38,7 +38,7 @@ describe.each<[string, object]>([
   ['with domMode', SEMANTIC],
   ['without', PLAIN],
 ])('a tree that stays the same, %s', (_name, page) => {
-  test('does not prove that nothing happened: what the client says counts', async () => {
+  test("does not prove that nothing happened: the client's report counts", async () => {
     const clicked = await run('click the Submit button', page);
     expect(clicked.actions).toEqual(['click(4)', 'finish()']);
     expect(clicked.data.verification).toMatchObject({ success: true });
@@ -46,11 +46,11 @@ describe.each<[string, object]>([
     expect(filled.actions).toEqual(['setValue(1, "Ada")', 'click(4)', 'finish()']);
   });
 
-  test('is no failure where the client says nothing, either', async () => {
+  test('is not a failure if the client reports nothing', async () => {
     expect((await run('click the Submit button', page, {})).actions).toEqual(['click(4)', 'finish()']);
   });
 
-  test('is one where the client says so', async () => {
+  test('is a failure if the client reports one', async () => {
     const lastActionError = { message: 'It is covered.', code: 'ELEMENT_COVERED', action: 'click(4)' };
     const { actions, data } = await run('click the Submit button', page, {
       lastActionStatus: 'failure',
@@ -61,7 +61,7 @@ describe.each<[string, object]>([
   });
 });
 
-test('a value that became another one is seen in a tree, too', async () => {
+test('a changed value is visible in a tree, too', async () => {
   const { data } = await post(server, token, { query: 'type Ada into the name field', ...PLAIN });
   const interactiveTree = [{ i: 1, r: 'inp', n: 'Name', v: 'Bob' }, TREE[1]];
   const next = { taskId: data.taskId, query: 'go on', url, interactiveTree, lastActionStatus: 'success' };
@@ -72,7 +72,7 @@ describe('a question about the text of the page', () => {
   const query = 'what is the price on this page?';
   const asked = () => post(server, token, { query, ...SEMANTIC });
 
-  test('is answered with needs_full_dom, at the top and without an action', async () => {
+  test('is answered with needs_full_dom, at the top level and without an action', async () => {
     const body = await asked();
     const wanted = {
       status: 'needs_full_dom',
@@ -85,7 +85,7 @@ describe('a question about the text of the page', () => {
     expect(Object.keys({ ...body, ...body.data })).not.toContain('action');
   });
 
-  test.each(['with', 'without'])('goes on with the dom, called %s the id of the task', async (named) => {
+  test.each(['with', 'without'])('continues with the dom, called %s the id of the task', async (named) => {
     const { taskId, sessionId } = (await asked()).data;
     const ids = named === 'with' ? { taskId, sessionId } : { sessionId };
     const { data } = await post(server, token, { query, url, domMode: 'full', dom: DOM, ...ids });
@@ -99,21 +99,21 @@ describe('a question about the text of the page', () => {
     expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(messages.map((_, index) => index));
   });
 
-  test('comes to an end with a client that sends the tree again', async () => {
+  test('ends if a client sends the tree again', async () => {
     const { taskId, sessionId } = (await asked()).data;
     const { data } = await post(server, token, { query, ...SEMANTIC, taskId, sessionId });
     expect(data.status).not.toBe('needs_full_dom');
     expect(data.action).toBe('fail()');
   });
 
-  test('after an action is asked for where it comes up', async () => {
+  test('after an action is requested when it comes up', async () => {
     const { actions, data } = await run(`click Submit and then tell me the price`, SEMANTIC);
     expect(actions).toEqual(['click(4)', 'needs_full_dom']);
     const ended = await post(server, token, { query, url, dom: DOM, taskId: data.taskId });
     expect(ended.data.thought).toContain('$21.00');
   });
 
-  test('is never put to a client that sent no domMode, or another', async () => {
+  test('is never requested from a client without domMode, or with another one', async () => {
     for (const page of [PLAIN, { ...PLAIN, domMode: 'hybrid' }, { url, dom: DOM, domMode: 'semantic' }]) {
       const { status } = (await post(server, token, { query, ...page })).data;
       expect(status).not.toBe('needs_full_dom');
@@ -121,7 +121,7 @@ describe('a question about the text of the page', () => {
   });
 });
 
-describe('a select is operated with selectDropdown, however it comes', () => {
+describe('a select is operated with selectDropdown, whatever its form', () => {
   const forms: [string, object, string?][] = [
     ['options in v, with bars', { r: 'select', n: 'Colour', v: 'Red|Green|Blue' }],
     ['options in v, with commas', { r: 'select', n: 'Colour', v: 'Red, Green, Blue' }],
@@ -209,7 +209,7 @@ describe('a select is operated with selectDropdown, however it comes', () => {
     expect(data.action).toBe('selectDropdown(2, "b")');
   });
 
-  test('and a model that clicks it is told', async () => {
+  test('and a model that clicks it receives an error', async () => {
     const script: Answer[] = [
       { call: 'browser_plan', input: { steps: [{ description: 'Choose' }] } },
       { call: 'browser_act', input: { thought: 'I open it.', action: 'click(2)' } },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The plan, its steps and the status agree with the action that is returned. */
+/** The plan, its steps and the status match the returned action. */
 function agrees({ bodies }: Run): void {
   for (const { data } of bodies) {
     const plan = data.plan as { steps: { status: string }[]; currentStepIndex: number } | undefined;
@@ -24,7 +24,7 @@ function agrees({ bodies }: Run): void {
   }
 }
 
-describe('the offline model carries out', () => {
+describe('the offline model executes', () => {
   const tasks: [string, Site, string[]][] = [
     ['click the Submit button', form, ['click(4)', 'finish()']],
     ['type Ada into the name field', form, ['setValue(1, "Ada")', 'finish()']],
@@ -68,20 +68,20 @@ describe('the offline model carries out', () => {
     });
   }
 
-  test('a question, from the page', async () => {
+  test('a question, answered from the page', async () => {
     const { last } = await browse(server, token, list, 'what is the price on this page?');
     expect(last.data.thought).toContain('$21.00');
   });
 
-  test('nothing that a page says', async () => {
+  test('no instruction of a page', async () => {
     const { state } = await browse(server, token, liar, 'what does this page say?');
     expect(state.notes.transferred).toBeUndefined();
     expect(state.values[2]).toBeUndefined();
   });
 });
 
-describe('what cannot be done ends honestly', () => {
-  test('a thing that is not on the page is asked for, and the answer is taken', async () => {
+describe('an impossible task ends with an honest answer', () => {
+  test('an element that is not on the page leads to a question, and the answer is used', async () => {
     const asked = await browse(server, token, form, 'click the Rocket button');
     expect(asked.last.data.status).toBe('needs_user_input');
     expect(asked.last.data.userQuestion).toBeString();
@@ -105,7 +105,7 @@ describe('what cannot be done ends honestly', () => {
     expect(ended.data.action).toBe('finish()');
   });
 
-  test('an action that the browser cannot carry out fails, with the reason', async () => {
+  test('an action that the browser cannot execute fails with the reason', async () => {
     const broken: Site = { ...form, breaks: () => 'Element is covered by another one.' };
     const run = await browse(server, token, broken, 'click the Submit button');
     expect(run.actions.at(-1)).toBe('fail()');
@@ -113,7 +113,7 @@ describe('what cannot be done ends honestly', () => {
     agrees(run);
   });
 
-  test('a page that does not change is not clicked for ever', async () => {
+  test('an unchanged page is not clicked forever', async () => {
     const dead: Site = { ...form, breaks: () => null };
     const run = await browse(server, token, dead, 'click the Submit button');
     expect(run.actions).toEqual(['click(4)', 'fail()']);

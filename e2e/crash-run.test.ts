@@ -1,4 +1,4 @@
-/** A short run of `npm run test:crash`, and every seed that once found something. No time is asserted here. */
+/** A short run of `npm run test:crash`, and every seed that once found a bug. No time is asserted. */
 import { expect, test } from 'bun:test';
 import { reportOf } from './crash-run/report.ts';
 import { run } from './crash-run/run.ts';

@@ -1,4 +1,4 @@
-/** The server is really killed, with SIGKILL, in the middle of its work, and started again on the same folder. */
+/** The server is killed with SIGKILL in the middle of its work, and restarted on the same folder. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const ended =
 const inputs = (events: readonly DurableEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'input.accepted' ? [textOf(event.parts)] : []));
 
-/** Numbers without a gap, no id twice, and every turn that began came to one end. */
+/** Sequence numbers without a gap, unique ids, and one end per turn. */
 function whole(events: readonly DurableEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
@@ -49,7 +49,7 @@ const approvals = async (server: ServerProcess) =>
 const approve = (server: ServerProcess, id: string, more: object = {}) =>
   postJson(`${server.http}/v1/approvals/${id}`, { answer: 'once', ...more });
 
-/** Resolves when the file is there. */
+/** Resolves when the file exists. */
 async function appears(folder: string, name: string): Promise<void> {
   const found = Promise.withResolvers<void>();
   const watcher = watch(folder, () => existsSync(join(folder, name)) && found.resolve());
@@ -58,7 +58,7 @@ async function appears(folder: string, name: string): Promise<void> {
 }
 
 describe('killed in the middle of a stream', () => {
-  test('nothing acknowledged is lost, the turn is resumed and ends, and what waited is answered', async () => {
+  test('nothing acknowledged is lost, the turn is resumed and ends, and queued inputs are answered', async () => {
     const folder = newFolder();
     await using first = await startProcess(folder);
     const client = await first.connect('/agentloop?session=stream');
@@ -81,7 +81,7 @@ describe('killed in the middle of a stream', () => {
     expect(answers[0]).toContain('300');
   });
 
-  test('an input is stored once where it was acknowledged, and sent again with its key where it was not', async () => {
+  test('an acknowledged input is stored once, and an unacknowledged one can be sent again with its key', async () => {
     const folder = newFolder();
     const sessions = ['a', 'b', 'c'];
     const texts = Array.from({ length: 20 }, (_, index) => `echo ${index}`);
@@ -105,7 +105,7 @@ describe('killed in the middle of a stream', () => {
     for (const session of sessions) {
       const kept = inputs(await durableOf(second, session));
       const known = acknowledged.get(session) ?? [];
-      // One more may be on disk: it was written, and the process died before it could say so.
+      // One more may be on disk: it was written, and the process died before the acknowledgement.
       expect(kept.slice(0, known.length)).toEqual(known);
       expect(kept.length - known.length).toBeLessThanOrEqual(1);
       for (const text of texts) expect(await submit(second, session, text, text)).toBe(true);
@@ -116,7 +116,7 @@ describe('killed in the middle of a stream', () => {
     }
   });
 
-  test('clients of every dialect come back to the session and go on in it', async () => {
+  test('clients of every dialect reconnect to the session and continue', async () => {
     const folder = newFolder();
     const open = async (server: ServerProcess) => {
       const { body } = await postJson(`${server.http}/v1/auth/login`, {
@@ -153,8 +153,8 @@ describe('killed in the middle of a stream', () => {
   });
 });
 
-describe('killed while an approval waits', () => {
-  test('it still waits under the same id, can be answered, and then runs once', async () => {
+describe('killed while an approval is pending', () => {
+  test('it is still pending with the same id, can be answered, and then runs once', async () => {
     const folder = newFolder();
     await using first = await startProcess(folder);
     const chat = await first.connect('/ws');
@@ -170,7 +170,7 @@ describe('killed while an approval waits', () => {
     await using second = await startProcess(folder);
     expect(await approvals(second)).toEqual(waiting);
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
-    // A client that attaches is shown it with its id.
+    // A client that attaches receives it with its id.
     const client = await second.connect('/agentloop?session=asks');
     const [{ id, hash } = { id: '', hash: '' }] = waiting;
     expect((await client.next('approval_request')).payload).toMatchObject({ requestId: id });

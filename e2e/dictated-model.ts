@@ -1,7 +1,7 @@
-/** A model that says what the test dictates, when it dictates it: an answer stays open until it is ended. */
+/** A model that the test dictates: an answer stays open until the test ends it. */
 
 export type DictatedModel = {
-  /** the settings of a server that is to use it */
+  /** settings of a server that uses it */
   readonly settings: Record<string, string>;
   think(words: string): void;
   say(words: string): void;

@@ -1,4 +1,4 @@
-/** A server that is told to stop, as its clients and its load balancer see it. */
+/** A stopping server, as its clients and its load balancer see it. */
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const userInput = (text: string) => ({
 
 const saysSo = (frame: object): boolean => JSON.stringify(frame).includes('shutting down');
 
-test('the first to know is whoever sends clients; what runs ends, what is new is refused, and everyone is told', async () => {
+test('readiness ends first; running turns finish, new ones are refused, and every client is notified', async () => {
   const model = gatedModel();
   await using server = await startProcess(newFolder(), { ...model.settings, PARLANCE_GRACE: '60000' });
   const running = await server.connect('/agentloop?session=running');
@@ -53,7 +53,7 @@ test('the first to know is whoever sends clients; what runs ends, what is new is
   await model.stop();
 });
 
-test('a turn that does not end in time goes on at the next start', async () => {
+test('a turn that does not end in time continues at the next start', async () => {
   const model = gatedModel();
   const folder = newFolder();
   await using first = await startProcess(folder, { ...model.settings, PARLANCE_GRACE: '50' });

@@ -1,23 +1,23 @@
-/** One driver per dialect that has sockets: the same few things, said in each one's words. */
+/** One driver per dialect with sockets: the same few operations in each dialect's frames. */
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 
 export type Driver = {
   readonly client: TestClient;
   say(text: string): void;
-  /** resolves with the answer when a turn has ended, whoever began it */
+  /** resolves with the answer when a turn has ended, whichever client started it */
   answer(): Promise<string>;
-  /** resolves when the client has been told that an approval waits */
+  /** resolves when the client has received an approval request */
   asked(): Promise<AnyFrame>;
   approve(): void;
   deny(): void;
-  /** the frame a late answer gets; null where the dialect has none, because the words are then just a message */
+  /** the frame a late answer gets; null if the dialect has none, because the text is then a message */
   readonly late: ((frame: AnyFrame) => boolean) | null;
 };
 
 type Open = (server: TestServer, session: string, token: string) => Promise<Driver>;
 
-/** A message that asks for an approval: the turn goes on after it. */
+/** A message that needs an approval: the turn continues after it. */
 export const isQuestion = ({ message, content }: AnyFrame): boolean =>
   String(message ?? content).endsWith(' Allow it? Answer yes or no.');
 
@@ -72,7 +72,7 @@ const conversations: Open = async (server, session, token) => {
   return {
     client,
     say: (content) => client.send({ type: 'send_message', conversationId: session, payload: { content } }),
-    // A socket may inherit streams that others left behind: those are other conversations.
+    // A socket may inherit streams of other conversations.
     answer: async () => {
       const own = ({ type, conversationId }: AnyFrame) =>
         type === 'message_complete' && conversationId === session;

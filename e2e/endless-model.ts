@@ -1,4 +1,4 @@
-/** Models that do not stop, on each wire that the server reads: words, thoughts, arguments or calls without end. */
+/** Models that do not stop, on each wire: endless text, reasoning, arguments or calls. */
 
 export const ENDLESS_WIRES = ['chat', 'responses', 'anthropic', 'google'] as const;
 export type EndlessWire = (typeof ENDLESS_WIRES)[number];
@@ -6,9 +6,9 @@ export const ENDLESS_KINDS = ['text', 'reasoning', 'arguments', 'calls'] as cons
 export type EndlessKind = (typeof ENDLESS_KINDS)[number];
 
 export type EndlessModel = {
-  /** the settings of a server that is to use it */
+  /** settings of a server that uses it */
   readonly settings: Record<string, string>;
-  /** how many answers were asked for */
+  /** number of requests */
   readonly asked: () => number;
   /** resolves when the server has closed the connection of an answer */
   readonly closed: Promise<void>;
@@ -96,7 +96,7 @@ const SETTINGS: Record<EndlessWire, (url: string) => Record<string, string>> = {
   google: (url) => ({ GOOGLE_BASE_URL: url, GOOGLE_API_KEY: 'key', MODEL: 'gemini-endless' }),
 };
 
-/** `patient`: answers that come while the first one goes on are short and end; Chat Completions alone. */
+/** `patient`: later answers are short and end; Chat Completions only. */
 export function endlessModel(wire: EndlessWire, kind: EndlessKind, patient = false): EndlessModel {
   const closed = Promise.withResolvers<void>();
   let asked = 0;
@@ -131,7 +131,7 @@ async function* endless({ first, more }: Pieces[EndlessKind], signal: AbortSigna
   yield first.map(event).join('');
   for (let at = 0; !signal.aborted; at += 20) {
     yield Array.from({ length: 20 }, (_, offset) => event(more(at + offset))).join('');
-    // Whatever else this process does has its turn.
+    // Yields to the rest of the process.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

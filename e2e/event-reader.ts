@@ -1,36 +1,36 @@
-/** A reader of the native event stream. It comes back with `Last-Event-ID`, as its contract says, and goes on. */
+/** A reader of the native event stream. Reconnects with `Last-Event-ID`, as its contract says. */
 import type { DurableEvent, SessionEvent } from '../packages/protocol/src/index.ts';
 
 type Snapshot = { readonly open: { readonly block: string; readonly text: string } | null };
 type Where = { readonly http: string };
 
 export class EventReader {
-  /** every event so far, whichever connection it came by */
+  /** every event so far, over all connections */
   readonly events: DurableEvent[] = [];
-  /** text by block, put together from the snapshot and the deltas of the present connection */
+  /** text by block, assembled from the snapshot and the deltas of the current connection */
   readonly blocks = new Map<string, string>();
-  /** how often it was told that its position is not there */
+  /** number of resets because of an unknown position */
   resets = 0;
   #where: Where | null = null;
   #stop: AbortController | null = null;
   #wake: () => void = () => undefined;
   #broken: Error | null = null;
 
-  /** `told` is called with every event, in order, when the reader has taken it in. */
+  /** `told` is called with every event, in order, after the reader has processed it. */
   constructor(
     private readonly session: string,
     private readonly told: (event: SessionEvent) => void = () => undefined,
     private readonly headers: Record<string, string> = {},
   ) {}
 
-  /** The text of the block that began last, as far as it has come. */
+  /** The current text of the last block. */
   get latest(): string {
     return [...this.blocks.values()].at(-1) ?? '';
   }
 
   /**
-   * Resolves when the stream is open, and takes in what comes until it ends or is cut. A server that is followed
-   * already is not followed twice. `after` is a position other than that of the last event.
+   * Resolves when the stream is open, and reads until it ends or is cut. Does nothing if the server is already followed.
+   * `after` is a position other than that of the last event.
    */
   async follow(where: Where, after = this.events.length): Promise<void> {
     if (this.#where === where && !this.#broken) return;
@@ -49,7 +49,7 @@ export class EventReader {
     void this.#read(response.body, stop.signal);
   }
 
-  /** Resolves when `done` is so; rejects when the stream ends before. */
+  /** Resolves when `done` holds; rejects if the stream ends before. */
   async until(done: (reader: EventReader) => boolean): Promise<void> {
     while (!done(this)) {
       if (this.#broken) throw this.#broken;
@@ -59,7 +59,7 @@ export class EventReader {
     }
   }
 
-  /** The connection is gone, as when a cable is pulled. */
+  /** Drops the connection, like a pulled cable. */
   cut(): void {
     this.#stop?.abort();
     this.#where = null;

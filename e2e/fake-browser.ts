@@ -1,4 +1,4 @@
-/** A browser without a browser: pages that answer to actions, driven by a client of the copilot contract. */
+/** A simulated browser: pages that react to actions, driven by a client of the copilot contract. */
 
 import { readAction } from '../packages/server/src/testing/deployed-client.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
@@ -7,7 +7,7 @@ export type PageState = {
   url: string;
   readonly values: Record<number, string>;
   readonly checked: Record<number, boolean>;
-  /** whatever the site wants to remember */
+  /** state of the site */
   readonly notes: Record<string, string>;
 };
 
@@ -15,7 +15,7 @@ export type Site = {
   readonly url: string;
   html(state: PageState): string;
   click?(id: number, state: PageState): void;
-  /** what goes wrong on purpose; a message where the browser reports a failure, null where nothing happens at all */
+  /** intentional failures; a message if the browser reports one, null if nothing happens */
   breaks?(action: string, count: number, state: PageState): string | null | undefined;
 };
 
@@ -30,7 +30,7 @@ export type Run = {
 
 const MOST_CALLS = 60;
 
-/** Calls until the task is over or a question is asked. Every action must be one that deployed clients read. */
+/** Sends requests until the task is over or a question is asked. Every action must be readable by deployed clients. */
 export async function browse(
   server: TestServer,
   token: string,
@@ -82,7 +82,7 @@ export async function post(server: TestServer, token: string, request: object): 
   return body;
 }
 
-/** Carries the action out, or breaks on purpose; what the client then reports. */
+/** Executes the action, or fails intentionally; returns the client's report. */
 export function perform(site: Site, written: string, count: number, state: PageState): object {
   const previousUrl = state.url;
   const broken = site.breaks?.(written, count, state);

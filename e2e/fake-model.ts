@@ -1,4 +1,4 @@
-/** A server that speaks Chat Completions and says what the test wants: the model behind a real server, for tests. */
+/** A Chat Completions server with scripted answers: the model behind a real server, for tests. */
 
 export type ChatMessage = { readonly role: string; readonly content: unknown; readonly tool_calls?: unknown };
 export type ChatRequest = {
@@ -13,16 +13,16 @@ export type Answer =
   /** several at once, each with its input */
   | { readonly calls: readonly (readonly [tool: string, input: object])[] }
   | { readonly status: number; readonly headers?: Record<string, string> }
-  /** some words, and then the connection is cut, or nothing more comes */
+  /** some text, then the connection is cut or stays silent */
   | { readonly say: string; readonly after: 'cut' | 'silence' };
 
-/** what it says the request and the answer cost */
+/** reported usage */
 export type CountTokens = (request: ChatRequest, answer: Answer) => { prompt: number; completion: number };
 
 export type FakeModel = {
   readonly url: string;
   readonly requests: ChatRequest[];
-  /** resolves when a request was broken off by us */
+  /** resolves when the server has aborted a request */
   readonly aborted: Promise<void>;
   stop(): void;
 };

@@ -1,4 +1,4 @@
-/** A model that begins its answers and ends them when the test lets it. */
+/** A model that begins its answers and ends them when the test releases it. */
 
 const event = (data: object | string): string =>
   `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
@@ -6,9 +6,9 @@ const chunk = (delta: object, finish: string | null = null) =>
   event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] });
 
 export type GatedModel = {
-  /** the settings of a server that is to use it */
+  /** settings of a server that uses it */
   readonly settings: Record<string, string>;
-  /** every answer that was begun comes to its end, and so do all that follow */
+  /** ends every open answer, and all that follow */
   release(): void;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** What the operator finds in the log of a real server, by the ids of what it is about. */
+/** The log of a real server, searched by ids. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,20 +43,20 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const requests = () => lines.filter(({ msg }) => msg === 'request');
 const byRequest = (name: string) => lines.filter(({ request }) => request === answered[name]);
 
-test('a request has a line with its method, its path without the query, its status and its time', () => {
+test('a request has a line with method, path without query, status and duration', () => {
   const [line] = requests().filter(({ request }) => request === 'edge-4711');
   expect(line).toMatchObject({ method: 'GET', path: '/health', status: 200, ms: expect.any(Number) });
   expect(JSON.stringify(lines)).not.toContain('hidden');
 });
 
-test('its id is the caller’s own where that is fit for a log, and is answered', () => {
+test('its id is the caller’s own if that is valid, and is in the response', () => {
   expect(answered.own).toBe('edge-4711');
   expect(answered.made).toMatch(/^[0-9a-f-]{36}$/);
   expect(answered.insane).toMatch(/^[0-9a-f-]{36}$/);
   expect(new Set(requests().map(({ request }) => request)).size).toBe(requests().length);
 });
 
-test('what is refused is found by it, too', () => {
+test('a refused request has it, too', () => {
   expect(byRequest('made')).toMatchObject([
     { code: 'not_found', msg: 'a message was refused' },
     { status: 404, path: '/v1/sessions/nowhere' },
@@ -64,7 +64,7 @@ test('what is refused is found by it, too', () => {
   expect(byRequest('foreign')).toMatchObject([{ status: 403 }]);
 });
 
-test('a socket’s connection id leads from its request to its frames and to the turns it began', () => {
+test('a socket’s connection id leads from its request to its frames and turns', () => {
   const opened = lines.find(({ msg }) => msg === 'a socket was opened');
   expect(requests().find(({ request }) => request === opened?.request)).toMatchObject({
     path: '/broadcast',

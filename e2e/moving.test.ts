@@ -1,4 +1,4 @@
-/** A session is exported from one server and goes on at another, in any dialect. */
+/** A session is exported from one server and continues on another, in any dialect. */
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const asked = (events: readonly DurableEvent[]) => events.some(({ type }) => typ
 const sessionsOf = async (server: ServerProcess) =>
   (await getJson<{ sessions: { id: string; status: string }[] }>(`${server.http}/v1/sessions`)).sessions;
 
-test('a conversation is taken from a running server into another running one, and goes on in every dialect', async () => {
+test('a conversation moves between two running servers, and continues in every dialect', async () => {
   const [from, to] = [newFolder(), newFolder()];
   await using first = await startProcess(from);
   await submit(first, 'talk', 'echo hello');
@@ -45,7 +45,7 @@ test('a conversation is taken from a running server into another running one, an
   expect(await (await fetch(`${first.http}/v1/sessions/talk/export`)).text()).toBe(lines);
 
   await using second = await startProcess(to);
-  // Someone has asked for it before it was there.
+  // A client has requested it before it exists.
   const early = await second.connect('/agentloop?session=talk');
   const { body } = await postJson(`${second.http}/v1/auth/login`, {
     username: 'dev',
@@ -68,7 +68,7 @@ test('a conversation is taken from a running server into another running one, an
   }
 });
 
-test('an approval that waits is answered at the other server, and the call runs there', async () => {
+test('a pending approval is answered at the other server, and the call runs there', async () => {
   const [from, to] = [newFolder(), newFolder()];
   await using first = await startProcess(from);
   await submit(first, 'asks', 'run touch made.txt');
@@ -85,7 +85,7 @@ test('an approval that waits is answered at the other server, and the call runs 
   expect([existsSync(join(to, 'made.txt')), existsSync(join(from, 'made.txt'))]).toEqual([true, false]);
 });
 
-test('a turn that was under way is taken up again at the next start, and at the next message', async () => {
+test('an unfinished turn is resumed at the next start, and at the next message', async () => {
   const [from, to] = [newFolder(), newFolder()];
   await using first = await startProcess(from);
   await submit(first, 'long', 'count to 300');

@@ -1,8 +1,8 @@
-/** What a process writes, read as it comes. */
+/** Reads the output of a process. */
 export type Output = {
-  /** Resolves when it has written these words; rejects where it ends without them. */
+  /** Resolves when it has written this text; rejects if it ends without it. */
   written(words: string): Promise<void>;
-  /** all of it; resolves when the process is gone */
+  /** all of it; resolves when the process has exited */
   all(): Promise<string>;
 };
 

@@ -1,4 +1,4 @@
-/** The server's own files in the folder that its tools work in: nobody reads or changes them through a tool. */
+/** The server's own files in the tools' working directory: no tool reads or changes them. */
 import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ let server: TestServer;
 afterEach(() => server.stop());
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** A working directory that holds the config file and the data folder, as a careless operator has them. */
+/** A working directory that contains the config file and the data folder. */
 async function start(): Promise<TestServer> {
   const root = mkdtempSync(join(folder, 'root-'));
   mkdirSync(join(root, 'conf'));
@@ -29,7 +29,7 @@ async function start(): Promise<TestServer> {
   return server;
 }
 
-/** What came of each call, made directly by a user of the role `user`. */
+/** The outcome of each direct call of a user with the role `user`. */
 async function outcomes(calls: readonly [tool: string, input: object][]): Promise<string[]> {
   const token = await server.login('uma', 'uma-password');
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -44,7 +44,7 @@ async function outcomes(calls: readonly [tool: string, input: object][]): Promis
   return said;
 }
 
-/** The outcome of the call, or that it asks. */
+/** The outcome of the call, or that it needs approval. */
 async function ended(session: string, headers: Record<string, string>): Promise<string> {
   const stop = new AbortController();
   const stream = await fetch(`${session}/events`, {
@@ -68,7 +68,7 @@ async function ended(session: string, headers: Record<string, string>): Promise<
   return JSON.stringify(events.findLast(({ type }) => type === 'tool.ended'));
 }
 
-test('the config file and the data folder are closed to a user, and what is beside them is not', async () => {
+test('the config file and the data folder are hidden from a user, and their neighbours are not', async () => {
   await start();
   const said = await outcomes([
     ['read_file', { path: 'conf/settings.json' }],

@@ -1,20 +1,20 @@
-/** A reader over a plain TCP connection, which can stop reading: no client library lies between it and the kernel. */
+/** A reader over a plain TCP connection that can stop reading, without a client library in between. */
 import { connect, type Socket } from 'node:net';
 
 export type RawReader = {
-  /** everything that came after the answer's head, as text frames or as the body of the answer */
+  /** everything after the response head, as text frames or as the body */
   readonly texts: string[];
-  /** the code with which the server closed; null where it just ended */
+  /** the close code of the server; null if it just ended */
   readonly closed: Promise<number | null>;
   stopReading(): void;
   goOn(): void;
-  /** resolves with the first text for which it is so, from the beginning */
+  /** resolves with the first matching text, from the beginning */
   until(wanted: (text: string) => boolean): Promise<string>;
   send(frame: object): void;
   end(): void;
 };
 
-/** Opens a WebSocket at the path, or with `accept` asks for the path and reads the answer as it comes. */
+/** Opens a WebSocket at the path, or with `accept` sends a request and reads the response as it arrives. */
 export async function rawReader(http: string, path: string, accept?: string): Promise<RawReader> {
   const { hostname, port, host } = new URL(http);
   const socket = connect(Number(port), hostname);
@@ -97,7 +97,7 @@ function cutFrames(bytes: Buffer): Cut {
   return { texts, rest: bytes, code };
 }
 
-/** The whole events in the chunks of an answer. */
+/** The complete events in the chunks of a response. */
 function cutChunks(bytes: Buffer): Cut {
   const texts: string[] = [];
   for (;;) {
@@ -116,6 +116,6 @@ function masked(text: string): Buffer {
   const head = Buffer.from(
     body.length < 126 ? [0x81, 0x80 | body.length] : [0x81, 0xfe, body.length >> 8, body.length & 0xff],
   );
-  // A mask of zeroes changes nothing.
+  // A zero mask changes nothing.
   return Buffer.concat([head, Buffer.alloc(4), body]);
 }

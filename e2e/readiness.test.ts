@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ServerProcess, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
-/** Asks until the status is the one that is awaited. */
+/** Polls until the status is the expected one. */
 async function readyWith(server: ServerProcess, status: number): Promise<unknown> {
   for (;;) {
     const answer = await fetch(`${server.http}/ready`);
@@ -14,7 +14,7 @@ async function readyWith(server: ServerProcess, status: number): Promise<unknown
   }
 }
 
-test.skipIf(noDisk)('a server whose disk is full is alive and not ready, until there is room', async () => {
+test.skipIf(noDisk)('a server with a full disk is alive and not ready, until there is space', async () => {
   using disk = mountDisk(8);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
   await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
@@ -53,14 +53,17 @@ test.skipIf(noDisk)(
   },
 );
 
-test.skipIf(noDisk)('a disk with hardly any room is a reason before the first input is refused', async () => {
-  using disk = mountDisk(16);
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
-  await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
-  disk.fillBut(40_000);
-  expect(await readyWith(server, 503)).toMatchObject({ reason: 'storage_unavailable' });
-  disk.free();
-  expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
-  await server.terminate();
-  rmSync(folder, { recursive: true, force: true });
-});
+test.skipIf(noDisk)(
+  'a nearly full disk makes the server not ready before the first input is refused',
+  async () => {
+    using disk = mountDisk(16);
+    const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
+    await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
+    disk.fillBut(40_000);
+    expect(await readyWith(server, 503)).toMatchObject({ reason: 'storage_unavailable' });
+    disk.free();
+    expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
+    await server.terminate();
+    rmSync(folder, { recursive: true, force: true });
+  },
+);

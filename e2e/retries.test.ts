@@ -18,14 +18,14 @@ afterEach(async () => {
   model.stop();
 });
 
-/** The texts of frames that are about a retry, as the client of any dialect gets them. */
+/** The texts of retry frames in any dialect. */
 const notices = (frames: readonly AnyFrame[]): string[] =>
   frames.flatMap((frame) => JSON.stringify(frame).match(/"[^"]*(?:[Tt]rying again|is void)[^"]*"/g) ?? []);
 
 for (const [dialect, open] of Object.entries(DRIVERS)) {
-  test(`${dialect}: a call that is tried three times says so once, and names the host`, async () => {
+  test(`${dialect}: a call with three attempts reports it once, and names the host`, async () => {
     const token = await start((count) => (count <= 2 ? { status: 503 } : { say: 'Done.' }));
-    // An id that a client of `conversations`, too, may make up.
+    // An id that clients of `conversations` may choose, too.
     const driver = await open(server, 'temp-1767225600000', token);
     driver.say('Hi');
     await driver.answer();
@@ -38,7 +38,7 @@ for (const [dialect, open] of Object.entries(DRIVERS)) {
   });
 }
 
-test('agentloop: what was shown is void only if something was shown', async () => {
+test('agentloop: shown text is void only if there was any', async () => {
   const token = await start((count) => {
     if (count === 1) return { status: 503 };
     return count === 2 ? { say: 'Half an ', after: 'cut' } : { say: 'A whole answer.' };
@@ -53,7 +53,7 @@ test('agentloop: what was shown is void only if something was shown', async () =
   ]);
 });
 
-test('a model that cannot be reached is named by its host and port alone', async () => {
+test('an unreachable model is named only by its host and port', async () => {
   const token = await start(() => ({ say: 'Never.' }));
   const { host } = new URL(model.url);
   model.stop();

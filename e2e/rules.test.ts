@@ -1,4 +1,4 @@
-/** Rules of the operator against a model that does what it can to get around them. */
+/** Rules of the operator against a model that tries to bypass them. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Rules = { readonly tool: string; readonly pattern: string; readonly decision: string }[];
 
-/** A server with these rules whose model makes the call, and then is content. */
+/** A server with these rules whose model makes the call and then ends. */
 async function ruled(
   rules: Rules,
   call: { readonly tool?: string; readonly input: object },
@@ -37,7 +37,7 @@ async function ruled(
 
 const settled = ({ type }: DurableEvent): boolean => type === 'approval.requested' || type === 'tool.ended';
 
-/** What became of the call: `ask`, or its outcome. */
+/** The result of the call: `ask`, or its outcome. */
 async function verdict(rules: Rules, call: { tool?: string; input: object }, mode?: string): Promise<string> {
   const { server, model } = await ruled(rules, call, mode);
   try {
@@ -70,7 +70,7 @@ describe('git push*', () => {
     expect(await verdict(NO_PUSH, { tool: 'local_shell', input })).toBe('denied');
   });
 
-  test('leaves alone what runs unasked anyway', async () => {
+  test('does not affect commands that run without approval anyway', async () => {
     expect(await verdict(NO_PUSH, { input: { command: ['bash', '-lc', 'echo git push'] } })).toBe('ok');
   });
 });
@@ -88,7 +88,7 @@ describe.skipIf(sandbox === null)('in full-auto', () => {
   });
 });
 
-test('a rule that allows does not allow another program of that name', async () => {
+test('a rule that allows does not allow another program with that name', async () => {
   const rules: Rules = [{ tool: 'shell', pattern: 'true*', decision: 'allow' }];
   const allowed = (command: string[]) => verdict(rules, { input: { command, workdir: '.' } });
   expect(await allowed(['/tmp/evil/true', 'now'])).toBe('ask');
@@ -96,7 +96,7 @@ test('a rule that allows does not allow another program of that name', async () 
   expect(await allowed(['true', 'now'])).toBe('ok');
 });
 
-test('a rule with many stars judges a command of 40 KB, and the server answers others', async () => {
+test('a rule with many stars judges a command of 40 KB without blocking the server', async () => {
   const rules: Rules = [{ tool: 'shell', pattern: '* push * main * --force', decision: 'deny' }];
   const command = ['echo', ' push main '.repeat(4_000)];
   expect(await verdict(rules, { input: { command } })).toBe('ok');

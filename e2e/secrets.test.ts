@@ -9,7 +9,7 @@ import { fakeModel } from './fake-model.ts';
 const KEY = 'sk-very-secret-key';
 const PASSWORD = 'a-very-secret-password';
 
-test('a refused key is told to the operator in the log, and no secret is in it', async () => {
+test('a refused key is reported in the log, without any secret', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-secrets-'));
   const model = fakeModel(() => ({ status: 401 }));
   const child = spawnParlance(['serve'], {

@@ -1,4 +1,4 @@
-/** The server as a process of its own, which a test can kill. */
+/** The server as a separate process that a test can kill. */
 import { join } from 'node:path';
 import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
@@ -9,29 +9,29 @@ export type ServerProcess = AsyncDisposable & {
   readonly http: string;
   readonly pid: number;
   connect(path: string): Promise<TestClient>;
-  /** As a power cut would: no signal handler runs. Resolves when the process is gone. */
+  /** Like a power cut: no signal handler runs. Resolves when the process has exited. */
   kill(): Promise<void>;
-  /** As a supervisor stops it; resolves with the code of the exit. */
+  /** Like a supervisor; resolves with the exit code. */
   terminate(): Promise<number>;
-  /** all it has written there; resolves when the process is gone */
+  /** all of its output; resolves when the process has exited */
   stderr(): Promise<string>;
-  /** resolves when these words are in its log */
+  /** resolves when its log contains this text */
   logged(words: string): Promise<void>;
 };
 
-/** A server by its address, and what is sent along with each request. */
+/** The address of a server, and the headers of each request. */
 export type Where = { readonly http: string; readonly headers?: Readonly<Record<string, string>> };
 
 const LISTENING = 'parlance listening on ';
 
-/** A server that has been started and may not listen yet. */
+/** A started server that may not listen yet. */
 export type StartingProcess = {
-  /** rejects where the process ends before it listens */
+  /** rejects if the process exits before it listens */
   readonly listening: Promise<ServerProcess>;
   kill(): Promise<void>;
 };
 
-/** Data and working directory are in `folder`, so that it can be started again; `settings` are environment variables. */
+/** Data and working directory are in `folder`, so that it can be restarted; `settings` are environment variables. */
 export function spawnProcess(folder: string, settings: Record<string, string> = {}): StartingProcess {
   const child = spawnParlance(['serve'], {
     cwd: folder,
@@ -78,7 +78,7 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
 export const startProcess = (folder: string, settings?: Record<string, string>): Promise<ServerProcess> =>
   spawnProcess(folder, settings).listening;
 
-/** The stream stays open: a closed one would fail the child's next write. Null where it ends before a line. */
+/** The stream stays open: a closed one would fail the child's next write. Null if it ends before a line. */
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -103,14 +103,14 @@ export async function postJson(url: string, body: object, headers: Record<string
 
 export const getJson = async <Body>(url: string): Promise<Body> => (await fetch(url)).json() as Promise<Body>;
 
-/** Accepted, and on disk, when it resolves with true. */
+/** Accepted and on disk when it resolves with true. */
 export const submit = async (server: Where, session: string, text: string, key?: string) => {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
   return (await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers)).status === 200;
 };
 
-/** All events of the session, as the native API gives them page by page. */
+/** All events of the session, page by page from the native API. */
 export async function durableOf(server: Where, session: string): Promise<DurableEvent[]> {
   const durableEvents: DurableEvent[] = [];
   for (let after: number | null = 0; after !== null; ) {
@@ -122,7 +122,7 @@ export async function durableOf(server: Where, session: string): Promise<Durable
   return durableEvents;
 }
 
-/** Follows the session until `done` says so of the events so far. */
+/** Follows the session until `done` returns true for the events so far. */
 export async function followed(
   server: Where,
   session: string,

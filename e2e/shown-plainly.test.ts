@@ -1,4 +1,4 @@
-/** What a person approves is what they see: a command cannot hide in characters that show as nothing, or turned round. */
+/** Users approve what they see: a command cannot hide in invisible or reordering characters. */
 import { afterEach, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const CALLS = {
   },
 };
 
-test.each(Object.entries(CALLS))('%s is shown with all that is in it, on every wire', async (kind, call) => {
+test.each(Object.entries(CALLS))('%s is shown with all of its content, on every wire', async (kind, call) => {
   model = fakeModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
   const token = await server.login('dev', 'dev-password');
@@ -53,7 +53,7 @@ test.each(Object.entries(CALLS))('%s is shown with all that is in it, on every w
   const [approval] = (listed as { approvals: { id: string; ask: object; hash: string }[] }).approvals;
   expect(JSON.stringify(approval?.ask)).not.toMatch(HIDDEN);
 
-  // What runs is what was asked for, and not how it was written for people.
+  // The original command runs, not its escaped form.
   const { hash, id } = approval ?? {};
   await post(`/v1/approvals/${id}`, { answer: 'once', hash });
   await drivers[0]?.answer();

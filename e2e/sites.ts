@@ -1,4 +1,4 @@
-/** Small sites of our own. */
+/** Small local sites. */
 import type { PageState, Site } from './fake-browser.ts';
 
 const page = (title: string, body: string): string =>
@@ -105,7 +105,7 @@ export const dialog: Site = {
   },
 };
 
-/** Its text tells readers what to do. Nobody should. */
+/** Its text contains instructions that must not be followed. */
 export const liar: Site = {
   url: 'https://liar.example/',
   html: (state) =>

@@ -1,4 +1,4 @@
-/** Readers that stop reading in the middle of a long answer: what they cost, what becomes of them, who notices. */
+/** Readers that stop reading in the middle of a long answer: their cost, their disconnection, and no effect on others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +10,12 @@ import { postJson, type ServerProcess, startProcess } from './server-process.ts'
 const TOKENS = 20_000;
 const folder = mkdtempSync(join(tmpdir(), 'parlance-slow-'));
 let model: FakeModel;
-/** the one that the tests below talk to */
+/** the server of the tests below */
 let server: ServerProcess;
 let token: string;
 const started: ServerProcess[] = [];
 
-/** The kernel takes about four megabytes for a reader; an answer must be longer for the server to notice: this one has eight. */
+/** The kernel buffers about four megabytes for a reader; the answer must be longer: this one has eight. */
 const answerOf = (width: number) =>
   Array.from({ length: TOKENS }, (_, index) => `${index}${'.'.repeat(width)}`).join(' ');
 
@@ -26,7 +26,7 @@ beforeAll(() => {
   });
 });
 
-/** A server of its own for the tests of a block. */
+/** A server for the tests of a block. */
 const withServer = (settings: Record<string, string>) =>
   beforeAll(async () => {
     server = await startProcess(mkdtempSync(join(folder, 'server-')), {
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 type Body = Record<string, unknown> & { type?: string; payload?: Record<string, unknown>; text?: string };
 
-/** How a reader of each dialect that streams joins what it is told, and when it has the whole answer. */
+/** How a reader of each streaming dialect joins its frames, and when the answer is complete. */
 const READERS = {
   agentloop: {
     open: (session: string) => rawReader(server.http, `/agentloop?token=${token}&session=${session}`),
@@ -75,7 +75,7 @@ const READERS = {
   native: {
     open: (session: string) =>
       rawReader(server.http, `/v1/sessions/${session}/events?after=2&token=${token}`, 'text/event-stream'),
-    /** a snapshot says how far the open block has come, an event the whole text */
+    /** a snapshot has the length of the open block, an event the whole text */
     text: (texts: readonly string[]) => {
       let text = '';
       for (const event of texts.join('').split('\n\n')) {
@@ -99,7 +99,7 @@ const command = async (session: string, body: object) => {
 /** An empty session to watch. */
 const prepared = (session: string) => command(session, { type: 'session.create' });
 
-/** Resolves when someone who keeps up has seen the end of the turn. */
+/** Resolves when a fast reader has seen the end of the turn. */
 async function turn(session: string, width: number): Promise<void> {
   const reader = await READERS.native.open(session);
   const text = `words of ${width}`;
@@ -117,10 +117,10 @@ async function figure(name: string): Promise<number> {
 
 const WIDTH = 400;
 
-describe('where much may be held', () => {
+describe('with a large send buffer', () => {
   withServer({ PARLANCE_HELD_CHARACTERS: '100000000' });
   for (const [name, dialect] of Object.entries(READERS)) {
-    test(`${name}: a reader that pauses is sent the rest as few frames, and has the whole answer`, async () => {
+    test(`${name}: a paused reader receives the rest in few frames, and has the whole answer`, async () => {
       const session = `pause-${name}`;
       await prepared(session);
       const [slow, quick] = [await dialect.open(session), await dialect.open(session)];
@@ -141,7 +141,7 @@ describe('where much may be held', () => {
 
 describe('by default', () => {
   withServer({});
-  test('conversations: what a reader that was too far behind was not sent goes on to the next socket of its user', async () => {
+  test('conversations: the unsent rest of a slow reader continues on the next socket of its user', async () => {
     const { open, text, done } = READERS.conversations;
     await prepared('left');
     const slow = await open('left');
@@ -149,7 +149,7 @@ describe('by default', () => {
     await turn('left', WIDTH);
     slow.goOn();
     expect(await slow.closed).toBe(1013);
-    // So much at once is too much for the next socket as well: it comes back until it has everything.
+    // That much at once is too much for the next socket as well: it reconnects until it has everything.
     const readers = [slow];
     while (!readers.at(-1)?.texts.some(done)) {
       const next = await rawReader(server.http, `/ws?token=${token}`);
@@ -161,7 +161,7 @@ describe('by default', () => {
   });
 
   for (const name of ['agentloop', 'conversations'] as const) {
-    test(`${name}: a reader that is too far behind is closed with 1013, and nobody else notices`, async () => {
+    test(`${name}: a reader that is too slow is closed with 1013, and others are not affected`, async () => {
       const session = `gone-${name}`;
       await prepared(session);
       const [slow, quick] = [await READERS[name].open(session), await READERS[name].open(session)];
@@ -173,13 +173,13 @@ describe('by default', () => {
       expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
       slow.goOn();
       expect(await slow.closed).toBe(1013);
-      // What it was sent has no gap: it is the beginning of the answer.
+      // What it received has no gap: it is a prefix of the answer.
       expect(answerOf(WIDTH).startsWith(READERS[name].text(slow.texts))).toBe(true);
       quick.end();
     });
   }
 
-  test('native: a reader that is too far behind is told again from the log, with no event lost or repeated', async () => {
+  test('native: a reader that is too slow continues from the log, with no event lost or repeated', async () => {
     const { open, text, done } = READERS.native;
     await prepared('behind');
     const slow = await open('behind');
@@ -195,7 +195,7 @@ describe('by default', () => {
     slow.end();
   });
 
-  test('forty readers that do not read cost less than a megabyte each, and are let go', async () => {
+  test('forty readers that do not read cost less than a megabyte each, and are disconnected', async () => {
     const { open } = READERS.agentloop;
     const residentMegabytes = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
@@ -208,7 +208,7 @@ describe('by default', () => {
     for (const reader of readers) reader.stopReading();
     await turn('third', WIDTH);
     expect(await figure('parlance_slow_readers_closed_total')).toBe(closed + 40);
-    // What the turn itself left behind is garbage, which the process gives back when it comes to it.
+    // The turn itself leaves garbage, which the process releases later.
     while (residentMegabytes() - before >= 40) await figure('parlance_sockets');
     for (const reader of readers) reader.end();
   });

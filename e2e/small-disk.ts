@@ -1,4 +1,4 @@
-/** A disk of its own for a test, small enough to fill. Mounting needs root on Linux. */
+/** A small disk for a test to fill. Mounting needs root on Linux. */
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ export type SmallDisk = Disposable & {
   readonly path: string;
   /** Until not one more byte fits. */
   fill(): void;
-  /** Until that many bytes fit, and not one more. */
+  /** Until exactly that many bytes fit. */
   fillBut(bytes: number): void;
   free(): void;
   readOnly(): void;
@@ -40,7 +40,7 @@ export function mountDisk(megabytes: number): SmallDisk {
     free: () => rmSync(ballast),
     readOnly: () => run('mount', '-o', 'remount,ro', path),
     [Symbol.dispose]() {
-      // Lazily: a process that was killed may hold a file for a moment longer.
+      // Lazily: a killed process may hold a file for a moment longer.
       run('umount', '-l', path);
       rmSync(path, { recursive: true });
     },
@@ -64,5 +64,5 @@ function canMount(): boolean {
   }
 }
 
-/** Tests on a small disk are skipped where it cannot be mounted. In CI nothing may be missing: they fail there. */
+/** Tests on a small disk are skipped if it cannot be mounted; in CI they fail. */
 export const noDisk = !process.env.CI && !canMount();

@@ -1,4 +1,4 @@
-/** What "always" lets a model do, and what it does not. */
+/** What "always" allows a model, and what it does not. */
 import { expect, test } from 'bun:test';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
@@ -7,7 +7,7 @@ import { followed, getJson, postJson, submit } from './server-process.ts';
 
 type Approvals = { approvals: { id: string; ask: { command: string[]; grant?: string } }[] };
 
-test('"always" covers the program inside the working directory, and asks for what leaves it', async () => {
+test('"always" covers the program inside the working directory; leaving it needs approval', async () => {
   const commands = [
     ['touch', 'one'],
     ['touch', 'two'],

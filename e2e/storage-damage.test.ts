@@ -1,4 +1,4 @@
-/** Bytes of the database are overwritten while the server works: the session they belong to says so, others go on. */
+/** Bytes of the database are overwritten while the server runs: the affected session reports it, others continue. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -24,14 +24,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Moves everything into the file itself, and makes every process read it anew. */
+/** Checkpoints the log, and makes every process read the file again. */
 function settle(): void {
   using database = new Database(path);
   database.run('UPDATE sessions SET head = head');
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Overwrites what is at `words`: these bytes alone, or every page they are in. Returns how many places that were. */
+/** Overwrites the bytes of `words`, or every page that contains them. Returns the number of places. */
 function overwrite(words: string, what: 'words' | 'pages'): number {
   const bytes = readFileSync(path);
   const places = new Map<number, number>();
@@ -69,7 +69,7 @@ async function begun(server: ServerProcess): Promise<DurableEvent[]> {
   return durableOf(server, 'well');
 }
 
-test('a session of which bytes were overwritten is told as damaged, and the others go on', async () => {
+test('a session with overwritten bytes is reported as damaged, and the others continue', async () => {
   await using server = await startProcess(folder, { LOG_LEVEL: 'info' });
   const before = await begun(server);
   settle();
@@ -95,7 +95,7 @@ test('a session of which bytes were overwritten is told as damaged, and the othe
   expect(answered.status).toBe(200);
   await server.kill();
 
-  // What cannot be folded from the events is there by its checkpoint; what needs the events says what is wrong.
+  // The checkpoint still provides the state; anything that needs the events reports the error.
   await using again = await startProcess(folder, { LOG_LEVEL: 'info' });
   expect(await submit(again, 'well', 'echo third')).toBe(true);
   await rested(again, 'well', 3);
@@ -105,7 +105,7 @@ test('a session of which bytes were overwritten is told as damaged, and the othe
   expect(['failed', 'running']).toContain(status);
 });
 
-test('whole pages that were overwritten are answered with a fault: nothing hangs, and the process lives', async () => {
+test('overwritten pages are answered with a fault: nothing hangs, and the process stays alive', async () => {
   await using server = await startProcess(folder);
   await begun(server);
   settle();

@@ -1,4 +1,4 @@
-/** The disk is full while somebody is waited for: what is answered then is refused, and can be answered later. */
+/** The disk is full while a session waits: an answer is refused then, and can be given later. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { mountDisk, noDisk } from './small-disk.ts';
 const count = (events: readonly DurableEvent[], type: DurableEvent['type']): number =>
   events.filter((event) => event.type === type).length;
 
-describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mounted)', () => {
-  test('an answer to an approval is refused and not half taken: it waits, and can be given when there is space', async () => {
+describe.skipIf(noDisk)('on a full disk (skipped if none can be mounted)', () => {
+  test('an approval answer is refused as a whole: it stays pending, and can be given when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     await submit(server, 'asks', 'run touch made.txt');
@@ -33,7 +33,7 @@ describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mount
     expect(existsSync(join(disk.path, 'made.txt'))).toBe(true);
   });
 
-  test('what a copilot client did is refused, its task waits, and goes on when it is told again', async () => {
+  test("a copilot client's report is refused, its task waits, and continues when it is reported again", async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     const login = { username: 'dev', password: 'dev-password' };
@@ -63,7 +63,7 @@ describe.skipIf(noDisk)('on a disk that is full (skipped where none can be mount
     expect([status, (body.data as { status: string }).status]).toEqual([200, 'completed']);
   });
 
-  test('a log-out is refused, the token stays good, and ends when it is asked for again', async () => {
+  test('a log-out is refused, the token stays valid, and ends with the next log-out', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path, { PARLANCE_AUTH: 'required' });
     const login = { username: 'dev', password: 'dev-password' };

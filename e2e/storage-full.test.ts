@@ -1,4 +1,4 @@
-/** The disk fills up while the server works: nobody is told a lie, reading goes on, and with space it all goes on. */
+/** The disk fills up while the server runs: errors are reported, reading works, and everything continues with space. */
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -44,8 +44,8 @@ const tokenOf = async (server: ServerProcess): Promise<string> => {
   return String((await postJson(`${server.http}/v1/auth/login`, login)).body.access_token);
 };
 
-describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted)', () => {
-  test('every dialect says so to the one who sends, keeps nothing of it, and goes on when there is space', async () => {
+describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)', () => {
+  test('every dialect reports it to the sender, stores nothing, and continues when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path, LOGGED);
     const token = await tokenOf(server);
@@ -75,7 +75,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(interact).toMatchObject({ status: 503, body: { code: 'INTERNAL_ERROR', message: FULL } });
     await server.logged('a message could not be handled');
 
-    // Reading needs no space, in memory or not.
+    // Reading needs no space, cached or not.
     const listed = await fetch(`${server.http}/v1/sessions`, { headers: bearer });
     const { sessions } = (await listed.json()) as { sessions: { id: string }[] };
     expect(sessions.map(({ id }) => id).sort()).toEqual(Object.keys(DRIVERS).sort());
@@ -92,7 +92,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(inputs(events)).toEqual(['echo before', 'echo after']);
   });
 
-  test('a turn that runs then waits, says so in the log, and ends by itself when there is space', async () => {
+  test('a running turn waits, reports it in the log, and ends by itself when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path, LOGGED);
     const client = await server.connect('/agentloop?session=long');
@@ -117,13 +117,13 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(first).toContain('200');
     await client.next('agent_finished');
 
-    // What is in memory is what is on disk.
+    // The state in memory equals the state on disk.
     await server.kill();
     await using again = await startProcess(disk.path);
     expect(await durableOf(again, 'long')).toEqual(events);
   });
 
-  test('a call whose outcome could not be kept is told as unknown, and is not run again', async () => {
+  test('a call whose outcome could not be stored is reported as unknown, and is not repeated', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path, LOGGED);
     Bun.spawnSync(['mkfifo', join(disk.path, 'gate')]);
@@ -133,7 +133,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
       event.type === 'approval.requested' ? [event.approval] : [],
     );
     await postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
-    // Opening it to write waits until the command, which has done its work by then, opens it to read.
+    // Opening it for writing blocks until the command, which has done its work by then, opens it for reading.
     const gate = await open(join(disk.path, 'gate'), 'w');
     disk.fill();
     await gate.close();
@@ -149,10 +149,10 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(readFileSync(join(disk.path, 'effect.txt'), 'utf8')).toBe('once\n');
   });
 
-  test('a server that is told to stop then stops cleanly, and keeps what was acknowledged', async () => {
+  test('a server that is stopped then exits cleanly, and acknowledged data is preserved', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
-    // So much that the database would have to grow for it.
+    // So large that the database would have to grow.
     await submit(server, 'kept', `echo ${'x'.repeat(200_000)}`);
     const events = await followed(server, 'kept', ended(1));
     disk.fill();
@@ -163,12 +163,12 @@ describe.skipIf(noDisk)('a disk that fills up (skipped where none can be mounted
     expect(await durableOf(again, 'kept')).toEqual(events);
   });
 
-  test('what was acknowledged while it filled up survives a kill, and nothing that was refused is there', async () => {
+  test('data acknowledged while it filled up survives a kill, and refused data is not stored', async () => {
     using disk = mountDisk(8);
     await using server = await startProcess(disk.path);
     const kept: string[] = [];
     const refused: string[] = [];
-    // Fills the disk with what is said itself: the log beside the database grows, is folded in, and grows again.
+    // Fills the disk with messages: the log grows, is checkpointed, and grows again.
     for (let number = 0; refused.length < 3; number++) {
       const text = `echo ${number} ${'x'.repeat(40_000)}`;
       const { status } = await command(server, `s${number % 5}`, text);

@@ -1,4 +1,4 @@
-/** What is wrong with the data folder stops the start with one line, and nothing that was there is changed. */
+/** A broken data folder stops the start with one line, and nothing in it is changed. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const startOn = (data: string): Promise<Outcome> =>
   runParlance(['serve', '--port', '0', '--data', data, '--log-level', 'silent'], { cwd: root });
 const refused = (line: string): Outcome => ({ code: 1, stdout: '', stderr: `parlance: ${line}\n` });
 
-/** A data folder with one conversation in it, closed. */
+/** A closed data folder with one conversation. */
 const used = join(root, 'used', 'data');
 beforeAll(async () => {
   mkdirSync(join(root, 'used'));
@@ -72,7 +72,7 @@ const FILES: Record<string, { spoil: (path: string) => void; line: (data: string
     },
   };
 
-describe('one clear line, exit 1, and the file is as it was:', () => {
+describe('one clear line, exit 1, and an unchanged file:', () => {
   for (const [name, { spoil, line }] of Object.entries(FILES)) {
     test(name, async () => {
       const [data, path] = copyOfUsed();
@@ -86,7 +86,7 @@ describe('one clear line, exit 1, and the file is as it was:', () => {
     });
   }
 
-  test('a database of another program that was not closed, and what lies beside it', async () => {
+  test('an unclosed database of another program, with its other files', async () => {
     const data = join(newFolder(), 'data');
     mkdirSync(data);
     const path = join(data, 'parlance.db');
@@ -100,14 +100,14 @@ describe('one clear line, exit 1, and the file is as it was:', () => {
     expect(['', '-wal'].map((suffix) => readFileSync(path + suffix))).toEqual(before);
   });
 
-  test('a folder where the database should be', async () => {
+  test('a folder instead of the database', async () => {
     const data = join(newFolder(), 'data');
     mkdirSync(join(data, 'parlance.db'), { recursive: true });
     expect(await startOn(data)).toEqual(refused(`${join(data, 'parlance.db')} is not a file`));
   });
 });
 
-test('a second server on the folder is refused, and the first does not notice', async () => {
+test('a second server on the folder is refused, and the first is not affected', async () => {
   const folder = newFolder();
   await using first = await startProcess(folder);
   await submit(first, 'mine', 'echo one');
@@ -116,8 +116,8 @@ test('a second server on the folder is refused, and the first does not notice', 
   expect(await submit(first, 'mine', 'echo two')).toBe(true);
 });
 
-describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted)', () => {
-  test('a read-only folder is one clear line, and what is in it is left alone', async () => {
+describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () => {
+  test('a read-only folder is one clear line, and its content is unchanged', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
     cpSync(used, data, { recursive: true });
@@ -132,7 +132,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     );
   });
 
-  test('a disk that is full stops a first start with one clear line, and the next one works', async () => {
+  test('a full disk stops a first start with one clear line, and the next one works', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
     disk.fill();
@@ -146,7 +146,7 @@ describe.skipIf(noDisk)('on a disk of its own (skipped where none can be mounted
     expect(await submit(server, 'first', 'echo hello')).toBe(true);
   });
 
-  test('a disk that is full never costs what is stored: it is there when there is space again', async () => {
+  test('a full disk never loses stored data: it is there when there is space again', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
     cpSync(used, data, { recursive: true });

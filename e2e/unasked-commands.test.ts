@@ -1,4 +1,4 @@
-/** Commands that run unasked, over the wire: who may not approve gets no further by them than the working directory. */
+/** Commands that run without approval, over the wire: a user without the right to approve stays in the working directory. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
@@ -25,14 +25,14 @@ afterAll(() => {
 
 const settled = ({ type }: DurableEvent): boolean => type === 'approval.requested' || type === 'tool.ended';
 
-/** What became of a call of the session, counted from 1: its output, or null if it is asked for. */
+/** The result of a call of the session, counted from 1: its output, or null if it needs approval. */
 async function outcomeIn(where: Where, session: string, call = 1): Promise<string | null> {
   const events = await followed(where, session, (so) => so.filter(settled).length >= call);
   const event = events.filter(settled)[call - 1];
   return event?.type === 'tool.ended' ? JSON.stringify(event.parts) : null;
 }
 
-/** A call that a user makes by name, without a model. */
+/** A direct call of a user, without a model. */
 async function called(server: TestServer, token: string, command: string[]): Promise<string | null> {
   const session = crypto.randomUUID();
   const headers = { authorization: `Bearer ${token}` };
@@ -45,7 +45,7 @@ async function called(server: TestServer, token: string, command: string[]): Pro
   return outcomeIn({ http: server.http, headers }, session);
 }
 
-test('a user who may not approve reads by direct calls inside the working directory, and not outside', async () => {
+test('a user who may not approve reads by direct calls inside the working directory only', async () => {
   const server = await startTestServer();
   try {
     await Bun.write(join(server.root, 'sub/a.txt'), 'found inside');
@@ -66,7 +66,7 @@ test('a user who may not approve reads by direct calls inside the working direct
   }
 });
 
-test('with auto-edit, what a model saves makes git run nothing, and a repository in the working directory is asked for', async () => {
+test('with auto-edit, saved files make git run nothing, and a repository in the working directory needs approval', async () => {
   let calls: { call: string; input: object }[] = [];
   const model = fakeModel((_, count) => calls[count - 1] ?? { say: 'Done.' });
   const server = await startTestServer({

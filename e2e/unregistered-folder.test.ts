@@ -1,4 +1,4 @@
-/** A default data folder is taken up only if a server of this user made it: its database holds turns that would go on. */
+/** A default data folder is used only if a server of this user created it: the turns in its database would be resumed. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const NAMED = { PARLANCE_DATA: '.parlance' };
 
-/** `XDG_STATE_HOME` is the user's: the same for every server here. */
+/** `XDG_STATE_HOME` of the user: the same for every server here. */
 const startIn = (path: string, settings: Record<string, string> = {}): Promise<ServerProcess> =>
   startProcess(path, {
     PARLANCE_DATA: '',
@@ -34,7 +34,7 @@ function newFolder(name: string): string {
   return path;
 }
 
-/** What a start by default says, which is one line. */
+/** The single line of a default start. */
 async function refusalIn(path: string, args: readonly string[] = []): Promise<string> {
   const env = { XDG_STATE_HOME: join(folder, 'state') };
   const { code, stderr, stdout } = await runParlance(['serve', '--port', '0', ...args], { cwd: path, env });
@@ -43,8 +43,8 @@ async function refusalIn(path: string, args: readonly string[] = []): Promise<st
   return stderr;
 }
 
-describe('an archive with a database in which a call is under way', () => {
-  test('is refused in one line and runs nothing; with --data it is taken up, then and later', async () => {
+describe('an archive with a database and an unfinished call', () => {
+  test('is refused in one line and runs nothing; with --data it is used, then and later', async () => {
     const model = fakeModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'echo', input: { value: 'x' } },
     );
@@ -76,7 +76,7 @@ describe('an archive with a database in which a call is under way', () => {
   });
 });
 
-test('a config.json that was put there by hand is refused until the folder is named', async () => {
+test('a config.json put there by hand is refused until the folder is named', async () => {
   const path = newFolder('by-hand');
   mkdirSync(join(path, '.parlance'));
   const own = { command: 'sh', args: ['-c', 'echo run > started'] };
@@ -90,7 +90,7 @@ test('a config.json that was put there by hand is refused until the folder is na
   expect(existsSync(join(path, '.parlance/started'))).toBe(true);
 });
 
-test('a folder that an earlier version made is refused once', async () => {
+test('a folder of an earlier version is refused once', async () => {
   const path = newFolder('earlier');
   await ranIn(path);
   rmSync(join(path, '.parlance/id'));
@@ -99,14 +99,14 @@ test('a folder that an earlier version made is refused once', async () => {
   await ranIn(path);
 });
 
-test('a folder that the server makes, or finds empty, is taken up again', async () => {
+test('a folder that the server creates, or finds empty, is used again', async () => {
   const path = newFolder('own');
   mkdirSync(join(path, '.parlance'));
   expect(await ranIn(path)).not.toContain('not registered');
   await ranIn(path);
 });
 
-test('a folder that a command makes is taken up by the server', async () => {
+test('a folder that a command creates is used by the server', async () => {
   const env = { XDG_STATE_HOME: join(folder, 'state') };
   const path = newFolder('command');
   const added = ['user', 'add', 'ann', '--password', 'ann-password'];
@@ -123,7 +123,7 @@ test('a folder that a command makes is taken up by the server', async () => {
   await ranIn(other);
 });
 
-test('a command does not make somebody else’s folder known', async () => {
+test('a command does not register a foreign folder', async () => {
   const env = { XDG_STATE_HOME: join(folder, 'state') };
   const path = newFolder('visited');
   await ranIn(path);
@@ -135,7 +135,7 @@ test('a command does not make somebody else’s folder known', async () => {
   }
 });
 
-describe('without a place to register it', () => {
+describe('without a registry', () => {
   test.each([
     ['HOME is not set', { HOME: '', XDG_STATE_HOME: '' }],
     ['HOME cannot be written', { HOME: '/dev/null', XDG_STATE_HOME: '' }],
@@ -145,7 +145,7 @@ describe('without a place to register it', () => {
       expect(await ranIn(path, { ...NAMED, ...home })).not.toContain('registered');
   });
 
-  test('a default folder is made, and the log says to name it', async () => {
+  test('a default folder is created, and the log says to name it', async () => {
     const path = newFolder('homeless');
     expect(await ranIn(path, { HOME: '', XDG_STATE_HOME: '' })).toContain(
       'data folder not registered: name it with --data at the next start',

@@ -1,4 +1,4 @@
-/** A server that is started in a folder with somebody else's files: none of them configures it or runs in it. */
+/** A server started in a folder with foreign files: none of them configures it or runs in it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ test('bunfig.toml, .env, tsconfig.json and package.json have no effect', async (
   expect(existsSync(canary)).toBe(false);
 });
 
-test('a data folder that came with a clone is not taken up by default', async () => {
+test('a data folder from a clone is not used by default', async () => {
   const path = clone('data', { '.parlance/config.json': JSON.stringify({ mcpServers }) });
   for (const args of [
     ['init', '-q'],

@@ -1,4 +1,4 @@
-/** Every page, light and dark: nothing serious for axe, nothing against the policy, nothing wider than a small phone. */
+/** Every page, light and dark: no serious axe finding, no policy violation, no overflow on a small phone. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Request } from 'playwright-core';
 import { barriers, prepare } from './axe.ts';
@@ -17,7 +17,7 @@ describe.skipIf(NO_BROWSER)('every page', () => {
   });
   afterAll(() => place?.stop());
 
-  test.each(PAGES)('$name can be used by everyone and keeps to the policy', async ({ path, ready }) => {
+  test.each(PAGES)('$name is accessible and respects the policy', async ({ path, ready }) => {
     const page = await place.open(path, { reducedMotion: 'reduce', colorScheme: 'light' });
     await ready(page, place);
     await prepare(page);
@@ -31,7 +31,7 @@ describe.skipIf(NO_BROWSER)('every page', () => {
     await page.context().close();
   });
 
-  test('the first view is less than 250 KB on the wire', async () => {
+  test('the first view is less than 250 KB compressed', async () => {
     const page = await place.browser.newPage();
     const sizes: Promise<number>[] = [];
     const weigh = (request: Request): void => {
@@ -40,7 +40,7 @@ describe.skipIf(NO_BROWSER)('every page', () => {
     page.on('requestfinished', weigh);
     await page.goto(`${place.server.http}/#/`);
     await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
-    // What finishes later is not of the first view, and its size could not be told once the page is closed.
+    // Later requests are not part of the first view, and their size is unknown once the page is closed.
     page.off('requestfinished', weigh);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeGreaterThan(10_000);

@@ -1,4 +1,4 @@
-/** What waits for a person is asked in the console, and answered there or elsewhere. */
+/** Approvals are shown in the console, and answered there or elsewhere. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('the exact command is shown with why, and what always would allow; once runs it', async () => {
+  test('the exact command, its reason and the scope of always are shown; once runs it', async () => {
     const watching = await place.server.connect('/broadcast?session=once');
     await say(place.server, 'once', 'run touch "a file.txt"');
     await goTo('/approvals');
@@ -54,7 +54,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(existsSync(fileOf('a file.txt'))).toBe(true);
   });
 
-  test('keys answer the first card: e explains, n asks for the reason of a denial, which the agent is told', async () => {
+  test('keys answer the first card: e explains, n asks for the reason of a denial, which the agent receives', async () => {
     const watching = await place.server.connect('/broadcast?session=denied');
     await say(place.server, 'denied', 'run touch denied.txt');
     await goTo('/approvals');
@@ -65,7 +65,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
 
     await page.keyboard.press('n');
     await seen(card.getByLabel('Reason (sent to the agent)'));
-    // While somebody types, the letters are letters.
+    // In a text field, letters are letters.
     await page.keyboard.type('nay, ye');
     await page.keyboard.press('Enter');
     await seen(card.getByText('Denied by you: “nay, ye”'));
@@ -78,7 +78,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(existsSync(fileOf('denied.txt'))).toBe(false);
   });
 
-  test('always is a standing grant: the next call of the kind runs unasked', async () => {
+  test('always is a standing grant: the next such call runs without approval', async () => {
     await say(place.server, 'always', 'run mkdir one');
     await goTo('/approvals');
     await seen(cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }));
@@ -90,7 +90,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(existsSync(fileOf('two'))).toBe(true);
   });
 
-  test('what another client answers says by whom and over which dialect, in the inbox and in the chat', async () => {
+  test('an answer from another client shows who answered over which dialect, in the inbox and in the chat', async () => {
     await say(place.server, 'elsewhere', 'run touch elsewhere.txt');
     await goTo('/approvals');
     const chat = await place.openBeside(page, '/sessions/elsewhere');
@@ -109,7 +109,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await chat.close();
   });
 
-  test('a patch is shown side by side, and one under the other where there is little room', async () => {
+  test('a patch is shown side by side, or stacked on a narrow screen', async () => {
     await Bun.write(fileOf('notes.txt'), 'one\ntwo\nthree\n');
     await say(place.server, 'patch', 'replace two with zwei in notes.txt');
     await goTo('/approvals');
@@ -145,7 +145,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.getByText('Allowed once by you.'));
   });
 
-  test('the keys are for the card that has the focus, where one has', async () => {
+  test('keys apply to the focused card, if there is one', async () => {
     await say(place.server, 'first', 'run touch first.txt');
     await say(place.server, 'second', 'run touch second.txt');
     await goTo('/approvals');

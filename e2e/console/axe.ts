@@ -1,4 +1,4 @@
-/** What axe finds on a page that somebody could not use. */
+/** Runs axe on a page. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
@@ -11,13 +11,13 @@ type Finding = {
   nodes: { target: string[]; html: string }[];
 };
 
-/** The page can be looked over from then on, until it is loaded again. */
+/** Injects axe; valid until the page is reloaded. */
 export async function prepare(page: Page): Promise<void> {
-  // Evaluated by the debugger, which a content security policy does not stop: the page's own stays in force.
+  // Evaluated by the debugger, which is not subject to the page's content security policy.
   await page.evaluate(`${AXE}; void 0`);
 }
 
-/** `colours`: what changes with light and dark alone. */
+/** `colours`: only rules that depend on light and dark. */
 type Rules = 'all' | 'colours' | 'all but colours';
 
 const OPTIONS: Readonly<Record<Rules, object>> = {
@@ -26,7 +26,7 @@ const OPTIONS: Readonly<Record<Rules, object>> = {
   'all but colours': { rules: { 'color-contrast': { enabled: false } } },
 };
 
-/** One line for each serious or critical finding; none where the page is as it should be. */
+/** One line per serious or critical finding. */
 export async function barriers(page: Page, rules: Rules): Promise<string[]> {
   const options = JSON.stringify(OPTIONS[rules]);
   const run = `axe.run(document, ${options}).then(({ violations }) => violations)`;

@@ -1,4 +1,4 @@
-/** A conversation in the browser, with a model that says what the test dictates, when it dictates it. */
+/** A conversation in the browser, with a model that the test dictates. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
@@ -9,7 +9,7 @@ let model: DictatedModel;
 let place: Console;
 let page: Page;
 
-/** Another session, in the same tab. */
+/** Opens another session in the same tab. */
 const begin = () => page.goto(`${place.server.http}/#/`);
 
 async function send(text: string): Promise<void> {
@@ -20,7 +20,7 @@ async function send(text: string): Promise<void> {
 const answers = () => page.locator('.row > .markdown');
 const stopButton = () => page.getByRole('button', { name: 'Stop' });
 
-/** A turn from the first words to the end. */
+/** A turn from its input to its end. */
 async function turn(text: string, answer: string): Promise<void> {
   await send(text);
   model.say(answer);
@@ -41,7 +41,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
   });
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('the first words begin a session; the answer streams, as Markdown, with code in colours', async () => {
+  test('the first input creates a session; the answer streams as Markdown with highlighted code', async () => {
     await begin();
     await send('Show me a function');
     await page.waitForURL(/#\/sessions\/.+/);
@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await seen(page.getByRole('button', { name: 'Copy code' }));
   });
 
-  test('reasoning is folded, and unfolds', async () => {
+  test('reasoning is collapsed and can be expanded', async () => {
     await begin();
     await send('Think first');
     model.think('A secret thought.');
@@ -75,7 +75,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await seen(page.getByText('A secret thought.'));
   });
 
-  test('a turn that is stopped keeps what was said, and the next message is answered', async () => {
+  test('a stopped turn keeps its text, and the next message is answered', async () => {
     await begin();
     await send('Tell me a long story');
     model.say('Once upon a time');
@@ -86,7 +86,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await turn('A short one', 'The end.');
   });
 
-  test('an edited message takes the place of the old one and of what came of it', async () => {
+  test('an edited message replaces the old one and everything after it', async () => {
     await begin();
     await turn('What is two and two?', 'Five.');
     await page.locator('.said').hover();
@@ -101,7 +101,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     expect(await page.locator('.said-bubble').textContent()).toBe('What is 2 + 2?');
   });
 
-  test('an answer can be asked for again', async () => {
+  test('an answer can be regenerated', async () => {
     await begin();
     await turn('Send a message', 'Something dull.');
     await page.getByRole('button', { name: 'Answer again' }).click();
@@ -112,7 +112,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     expect(await page.locator('.said').count()).toBe(1);
   });
 
-  test('a message in the middle of a turn is shown as queued, and taken when its time comes', async () => {
+  test('a message during a turn is shown as queued, and processed afterwards', async () => {
     await begin();
     await send('First');
     model.say('Working on it');
@@ -126,7 +126,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await gone(page.locator('.said[data-queued]'));
   });
 
-  test('a call is a card with its input and its output', async () => {
+  test('a call is a card with its input and output', async () => {
     await begin();
     await send('List the files');
     model.call('list_files', { path: '.' });

@@ -1,4 +1,4 @@
-/** The console in a real browser at a real server. What goes wrong on any page is collected. */
+/** The console in a real browser with a real server. Collects errors of every page. */
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { postJson } from '../server-process.ts';
@@ -7,19 +7,18 @@ import { buildConsole, launchBrowser } from './chromium.ts';
 export type Console = {
   readonly server: TestServer;
   readonly browser: Browser;
-  /** A tab of its own, at `/#` and the path; `at` is another address of the same server. */
+  /** A new tab at `/#` and the path; `at` is another address of the same server. */
   open(path?: string, how?: BrowserContextOptions & { at?: string }): Promise<Page>;
   /** Another tab of the same browser window. */
   openBeside(page: Page, path: string): Promise<Page>;
   /**
-   * What no page may do, since it was last asked: break the content security policy, throw, complain, or ask for
-   * anything elsewhere.
+   * Violations since the last call: of the content security policy, exceptions, console errors, and requests to other hosts.
    */
   problems(): string[];
   stop(): Promise<void>;
 };
 
-/** How long something may take to appear, on a machine that does much else. */
+/** Timeout for something to appear, on a loaded machine. */
 const PATIENCE_MS = 12_000;
 
 export async function openConsole(settings: Record<string, string> = {}): Promise<Console> {
@@ -65,7 +64,7 @@ export async function openConsole(settings: Record<string, string> = {}): Promis
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`;
 
-/** Says something in a session, as a script would; the session begins with it. Durable when it resolves. */
+/** Submits an input to a session, which it creates. Durable when it resolves. */
 export async function say(server: TestServer, session: string, text: string, token?: string): Promise<void> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -1,12 +1,12 @@
-/** A line between a browser and a server that a test can cut. */
+/** A proxy between a browser and a server that a test can interrupt. */
 
 import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Socket } from 'node:net';
 
 export type CuttingProxy = {
-  /** the server, by way of this line */
+  /** the server through this proxy */
   readonly http: string;
-  /** All connections break off; new ones do, too, until the line is mended. Returns how many there were. */
+  /** Drops all connections and refuses new ones until restored. Returns the number of dropped ones. */
   cut(): number;
   mend(): void;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
         ends.delete(one);
         other.destroy();
       });
-      // Broken off: `close` follows.
+      // Dropped: `close` follows.
       one.on('error', () => one.destroy());
     }
   });

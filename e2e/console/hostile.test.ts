@@ -1,4 +1,4 @@
-/** What a model writes is text: it runs nothing, and loads nothing from elsewhere. */
+/** Text of a model is data: it runs nothing and loads nothing remote. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -58,7 +58,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     for (const link of await answer.locator('a').all())
       expect(await link.getAttribute('rel')).toContain('noopener');
 
-    // What can be pressed is pressed.
+    // Everything clickable is clicked.
     for (const words of ['press me', 'me', 'file'])
       await answer.getByText(words, { exact: true }).first().click();
     expect(await page.evaluate('window.ran')).toBeUndefined();
@@ -67,7 +67,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     await page.context().close();
   });
 
-  test('nor does it in titles, in the list, in the timeline, in an approval', async () => {
+  test('also in titles, the list, the timeline and an approval', async () => {
     const title = '<img src=x onerror="window.ran=1">';
     await say(place.server, 'titled', title);
     for (const path of ['/sessions/titled', '/timeline/titled', '/approvals']) {

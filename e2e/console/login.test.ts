@@ -1,4 +1,4 @@
-/** Where a login is required: in, out, and out without having asked for it. */
+/** Login and logout, if a login is required. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
@@ -12,7 +12,7 @@ async function logIn(page: Page, name: string, password: string): Promise<void> 
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** A browser writes a line about every answer that is no success: that of a refusal is meant to be there. */
+/** A browser logs every unsuccessful response: the one of a refusal is expected. */
 const refusals = /status of 401/;
 
 describe.skipIf(NO_BROWSER)('login', () => {
@@ -21,7 +21,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
   });
   afterAll(() => place?.stop());
 
-  test('a wrong password is told, the right one leads to where one wanted to go', async () => {
+  test('a wrong password shows an error, the right one leads to the requested page', async () => {
     const token = await place.server.login('dev', 'dev-password');
     await say(place.server, 'of-dev', 'what dev said', token);
     const page = await place.open('/sessions/of-dev');
@@ -32,7 +32,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await seen(page.locator('.account-name').getByText('dev', { exact: false }).first());
     await seen(page.getByRole('heading', { name: 'what dev said' }));
 
-    // The token lasts as long as the tab.
+    // The token is stored for the tab.
     await page.reload();
     await seen(page.getByRole('heading', { name: 'what dev said' }));
     await page.getByRole('button', { name: 'Log out' }).click();
@@ -44,7 +44,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await page.context().close();
   });
 
-  test('when the token counts no longer, the login is shown and says why', async () => {
+  test('if the token is no longer valid, the login is shown with the reason', async () => {
     const page = await place.open('/approvals');
     await logIn(page, 'uma', 'uma-password');
     await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
@@ -58,7 +58,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await page.context().close();
   });
 
-  test('what one person saw is not shown to the next in the same tab', async () => {
+  test('content of one user is not shown to the next in the same tab', async () => {
     const token = await place.server.login('dev', 'dev-password');
     await say(place.server, 'secret', 'a secret of dev', token);
     const page = await place.open('/sessions/secret');

@@ -1,4 +1,4 @@
-/** A session of many events, as an import brings it. */
+/** A session with many events, created by an import. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function eventsOfTurn(number: number): object[] {
   ];
 }
 
-/** A data folder with one session of `turns` turns, of five events each. */
+/** A data folder with one session of `turns` turns, with five events each. */
 export async function longSession(id: string, turns: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-long-'));
   const bodies = [

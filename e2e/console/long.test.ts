@@ -1,4 +1,4 @@
-/** A session of ten thousand events opens and scrolls; what is not on the screen does not exist on the page. */
+/** A session of ten thousand events opens and scrolls; only visible rows are in the document. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -7,13 +7,13 @@ import { type Console, openConsole, seen } from './console.ts';
 import { longSession } from './long-session.ts';
 
 const TURNS = 2_000;
-/** A screen of 800 points holds fewer rows than that, with what is kept ready around it. */
+/** More than the rows of a screen of 800 points with its overscan. */
 const MOST_ROWS = 120;
 
 let folder: string;
 let place: Console;
 
-/** To the beginning or the end of what scrolls, as far as it goes. */
+/** Scrolls to the beginning or the end. */
 async function scrolled(page: Page, scroller: string, key: 'Home' | 'End'): Promise<void> {
   await page.locator(scroller).focus();
   await page.locator(scroller).evaluate((element, to) => {
@@ -32,7 +32,7 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('in the chat: it opens at the end, and goes to the beginning and back', async () => {
+  test('in the chat: it opens at the end, and scrolls to the beginning and back', async () => {
     const page = await place.open('/sessions/long');
     await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
     expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
     await page.context().close();
   });
 
-  test('in the timeline: every event can be reached', async () => {
+  test('in the timeline: every event is reachable', async () => {
     const page = await place.open('/timeline/long');
     const last = 1 + 5 * TURNS;
     await seen(page.getByRole('article', { name: `Event ${last}: turn.ended` }));

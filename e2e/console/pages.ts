@@ -1,4 +1,4 @@
-/** Every page of the console with something real on it: for axe, for the policy, and for the pictures in the README. */
+/** Every page of the console with real content: for axe, for the policy, and for the screenshots in the README. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
@@ -7,7 +7,7 @@ import { type Console, gone, say, seen } from './console.ts';
 export type Shown = {
   readonly name: string;
   readonly path: string;
-  /** Resolves when the page shows what it is to show. */
+  /** Resolves when the page shows its content. */
   readonly ready: (page: Page, place: Console) => Promise<unknown>;
 };
 
@@ -75,7 +75,7 @@ export const PAGES: readonly Shown[] = [
     path: '/admin',
     async ready(page) {
       await seen(page.getByRole('heading', { name: 'Admin', exact: true }));
-      // What a rate is can be told of two readings.
+      // A rate needs two readings.
       await gone(page.locator('#main').filter({ hasText: '…' }));
     },
   },
@@ -94,7 +94,7 @@ const SETTINGS = `export const settings = {
 };
 `;
 
-/** Conversations with the offline model, so that there is something to look at. */
+/** Conversations with the offline model, as content. */
 export async function furnish(server: TestServer): Promise<void> {
   await Bun.write(join(server.root, 'src/settings.ts'), SETTINGS);
   await Bun.write(join(server.root, 'README.md'), '# A small project\n\nIt has one setting too many.\n');

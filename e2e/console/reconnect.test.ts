@@ -1,4 +1,4 @@
-/** The line breaks in the middle of an answer; and one session in two tabs. What is read is whole, and once. */
+/** The connection breaks in the middle of an answer; one session in two tabs. The text is complete, without repeats. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
@@ -16,7 +16,7 @@ const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop' });
 const words = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, index) => `w${from + index} `).join('');
 
-/** The browser writes a line about every connection that breaks off: those are meant to. */
+/** The browser logs every dropped connection: these are expected. */
 const broken = /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET|NETWORK)/;
 
 describe.skipIf(NO_BROWSER)('connections', () => {
@@ -32,7 +32,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
   });
   afterEach(() => expect(place.problems().filter((problem) => !broken.test(problem))).toEqual([]));
 
-  test('cut in the middle of a stream: the text is complete and nothing stands there twice', async () => {
+  test('after a cut in the middle of a stream the text is complete and not repeated', async () => {
     const page = await place.open('/', { at: line.http });
     await message(page).fill('Count the words');
     await page.keyboard.press('Enter');
@@ -42,7 +42,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
 
     for (const round of [1, 2]) {
       expect(line.cut()).toBeGreaterThan(0);
-      // While nothing is heard the agent goes on.
+      // The agent continues during the disconnection.
       model.say(words(round * 50, round * 50 + 25));
       await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
       line.mend();
@@ -57,7 +57,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     await page.context().close();
   });
 
-  test('while nobody was connected the turn ended: it is there after the reconnect', async () => {
+  test('a turn that ended during the disconnection is shown after the reconnect', async () => {
     const page = await place.open('/', { at: line.http });
     await message(page).fill('Say it');
     await page.keyboard.press('Enter');
@@ -72,7 +72,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     await page.context().close();
   });
 
-  test('two tabs on one session: both see the answer as it comes, what either says, and that it was stopped', async () => {
+  test('two tabs on one session: both show the answer, all inputs, and the stop', async () => {
     const one = await place.open();
     await message(one).fill('Said in the first tab');
     await one.keyboard.press('Enter');
@@ -96,7 +96,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     await one.context().close();
   });
 
-  test('more tabs than the browser has connections: those that nobody sees let go of theirs, and catch up', async () => {
+  test('more tabs than the browser has connections: hidden tabs close theirs, and catch up later', async () => {
     const first = await place.open();
     await message(first).fill('Said at the beginning');
     await first.keyboard.press('Enter');
@@ -120,7 +120,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
   });
 });
 
-/** The tabs of a browser without a screen are all seen, so the page is told otherwise. */
+/** Headless tabs are always visible, so the page's visibility is overridden. */
 const tell = (state: string) =>
   `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
    document.dispatchEvent(new Event('visibilitychange'))`;

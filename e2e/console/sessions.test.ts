@@ -1,4 +1,4 @@
-/** The list of sessions: found, renamed, archived, exported, deleted; and live in every tab. */
+/** The list of sessions: search, rename, archive, export, delete; live in every tab. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
@@ -28,7 +28,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('what any client begins shows up at once, with the dialects that are attached', async () => {
+  test('a session of any client appears immediately, with the attached dialects', async () => {
     await goTo('/');
     await seen(page.getByText('No sessions yet.'));
     const client = await place.server.connect('/broadcast');
@@ -38,7 +38,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await gone(rowOf(page, 'hello from elsewhere').getByText('broadcast'));
   });
 
-  test('a session that waits says so, and the search finds by title', async () => {
+  test('a waiting session is marked, and the search finds by title', async () => {
     await say(place.server, 'waits', 'run touch waiting.txt');
     await say(place.server, 'other', 'hello there');
     await goTo('/');
@@ -54,7 +54,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await seen(rowOf(page, 'hello there'));
   });
 
-  test('renamed in one tab, it has its new name in the other', async () => {
+  test('a rename in one tab appears in the other', async () => {
     await say(place.server, 'renamed', 'an old name');
     await goTo('/sessions/renamed');
     const other = await place.openBeside(page, '/approvals');
@@ -68,7 +68,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await other.close();
   });
 
-  test('archived, it is in the archive alone', async () => {
+  test('an archived session is only in the archive', async () => {
     await say(place.server, 'archived', 'to be archived');
     await goTo('/');
     await seen(rowOf(page, 'to be archived'));
@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await gone(rowOf(page, 'to be archived'));
   });
 
-  test('exported, it is a file with every event', async () => {
+  test('an export is a file with every event', async () => {
     await say(place.server, 'exported', 'to be exported');
     await goTo('/');
     await seen(rowOf(page, 'to be exported'));
@@ -93,7 +93,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     expect(lines.some((line) => JSON.parse(line).type === 'input.accepted')).toBe(true);
   });
 
-  test('deleted, it is gone for good, and the reader is led away from it', async () => {
+  test('a deleted session is gone, and its reader is redirected', async () => {
     await say(place.server, 'deleted', 'to be deleted');
     await goTo('/sessions/deleted');
     await choose(page, 'to be deleted', 'Delete');

@@ -1,4 +1,4 @@
-/** The tools with which people debug their own clients: the timeline of a session, and the playground. */
+/** Tools for debugging clients: the timeline of a session, and the playground. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
@@ -23,7 +23,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('events of the past and frames of the present stand beside each other, and can be filtered', async () => {
+  test('past events and live frames are shown together and can be filtered', async () => {
     await say(place.server, 'watched', 'hello');
     await goTo('/timeline/watched');
     await seen(event(page, 'session.created'));
@@ -53,14 +53,14 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await seen(event(page, 'input.accepted').first());
     await page.getByRole('button', { name: 'Clear filters' }).click();
 
-    // The exact frame, unfolded.
+    // The exact frame, expanded.
     const sent = frame(page, 'from agentloop: user_input');
     await sent.getByRole('button').first().click();
     await seen(sent.getByText('"echo hello"'));
     other.close();
   });
 
-  test('paused, nothing moves; resumed, nothing is missing', async () => {
+  test('paused, nothing changes; resumed, nothing is missing', async () => {
     await say(place.server, 'paused', 'hello');
     await goTo('/timeline/paused');
     await seen(event(page, 'turn.ended'));
@@ -74,7 +74,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await chat.close();
   });
 
-  test('two dialects side by side on one session: what one sends, the other sees in its own words', async () => {
+  test("two dialects side by side on one session: each shows the other's messages in its own frames", async () => {
     await goTo('/playground?session=played&left=agentloop&right=broadcast');
     const [left, right] = [
       page.getByRole('region', { name: 'First pane: agentloop' }),
@@ -93,9 +93,9 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await seen(message.getByText(/1 2 3 4 5/).last());
   });
 
-  test('what is not JSON says so, and is sent as it is where one wants to see what comes of it', async () => {
+  test('invalid JSON is reported, and can be sent as it is', async () => {
     await goTo('/');
-    // Two addresses at once would leave the page where it is, with its connections.
+    // Setting two addresses at once would not reload the page.
     await page.getByRole('region', { name: /pane:/ }).first().waitFor({ state: 'detached' });
     await goTo('/playground?session=broken&left=agentloop&right=none');
     const pane = page.getByRole('region', { name: 'First pane: agentloop' });

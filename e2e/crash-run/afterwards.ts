@@ -1,4 +1,4 @@
-/** When the killing is over: what is still pending, whether every session answers, and everything that is stored. */
+/** After the kills: pending approvals, whether every session answers, and everything that is stored. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
@@ -12,7 +12,7 @@ import { pendingApprovals } from './scenes/approval.ts';
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
-/** What has not been answered by then will not be. */
+/** Timeout of the final answers. */
 const ANSWERS_MS = 10_000;
 const PAGE = 1_000;
 
@@ -49,7 +49,7 @@ export async function collect(
   };
 }
 
-/** Rejects where it takes longer. */
+/** Rejects on timeout. */
 async function within<Value>(deadline: number, work: Promise<Value>): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('no answer')), deadline - performance.now());
@@ -68,7 +68,7 @@ async function deny(server: ServerProcess, approval: string, token: string | und
   if (status !== 200) throw new Error(`an approval was denied with ${status}`);
 }
 
-/** One more message, whatever happened before; all events when it has been answered, or when that takes too long. */
+/** Sends one more message; returns all events when it has been answered, or on timeout. */
 async function lastExchange(
   server: ServerProcess,
   token: string | undefined,

@@ -1,4 +1,4 @@
-/** The checker is shown runs that went wrong, one thing at a time: a checker that cannot fail proves nothing. */
+/** Runs with one defect each: a checker that cannot fail proves nothing. */
 import { expect, test } from 'bun:test';
 import type { DurableEvent, DurableEventBody } from '../../packages/protocol/src/index.ts';
 import { check, type Violation } from './checker.ts';
@@ -10,7 +10,7 @@ const CONTEXT = { tokens: 1, limit: 10, items: 1, strategy: 'none' };
 const text = (words: string) => [{ type: 'text', text: words }];
 type Bodies = readonly Record<string, unknown>[];
 
-/** Events as the native API gives them, numbered from 1. */
+/** Events as the native API returns them, numbered from 1. */
 const numbered = (bodies: Bodies): DurableEvent[] =>
   bodies.map((body, index) => ({
     ...(body as DurableEventBody),
@@ -67,7 +67,7 @@ const message = (number: number, words: string) => ({
   acknowledged: true,
 });
 
-/** A run in which everything went well. */
+/** A run without defects. */
 const healthy = (log: Bodies = LOG): Evidence => {
   const events = numbered(log);
   return {
@@ -95,21 +95,21 @@ const changed = (type: string, more: object): Bodies =>
 const rules = (evidence: Evidence): Violation['rule'][] => [
   ...new Set(check(evidence).map(({ rule }) => rule)),
 ];
-/** The same, but nobody was told the events one by one: only what is stored has changed. */
+/** The same without received events: only the stored data has changed. */
 const stored = (log: Bodies): Evidence => ({ ...healthy(log), told: [] });
 
 test('a healthy run has no violations', () => {
   expect(check(healthy())).toEqual([]);
 });
 
-test('what was not acknowledged may be missing', () => {
+test('an unacknowledged message may be missing', () => {
   const { sent, ...rest } = healthy();
   expect(check({ ...rest, sent: [...sent, { ...message(4, 'echo never'), acknowledged: false }] })).toEqual(
     [],
   );
 });
 
-test('an outcome that is told as unknown may have happened or not', () => {
+test('an unknown outcome may have happened or not', () => {
   const unknown = stored(changed('tool.ended', { outcome: 'unknown' }));
   expect(check(unknown)).toEqual([]);
   expect(check({ ...unknown, happened: [] })).toEqual([]);
@@ -224,7 +224,7 @@ const doctored: [string, Evidence, Violation['rule']][] = [
 ];
 
 for (const [name, evidence, rule] of doctored) {
-  test(`it is noticed that ${name}`, () => {
+  test(`the checker notices that ${name}`, () => {
     expect(rules(evidence)).toContain(rule);
   });
 }

@@ -1,4 +1,4 @@
-/** Proves that nothing was lost: a pure function of what clients saw and what is stored. An empty list is the proof. */
+/** Checks that nothing was lost: a pure function of what clients saw and what is stored. Returns the violations. */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Evidence, Sent, Shown } from './evidence.ts';
 import { fits } from './messages.ts';
@@ -65,7 +65,7 @@ function storedOnce({ session, text, acknowledged }: Sent, stored: readonly stri
   return acknowledged && times === 0 ? [{ rule: 'lost', session, what: text }] : [];
 }
 
-/** From 1, without a gap, no id twice. */
+/** From 1, without a gap, with unique ids. */
 function numbers(session: string, events: readonly DurableEvent[]): Violation[] {
   const violations: Violation[] = [];
   const ids = new Set<string>();
@@ -79,7 +79,7 @@ function numbers(session: string, events: readonly DurableEvent[]): Violation[] 
   return violations;
 }
 
-/** What a reader was told under a number is what is stored under it, and nothing was left out or told again. */
+/** A received event equals the stored one with its number, and none was skipped or repeated. */
 function told({ told: all, events }: Evidence): Violation[] {
   const violations: Violation[] = [];
   const positions = new Map<string, number>();
@@ -104,7 +104,7 @@ function told({ told: all, events }: Evidence): Violation[] {
   return violations;
 }
 
-/** Every input has its turn, every turn one end, and one that ended well has said all of its answer. */
+/** Every input has a turn, every turn one end, and a successful one has its complete answer. */
 function ends(session: string, turns: readonly TurnRead[], unheard: number): Violation[] {
   const violations: Violation[] = [];
   const add = (rule: Violation['rule'], what: string) => violations.push({ rule, session, what });
@@ -123,7 +123,7 @@ function ends(session: string, turns: readonly TurnRead[], unheard: number): Vio
   return violations;
 }
 
-/** What a client was shown as complete is what is stored as complete. */
+/** A text shown as complete is stored as complete. */
 function shown({ shown: all, assembled }: Evidence, read: Read): Violation[] {
   const violations: Violation[] = [];
   for (const one of all) {
@@ -154,7 +154,7 @@ function isStored({ part, of, text }: Shown, turns: readonly TurnRead[]): boolea
   );
 }
 
-/** A side effect happened at most once, never without an event before it, and is told as what it is. */
+/** A side effect happened at most once, never without an event before it, and its outcome is reported correctly. */
 function effects({ effects: all, happened }: Evidence, read: Read): Violation[] {
   const times = new Map<string, number>();
   for (const name of happened) times.set(name, (times.get(name) ?? 0) + 1);
@@ -180,7 +180,7 @@ function effects({ effects: all, happened }: Evidence, read: Read): Violation[] 
 
 const names = (input: string, name: string): boolean => input.split(/[^\w-]/).includes(name);
 
-/** What nobody answered still waits; what was answered is answered once. */
+/** An unanswered approval is still pending; an answered one is answered once. */
 function approvals({ waited, pending }: Evidence, read: Read): Violation[] {
   return waited.flatMap(({ session, approval, answer }) => {
     const violations: Violation[] = [];

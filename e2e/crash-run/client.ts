@@ -1,7 +1,7 @@
 /**
- * A client of one dialect that talks, loses its server, comes back and goes on. What counts as acknowledged on each
- * wire is said in its file. A message that was not acknowledged is not sent again, except where the wire has keys for
- * that: clients of the other dialects cannot know whether it was stored.
+ * A client of one dialect that talks, loses its server, reconnects and continues. Each client's file says what counts as
+ * acknowledged. An unacknowledged message is not sent again, unless the wire has idempotency keys: other clients cannot know
+ * whether it was stored.
  */
 import type { ServerProcess } from '../server-process.ts';
 import type { Sent } from './evidence.ts';
@@ -9,22 +9,22 @@ import type { Conversation, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import type { Victim } from './victim.ts';
 
-/** What a client needs to talk: where, in which conversation, and where to write down what it sees. */
+/** What a client needs: an address, a conversation, and a ledger. */
 export type Seat = {
   readonly server: ServerProcess;
-  /** of the user `dev`, for dialects that want one */
+  /** of the user `dev`, for dialects that need one */
   readonly token: string;
   readonly conversation: Conversation;
   readonly ledger: Ledger;
 };
 
-/** One connection. Everything rejects when the server is gone. */
+/** One connection. Everything rejects if the server is gone. */
 export type Talk = {
-  /** resolves when the message is acknowledged, and has marked it so */
+  /** resolves when the message is acknowledged and marked as such */
   say(message: Sent): Promise<void>;
-  /** resolves when the answer has been shown as complete, and has written down what was shown */
+  /** resolves when the answer has been shown as complete and recorded */
   answered(message: Sent): Promise<void>;
-  /** resolves when the answer has begun to be shown; absent where a message does not interrupt the one before it */
+  /** resolves when the answer has begun; absent if a message does not interrupt the previous one */
   begun?(): Promise<void>;
   close(): void;
 };
@@ -32,9 +32,9 @@ export type Talk = {
 export type ClientKind = {
   readonly dialect: string;
   newId(random: Random): string;
-  /** where it does not say what the others say */
+  /** if its messages differ from those of the others */
   readonly words?: (number: number) => string;
-  /** Comes (back) to the conversation, and waits for what is under way there. */
+  /** Connects to the conversation and waits for its running turn. */
   open(seat: Seat): Promise<Talk>;
 };
 
@@ -45,10 +45,10 @@ export type World = {
   stopping: boolean;
 };
 
-/** How long a client that lost its server waits to hear that it was killed, before it complains. */
+/** How long a client that lost its server waits for the news of a kill before it reports an error. */
 export const PATIENCE_MS = 3_000;
 
-/** Does `work` with one server after another, until it is done without a kill, or the run is over. */
+/** Runs `work` with one server after another, until it completes without a kill, or the run is over. */
 export async function throughKills(
   who: string,
   { victim, ledger }: World,

@@ -1,4 +1,4 @@
-/** What the clients of a run sent, were told and were shown, and what is there when it is over. */
+/** What the clients of a run sent, received and showed, and what is stored in the end. */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 
 export type Sent = {
@@ -6,33 +6,33 @@ export type Sent = {
   readonly dialect: string;
   /** from 1, in the order in which the client sent them */
   readonly number: number;
-  /** no two messages of a session have the same */
+  /** unique in its session */
   readonly text: string;
-  /** the server has said, in the words of the wire, that it has it */
+  /** the server has acknowledged it, as the wire defines */
   acknowledged: boolean;
 };
 
-/** An event as a reader was told it. */
+/** An event as a reader received it. */
 export type Told = {
-  /** one that comes back after each kill with its position; null where the event came as a receipt */
+  /** a reader that reconnects with its position; null if the event came as a receipt */
   readonly reader: string | null;
   readonly session: string;
   readonly seq: number;
   readonly id: string;
 };
 
-/** A text that a client was shown as complete. */
+/** A text that a client showed as complete. */
 export type Shown = {
   readonly session: string;
   readonly dialect: string;
-  /** which text of a turn the wire shows: that of its last step, all of it, one block, or how its last call came out */
+  /** which text of a turn the wire shows: of its last step, all of it, one block, or the outcome of its last call */
   readonly part: 'last step' | 'turn' | 'block' | 'outcome';
-  /** the turn or block, where the wire names it */
+  /** the turn or block, if the wire names it */
   readonly of?: string;
   readonly text: string;
 };
 
-/** A text that came in pieces, and what it should be by the same wire. */
+/** A text assembled from deltas, and the expected one. */
 export type Assembled = {
   readonly session: string;
   readonly dialect: string;
@@ -47,7 +47,7 @@ export type Waited = {
   answer: 'none' | 'sent' | 'acknowledged';
 };
 
-/** A side effect that a message asks for. Its name is in the input of the call, and in nothing else. */
+/** A side effect that a message requests. Its name occurs only in the input of the call. */
 export type Effect = { readonly session: string; readonly name: string };
 
 export type Evidence = {
@@ -57,11 +57,11 @@ export type Evidence = {
   readonly assembled: readonly Assembled[];
   readonly waited: readonly Waited[];
   readonly effects: readonly Effect[];
-  /** names of effects, once for each time that they happened */
+  /** names of effects, one entry per occurrence */
   readonly happened: readonly string[];
-  /** approvals that were pending when the killing was over */
+  /** approvals pending after the kills */
   readonly pending: readonly string[];
-  /** what went wrong for a client although nobody was killed */
+  /** client errors without a kill */
   readonly troubles: readonly string[];
   readonly events: ReadonlyMap<string, readonly DurableEvent[]>;
 };

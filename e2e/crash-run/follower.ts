@@ -1,6 +1,6 @@
 /**
- * A reader of a session that comes back after every kill. Every event it is told is written down, and every text it puts
- * together from the snapshot and the deltas is compared with the event that ends it.
+ * A reader of a session that reconnects after every kill. Records every event, and compares every text assembled from snapshot
+ * and deltas with the event that ends it.
  */
 import { EventReader } from '../event-reader.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,4 +1,4 @@
-/** Kills at moments that the seed decides on, and starts again. */
+/** Kills and restarts the server at moments that the seed determines. */
 import { MOMENTS, type Moment, type Moments } from './moments.ts';
 import type { Random } from './random.ts';
 import type { Victim } from './victim.ts';
@@ -8,19 +8,19 @@ const AIMS = ['any', 'any', 'any', 'start', ...MOMENTS, ...MOMENTS] as const sat
 
 export type Killing = {
   readonly kills: number;
-  /** no kill after this, by `performance.now` */
+  /** no kill after this time of `performance.now` */
   readonly until: number;
 };
 
-/** A moment that does not come is not waited for much longer than this. */
+/** Timeout of a moment. */
 const PATIENCE_MS = 500;
-/** A server that acknowledges nothing for this long has not recovered. */
+/** A server without an acknowledgement for this long has not recovered. */
 const DEAD_MS = 10_000;
 
-/** How often each aim was hit. A moment that did not come in time is counted as `any`. */
+/** How often each aim was hit. A moment that timed out counts as `any`. */
 export type Hits = Map<Aim, number>;
 
-/** Ends early where the server does not recover. */
+/** Ends early if the server does not recover. */
 export async function killing(
   victim: Victim,
   moments: Moments,
@@ -38,7 +38,7 @@ export async function killing(
   return { hits, recovered: await victim.recovered(DEAD_MS) };
 }
 
-/** Resolves when it is time to kill; null where the server did not recover before. */
+/** Resolves at the time of the kill; null if the server did not recover before. */
 async function reached(aim: Aim, victim: Victim, moments: Moments, random: Random): Promise<Aim | null> {
   if (aim === 'start') {
     await Bun.sleep(random.between(10, 400));

@@ -1,10 +1,10 @@
-/** Where everything is written down while a run goes on. */
+/** Records everything during a run. */
 import type { Assembled, Effect, Sent, Shown, Told, Waited } from './evidence.ts';
 import { type Message, messageFor } from './messages.ts';
 import type { Moment, Moments } from './moments.ts';
 import type { Random } from './random.ts';
 
-/** A conversation of one client, which numbers its messages. */
+/** A conversation of one client, with numbered messages. */
 export type Conversation = {
   readonly id: string;
   readonly dialect: string;
@@ -18,7 +18,7 @@ export class Ledger {
   readonly assembled: Assembled[] = [];
   readonly waited: Waited[] = [];
   readonly effects: Effect[] = [];
-  /** effects that happen at a client, and not in the working directory */
+  /** effects that happen at a client, not in the working directory */
   readonly happenedAtClients: string[] = [];
   readonly troubles: string[] = [];
   readonly conversations: Conversation[] = [];
@@ -30,7 +30,7 @@ export class Ledger {
     private readonly onTrouble: (what: string) => void,
   ) {}
 
-  /** `name` begins the id; in dialects where the client invents ids, any string will do. */
+  /** `name` begins the id; dialects with client-generated ids accept any string. */
   begin(dialect: string, id: string): Conversation {
     const conversation = { id, dialect, sent: [] };
     this.conversations.push(conversation);

@@ -1,7 +1,7 @@
 /**
- * `npm run test:crash -- --seed N --kills N --seconds N`. Exits with 1 where something was lost, where fewer were killed
- * than asked for in the time there was, and where recovery took too long. The seed decides what is said, in which order,
- * and at which moments is killed; how the threads of the machine interleave it does not.
+ * `npm run test:crash -- --seed N --kills N --seconds N`. Exits with 1 if something was lost, if there were fewer kills than
+ * requested in the time, or if recovery took too long. The seed determines messages, their order and the moments of the kills,
+ * but not the interleaving of threads.
  */
 import { parseArgs } from 'node:util';
 import { reportOf, spreadOf } from './report.ts';

@@ -1,9 +1,9 @@
-/** What clients say: each message has its number in it, and an answer that is known beforehand. */
+/** Messages of clients: each contains its number and has a known answer. */
 import type { Random } from './random.ts';
 
-/** Programs that the run puts into the working directory. Both write their argument into `effects.txt` and linger. */
+/** Programs in the working directory. Both write their argument to `effects.txt` and linger. */
 export const EFFECT = './effect';
-/** the same, but nobody has allowed it */
+/** the same, but it needs approval */
 export const ASKED_EFFECT = './asked-effect';
 
 export const countTo = (last: number): string => `count to ${last}`;
@@ -22,7 +22,7 @@ export function messageFor(number: number, random: Random, effects: Effects): Me
   return { text: `run ${EFFECT} ${effect}`, effect };
 }
 
-/** Whether a turn that ended well may have said this. */
+/** Whether a successful turn may have this answer. */
 export function fits(message: string, answer: string): boolean {
   const [, last] = /^count to (\d+)$/.exec(message) ?? [];
   if (last !== undefined) return answer === counted(Number(last));

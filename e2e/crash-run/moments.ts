@@ -1,4 +1,4 @@
-/** The moments at which a kill hurts most, as clients see them come. */
+/** The most critical moments for a kill, as clients observe them. */
 
 export const MOMENTS = ['tool', 'approval', 'browser', 'compaction', 'stream'] as const;
 export type Moment = (typeof MOMENTS)[number];
@@ -12,7 +12,7 @@ export class Moments {
     for (const wake of waiting ?? []) wake();
   }
 
-  /** Resolves with true when a client sees it from now on, with false when that takes too long. */
+  /** Resolves with true when a client observes it from now on, with false on timeout. */
   async next(moment: Moment, patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const wake = () => resolve(true);

@@ -1,13 +1,13 @@
-/** Everything that a run leaves to chance comes from here, so that its seed is its plan. */
+/** All randomness of a run, so that its seed determines it. */
 
 export type Random = {
-  /** from 0 up to, not with, 1 */
+  /** from 0 (inclusive) to 1 (exclusive) */
   unit(): number;
   /** a whole number, both ends included */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<Value>(from: readonly [Value, ...Value[]]): Value;
-  /** a source of its own, so that what one client draws does not depend on how fast another is */
+  /** an independent source, so that one client's draws do not depend on another's speed */
   branch(name: string): Random;
 };
 

@@ -1,4 +1,4 @@
-/** What a run came to, in a few lines. */
+/** Summary of a run in a few lines. */
 import type { Outcome } from './run.ts';
 
 export type Spread = { readonly p50: number; readonly p95: number; readonly max: number };

@@ -1,4 +1,4 @@
-/** One run: clients of every dialect talk, the server is killed again and again, and what is left is checked. */
+/** One run: clients of every dialect talk, the server is killed repeatedly, and the result is checked. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export type Options = {
   readonly seed: number;
   readonly kills: number;
   readonly seconds: number;
-  /** told at once of what goes wrong for a client without a kill; it is a violation in the end, too */
+  /** receives client errors without a kill immediately; they are violations in the end, too */
   readonly onTrouble?: (what: string) => void;
 };
 
@@ -42,7 +42,7 @@ export type Outcome = {
 };
 
 const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
-/** What is left of the time for the clients to finish, and for the check. */
+/** Time reserved for the clients to finish, and for the check. */
 const AFTERWARDS_MS = 20_000;
 const FINISH_MS = 10_000;
 
@@ -54,7 +54,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
   const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '1' });
   const moments = new Moments();
   const ledger = new Ledger(moments, () => victim.acknowledged(), onTrouble);
-  // Also where the run itself is stopped: a server that is left behind would go on for ever.
+  // Also if the run itself is stopped: a remaining server would never exit.
   const leaveNothing = () => {
     void victim.end();
     rmSync(folder, { recursive: true, force: true });
@@ -95,7 +95,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
   }
 }
 
-/** Two programs with a side effect that takes a while, one of which may be run unasked. */
+/** Two programs with a slow side effect, one of which may run without approval. */
 function prepare(folder: string): void {
   for (const name of [EFFECT, ASKED_EFFECT]) {
     const path = join(folder, name);
@@ -107,7 +107,7 @@ function prepare(folder: string): void {
   writeFileSync(join(folder, 'data/config.json'), JSON.stringify({ rules }));
 }
 
-/** Every client ends what it has begun; one that does not is stuck, and that is a violation. */
+/** Every client finishes; one that does not is stuck, which is a violation. */
 async function finished(clients: ReadonlyMap<string, Promise<void>>, ledger: Ledger): Promise<void> {
   await Promise.all(
     [...clients].map(async ([name, work]) => {

@@ -1,4 +1,4 @@
-/** Seeds that once found something, and what; the short run plays each of them again. */
+/** Seeds that once found a bug, and which; the short run repeats each of them. */
 
 export type BadSeed = { readonly seed: number; readonly kills: number; readonly found: string };
 

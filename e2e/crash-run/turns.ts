@@ -1,4 +1,4 @@
-/** The events of a session, read as turns. */
+/** Groups the events of a session by turn. */
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 
 export type Call = {
@@ -10,32 +10,32 @@ export type Call = {
 
 export type TurnRead = {
   readonly turn: string;
-  /** the words of its input */
+  /** text of its input */
   readonly asked: string;
   readonly calls: Map<string, Call>;
   readonly blocks: Map<string, string>;
   /** texts since the last call */
   lastStep: string[];
   all: string[];
-  /** how the last call came out */
+  /** outcome of the last call */
   outcome: string;
   readonly ends: string[];
-  /** text was kept that is not whole, and is marked so */
+  /** incomplete text was stored and marked as such */
   interrupted: boolean;
-  /** events of the turn that came after its end */
+  /** events of the turn after its end */
   late: number;
 };
 
 export type SessionRead = {
   readonly turns: readonly TurnRead[];
-  /** the words of every input, in the order in which they were stored */
+  /** text of every input, in stored order */
   readonly inputs: readonly string[];
-  /** inputs that no turn was begun for */
+  /** inputs without a turn */
   readonly unheard: number;
   readonly approvals: ReadonlyMap<string, number>;
 };
 
-/** What follows the first part of an input is material, such as a page. */
+/** Later parts of an input are attachments, such as a page. */
 const wordsOf = (event: DurableEvent<'input.accepted'>): string => textOf(event.parts.slice(0, 1));
 
 export function readTurns(events: readonly DurableEvent[]): SessionRead {
@@ -114,7 +114,7 @@ const isEnd = ({ type }: DurableEvent): boolean =>
 export const ENDED = 'turn.ended';
 const BETWEEN_BLOCKS = '\n\n';
 
-/** The text that a wire shows of the turn, which shows this part of it. */
+/** The text of the turn that a wire with this part shows. */
 export function shownOf(turn: TurnRead, part: 'last step' | 'turn' | 'outcome'): string {
   switch (part) {
     case 'last step':

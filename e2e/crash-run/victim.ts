@@ -1,13 +1,13 @@
-/** The server that is killed and started again, always on the same folder, and how long it takes to be back. */
+/** The server that is killed and restarted on the same folder, with its recovery times. */
 import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
 export type Life = { readonly number: number; readonly server: ServerProcess };
 
 export class Victim {
   kills = 0;
-  /** from the spawn to the first message that a client has been acknowledged, in milliseconds */
+  /** from the spawn to the first acknowledged message, in milliseconds */
   readonly recoveries: number[] = [];
-  /** the part of it until the server listens */
+  /** the part until the server listens */
   readonly starts: number[] = [];
   #number = 0;
   #process: StartingProcess | null = null;
@@ -41,7 +41,7 @@ export class Victim {
         this.#listening.resolve({ number, server });
       },
       (thrown) => {
-        // Killed while it started: the next one will listen. One that ends by itself does not come back.
+        // Killed during its start: the next one will listen. One that exits by itself does not come back.
         if (this.#process === starting) this.#listening.reject(thrown);
       },
     );
@@ -51,7 +51,7 @@ export class Victim {
   async kill(): Promise<void> {
     const doomed = this.#process;
     this.#process = null;
-    // Who waits for one that never listened is told of the next.
+    // Waiters of a server that never listened get the next one.
     if (this.#up) this.#listening = Promise.withResolvers();
     this.#up = false;
     this.kills++;
@@ -65,12 +65,12 @@ export class Victim {
     this.#process = null;
   }
 
-  /** The server that listens, now or later. */
+  /** The listening server, now or later. */
   up(): Promise<Life> {
     return this.#listening.promise;
   }
 
-  /** Resolves with true where that life is over, with false where it is not after a while. */
+  /** Resolves with true if that life is over, with false on timeout. */
   async over(number: number, patienceMs: number): Promise<boolean> {
     if (number !== this.#number || this.#process === null) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -79,7 +79,7 @@ export class Victim {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Resolves with true when a client has been acknowledged a message in this life. */
+  /** Resolves with true when a message has been acknowledged in this life. */
   async recovered(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), patienceMs);

@@ -1,7 +1,7 @@
-/** What an answer must never carry, and everything that was received, to be looked through. */
+/** What a response must never contain, and everything that was received. */
 import { dirname, join } from 'node:path';
 
-/** Stands in what vendors and tools say when they fail, and in no request. */
+/** Part of the errors of vendors and tools, and of no request. */
 export const MARKER = 'quagmire-marker';
 
 const REPOSITORY = dirname(dirname(import.meta.dir));
@@ -31,7 +31,7 @@ export class Haul {
     return this.#texts.length;
   }
 
-  /** Where something leaked, and what was around it. */
+  /** The position of a leak, with its context. */
   leaks(): string[] {
     const patterns = [...PATTERNS, this.data, join(this.data, '..', 'data')];
     return this.#texts.flatMap(({ from, text }) =>

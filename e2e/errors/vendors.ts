@@ -1,4 +1,4 @@
-/** Model APIs that refuse, in every way that one of them is known to, with words that nobody else should read. */
+/** Model APIs that refuse in every known way, with messages that must not leak. */
 import { MARKER } from './leaks.ts';
 
 const WORDS = `${MARKER}: worker failed at /srv/vendor/engine.py:12, see https://vendor.example/${MARKER}`;
@@ -9,7 +9,7 @@ export type Refusal = { readonly what: string; readonly response: () => Response
 
 const json = (status: number): Refusal => ({
   what: `${status} with an error in JSON`,
-  // Whoever is asked to wait for so long does not try again.
+  // Such a long delay is not awaited.
   response: () => Response.json(ERROR, { status, headers: { 'retry-after': '9999', 'x-marker': MARKER } }),
 });
 const text = (status: number, type: string, body: string): Refusal => ({

@@ -6,7 +6,7 @@ import { LEAST_UNASKED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
 
-test('hundreds of command lines that run unasked read, change and run nothing outside, and many do run', async () => {
+test('hundreds of command lines that run without approval read, change and run nothing outside, and many do run', async () => {
   const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
   expect(complaints).toEqual([]);
   expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
@@ -15,7 +15,7 @@ test('hundreds of command lines that run unasked read, change and run nothing ou
   );
 });
 
-test('the same holds in the sandbox, where there is one', async () => {
+test('the same holds in the sandbox, if there is one', async () => {
   const { judged, ran, complaints } = await fuzzCommands({
     seed: 2,
     count: 200,
@@ -25,7 +25,7 @@ test('the same holds in the sandbox, where there is one', async () => {
   expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
 });
 
-test('a seed gives the same lines again', () => {
+test('a seed gives the same lines', () => {
   const made = (seed: number) => {
     const chance = new Chance(seed);
     return Array.from({ length: 200 }, () => lineFrom(chance));

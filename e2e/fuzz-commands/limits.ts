@@ -1,2 +1,2 @@
-/** A judge that asks for everything must fail as well. */
+/** A judge that requires approval for everything must fail as well. */
 export const LEAST_UNASKED = 0.2;

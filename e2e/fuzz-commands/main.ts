@@ -1,4 +1,4 @@
-/** `npm run fuzz:commands -- --seed 7 --count 100000 [--sandbox]`: a long run, which fails if an unasked command does harm. */
+/** `npm run fuzz:commands -- --seed 7 --count 100000 [--sandbox]`: a long run, which fails if an unapproved command does harm. */
 import { parseArgs } from 'node:util';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { LEAST_UNASKED } from './limits.ts';

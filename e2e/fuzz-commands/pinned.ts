@@ -1,4 +1,4 @@
-/** Lines that once ran unasked and read, changed or ran what they must not: `root` is which working directory. */
+/** Lines that once ran without approval and did harm: `root` is their working directory. */
 import type { Line } from './lines.ts';
 
 const line = (script: string, workdir?: string): Line => ({

@@ -1,4 +1,4 @@
-/** Judges lines from one seed and runs those that would go unasked, exactly as the tool runs them. */
+/** Judges lines from one seed and runs those that need no approval, exactly as the tool does. */
 import { join } from 'node:path';
 import { Fault } from '../../packages/protocol/src/index.ts';
 import type { Sandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
@@ -25,7 +25,7 @@ export type Run = {
 };
 
 const AT_ONCE = 4;
-/** After so many lines it is checked that nothing was changed. */
+/** Number of lines between two checks for changes. */
 const BATCH = 500;
 
 export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise<Fuzzed> {
@@ -53,7 +53,7 @@ export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise
     const output = await use(tool, line, contextIn(root, { permission: 'safe' })).then(
       (result) => String(result.data?.output),
       (thrown) => {
-        // A folder to run in that belongs to the server is refused, asked for or not.
+        // A workdir that belongs to the server is refused, with or without approval.
         if (thrown instanceof Fault && thrown.code === 'tool_invalid') return '';
         throw thrown;
       },

@@ -1,21 +1,21 @@
-/** A working directory full of traps, with things outside that no unasked command may read, change or run. */
+/** A working directory full of traps, with things outside that no unapproved command may read, change or run. */
 import { chmod, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { git, hostileSettings, repositoryIn } from '../../packages/server/src/tools/shell/testing.ts';
 
-/** In every file that must not be read, and in the names of files in folders that must not be listed. */
+/** In every file that must not be read, and in file names of folders that must not be listed. */
 export const SECRET = 'canary7f3a';
-/** Found by every pattern that a line searches for. */
+/** Matches every pattern that a line searches for. */
 const CONTENT = `found one a|b . /etc /secret ${SECRET}\n`;
 
 export type Scratch = AsyncDisposable & {
   readonly roots: readonly string[];
-  /** closed to tools in every root, relative to it */
+  /** hidden from tools in every root, relative to it */
   readonly hidden: string;
-  /** What stands outside and in the roots, so that a change shows. */
+  /** State outside of and in the roots, to detect changes. */
   snapshot(): Promise<string>;
-  /** The programs of a repository or of a folder in it that were run since the last time, one per line. */
+  /** Programs of a repository or folder that were run since the last call, one per line. */
   sang(): Promise<string>;
 };
 
@@ -72,7 +72,7 @@ export async function scratch(): Promise<Scratch> {
   };
 }
 
-/** Everything that a repository can bring along. */
+/** Everything that a repository can contain. */
 async function files(root: string, outside: string, program: string): Promise<void> {
   await repositoryIn(root);
   const text = (path: string, content: string) => Bun.write(join(root, path), content);

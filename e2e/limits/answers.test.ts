@@ -22,7 +22,7 @@ const over = (events: readonly DurableEvent[]): boolean =>
   events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
 
 describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
-  test.each(ENDLESS_KINDS.map((kind) => [kind]))('%s without end are stopped', async (kind) => {
+  test.each(ENDLESS_KINDS.map((kind) => [kind]))('endless %s are stopped', async (kind) => {
     const model = endlessModel(wire, kind);
     const server = await startTestServer({ ...model.settings, ...LIMITS });
     try {
@@ -66,7 +66,7 @@ test('other sessions are answered while one does not end', async () => {
   }
 });
 
-test('an answer within the limits is given whole, and its calls are made', async () => {
+test('an answer within the limits is complete, and its calls run', async () => {
   const long = 'word '.repeat(9_000);
   const model = fakeModel(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: long } : { call: 'echo', input: { value: 'x'.repeat(40_000) } },

@@ -1,4 +1,4 @@
-/** What a body can do to the time and the memory of the server, with and without a token. */
+/** Time and memory that request bodies can use, with and without a token. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { APPLICATION, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -45,7 +45,7 @@ async function metric(server: TestServer, line: string): Promise<number> {
 const held = (server: TestServer, sender: 'anonymous' | 'identified') =>
   metric(server, `parlance_unparsed_bytes{sender="${sender}"}`);
 
-/** Resolves when so much is held; every look at it is a request that was answered meanwhile. */
+/** Resolves when this much is held; each poll is a request that was answered meanwhile. */
 async function untilHeld(server: TestServer, sender: 'anonymous' | 'identified', bytes: number) {
   let now = await held(server, sender);
   expect(now).not.toBeNaN();
@@ -61,7 +61,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
   const login = JSON.stringify(credentials);
   const padded = (bytes: number) => login + ' '.repeat(bytes - login.length);
 
-  test('takes a body of 16 KB, and not one byte more', async () => {
+  test('accepts a body of 16 KB, and not one byte more', async () => {
     const server = await serve();
     expect((await post(server, path, padded(16_384))).status).toBe(200);
     const refused = await post(server, path, padded(16_385));
@@ -70,7 +70,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect(await metric(server, 'parlance_refusals_total{limit="maxLoginBody"}')).toBe(1);
   });
 
-  test('does not wait for a body that says that it is larger, or turns out to be', async () => {
+  test('refuses a body that announces to be larger, or turns out to be, without waiting', async () => {
     const server = await serve();
     const declared = slow(server, { path, length: 11_000_000 });
     const chunked = slow(server, { path });
@@ -86,7 +86,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect(JSON.parse(refused.text)[field]).toContain('nested too deeply');
   });
 
-  test('a body that does not come in time is answered with 408, and the connection is closed', async () => {
+  test('a late body is answered with 408, and the connection is closed', async () => {
     const server = await serve({ PARLANCE_IDENTIFY_WITHIN: '100' });
     const request = slow(server, { path, length: login.length });
     request.send(login.slice(0, 10));
@@ -97,7 +97,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect(await metric(server, 'parlance_refusals_total{limit="bodyWithin"}')).toBe(1);
   });
 
-  test('bodies that hang are few bytes each, and others are answered meanwhile', async () => {
+  test('stalled bodies use few bytes each, and others are answered meanwhile', async () => {
     const server = await serve();
     const token = await server.login('uma', 'uma-password');
     const requests = Array.from({ length: 100 }, () => slow(server, { path }));
@@ -110,7 +110,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     await untilHeld(server, 'anonymous', 0);
   });
 
-  test('beyond the budget of strangers the next is told to come back; who has a token goes on', async () => {
+  test('beyond the anonymous budget the next caller gets a retry time; callers with a token continue', async () => {
     const server = await serve({ PARLANCE_ANONYMOUS_BYTES: '10000' });
     const token = await server.login('uma', 'uma-password');
     const request = slow(server, { path });
@@ -127,21 +127,21 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
   });
 });
 
-test('one address that holds its share of the budget keeps nobody else from logging in', async () => {
+test('an address that uses its share of the budget does not prevent others from logging in', async () => {
   const server = await serve({ PARLANCE_TRUSTED_PROXIES: '1', PARLANCE_ANONYMOUS_BYTES: '1000000' });
   const login = async (from: string) => {
     const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
     const body = JSON.stringify({ username: 'uma', password: 'uma-password' });
     return (await fetch(`${server.http}/v1/auth/login`, { method: 'POST', headers, body })).status;
   };
-  // Four of the largest bodies are the share of one address.
+  // The share of one address is four bodies of maximum size.
   for (let count = 0; count < 4; count++)
     slow(server, { path: '/v1/auth/login', from: '192.0.2.1' }).send('x'.repeat(16_384));
   await untilHeld(server, 'anonymous', 4 * 16_384);
   expect([await login('192.0.2.1'), await login('192.0.2.2')]).toEqual([503, 200]);
 });
 
-/** Every route that takes JSON from a caller who is known, with what it says of a body that is nested too deeply. */
+/** Every route with a JSON body for authenticated callers, with its error for deep nesting. */
 const ROUTES: readonly (readonly [path: string, status: number, told: string])[] = [
   ['/v1/sessions/a/commands', 400, 'The body is nested too deeply.'],
   ['/v1/approvals/a', 400, 'The body is nested too deeply.'],
@@ -158,7 +158,7 @@ const ROUTES: readonly (readonly [path: string, status: number, told: string])[]
 test('deep nesting is refused before it is parsed, on every route', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');
-  // No parser would find anything else wrong with it before its end, which is not JSON.
+  // A parser would find no other error before its end, which is not JSON.
   const deep = '{"a":'.repeat(2_000);
   for (const [path, status, told] of ROUTES) {
     const refused = await post(server, path, deep, token);
@@ -171,10 +171,10 @@ test('deep nesting is refused before it is parsed, on every route', async () => 
 test('hundreds of thousands of keys are refused before they are parsed', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');
-  // Not JSON at its end: a parser would say so.
+  // Not JSON at its end: a parser would report that.
   const wide = `{${Array.from({ length: 250_001 }, (_, at) => `"k${at}":1`).join(',')}`;
   for (const [path, status, told] of ROUTES) {
-    // Takes no body that could have so many.
+    // Its body cannot have that many.
     if (path === '/api/pusher/auth') continue;
     const refused = await post(server, path, wide, token);
     expect([path, refused.status]).toEqual([path, status]);
@@ -182,7 +182,7 @@ test('hundreds of thousands of keys are refused before they are parsed', async (
   }
 });
 
-test('a tree of millions of empty nodes is refused for its size, without walking it for minutes', async () => {
+test('a tree of millions of empty nodes is refused for its size, without walking it', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');
   const page = '"url":"https://shop.example/","query":"click Buy"';
@@ -192,7 +192,7 @@ test('a tree of millions of empty nodes is refused for its size, without walking
   expect(refused.text).toContain('interactiveTree: must have at most 1000000 characters of JSON');
 });
 
-test('without a token nothing is read of a body that needs one', async () => {
+test('without a token, a body that needs one is not read', async () => {
   const server = await serve();
   for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {
     const request = slow(server, { path, length: 11_000_000 });
@@ -202,7 +202,7 @@ test('without a token nothing is read of a body that needs one', async () => {
   }
 });
 
-test('a signed request is not read before its signature is right', async () => {
+test('a signed request is not read before its signature is verified', async () => {
   const server = await serve({ SOCKUDO_APP_SECRET: 'a secret of the operator' });
   const query = `auth_key=app-key&auth_version=1.0&auth_timestamp=${Math.floor(Date.now() / 1000)}&auth_signature=0`;
   const request = slow(server, { path: `/apps/app-id/events?${query}`, length: 1_000_000 });
@@ -211,7 +211,7 @@ test('a signed request is not read before its signature is right', async () => {
   expect(await held(server, 'identified')).toBe(0);
 });
 
-test('a signature with the secret that everyone knows makes nobody known', async () => {
+test('a signature with the default secret does not authenticate', async () => {
   const batch = Array.from({ length: 5 }, (_, index) => ({
     channel: `news-${index}`,
     name: 'large',
@@ -227,7 +227,7 @@ test('a signature with the secret that everyone knows makes nobody known', async
   expect(await statusWith('a secret of the operator')).toBe(200);
 });
 
-test('a body of a known caller has a deadline, too', async () => {
+test('a body of an authenticated caller has a deadline, too', async () => {
   const server = await serve({ PARLANCE_BODY_WITHIN: '100' });
   const token = await server.login('uma', 'uma-password');
   for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {
@@ -240,8 +240,8 @@ test('a body of a known caller has a deadline, too', async () => {
   }
 });
 
-describe('what must still work', () => {
-  test('a slow but honest upload', async () => {
+describe('legitimate uses', () => {
+  test('a slow but steady upload', async () => {
     const server = await serve();
     const token = await server.login('uma', 'uma-password');
     const body = JSON.stringify({ content: 'Bees live in hives. '.repeat(5_000), title: 'Bees' });
@@ -256,7 +256,7 @@ describe('what must still work', () => {
     expect(await held(server, 'identified')).toBe(0);
   });
 
-  test('10 MB to summarise, a page of 1 MB, a tree as deep as pages are, an attachment', async () => {
+  test('10 MB to summarise, a page of 1 MB, a tree as deep as real pages, an attachment', async () => {
     const server = await serve();
     const token = await server.login('uma', 'uma-password');
     const content = 'Bees live in hives. '.repeat(500_000);

@@ -1,4 +1,4 @@
-/** What a frame can do before anyone knows who sent it. */
+/** Frames before authentication. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('a frame that is nested too deeply is refused before it is parsed, and the socket goes on', () => {
+describe('a deeply nested frame is refused before it is parsed, and the socket stays open', () => {
   const dialects: [path: string, ping: object, pong: (frame: { type?: string }) => boolean][] = [
     ['/extension', { type: 'ping' }, ({ type }) => type === 'pong'],
     ['/agentloop', { id: 'a', type: 'get_context_info', payload: {} }, ({ type }) => type === 'context_info'],
@@ -19,7 +19,7 @@ describe('a frame that is nested too deeply is refused before it is parsed, and 
   for (const [path, ping, pong] of dialects) {
     test(path, async () => {
       const client = await server.connect(`${path}?token=${await server.login('uma', 'uma-password')}`);
-      // Not JSON: a parser would say so.
+      // Not JSON: a parser would report that.
       client.socket.send('['.repeat(1_000_000));
       await client.next((frame) => JSON.stringify(frame).includes('nested too deeply'));
       client.send(ping);
@@ -42,7 +42,7 @@ describe('pusher', () => {
   };
   const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 
-  test('frames that are nested too deeply are refused, in the frame and in the JSON inside it', async () => {
+  test('deeply nested frames are refused, also in the JSON inside the frame', async () => {
     const client = await greeted();
     client.socket.send('['.repeat(60_000));
     expect(await complaint(client)).toEqual({ code: 4300, message: 'the message is nested too deeply' });

@@ -1,4 +1,4 @@
-/** The limits of a running server, each with a small number; and the defaults, which one busy developer does not notice. */
+/** The limits of a running server, each with a small value; and the defaults, which one busy developer does not reach. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textPart } from '../../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -35,7 +35,7 @@ const input = (text: string) => ({ type: 'input.submit', parts: [textPart(text)]
 const submit = (server: TestServer, session: string, text = 'Hello') =>
   ask(server, `/v1/sessions/${session}/commands`, input(text));
 
-test('sessions per principal: one more is refused, those there are go on, archiving makes room', async () => {
+test('sessions per principal: another one is refused, existing ones continue, archiving makes room', async () => {
   const server = await serve({ PARLANCE_SESSIONS_PER_PRINCIPAL: '2' });
   const statusOf = async (session: string) => (await submit(server, session)).status;
   expect([await statusOf('a'), await statusOf('b')]).toEqual([200, 200]);
@@ -50,7 +50,7 @@ test('sessions per principal: one more is refused, those there are go on, archiv
   expect(await statusOf('d')).toBe(429);
 });
 
-test('inputs queued: a session takes no more of them than it may, and answers those it took', async () => {
+test('inputs queued: further ones are refused, and accepted ones are answered', async () => {
   const model = gatedModel();
   stops.push(() => model.stop());
   const server = await serve({ ...model.settings, PARLANCE_INPUTS_QUEUED: '2' });
@@ -68,7 +68,7 @@ test('inputs queued: a session takes no more of them than it may, and answers th
   for (let count = 0; count < 3; count++) await client.next('agent_response');
 });
 
-test('stored bytes: beyond them inputs are refused, turns that run end, reading and archiving go on', async () => {
+test('stored bytes: beyond the limit inputs are refused, running turns end, reading and archiving work', async () => {
   const model = gatedModel();
   stops.push(() => model.stop());
   const server = await serve({ ...model.settings, PARLANCE_STORED_BYTES: '400000' });
@@ -102,7 +102,7 @@ describe('requests per minute', () => {
     ],
   ];
   for (const [dialect, path, body, shape] of paths) {
-    test(`${dialect} says 429 and when to try again, to that caller alone`, async () => {
+    test(`${dialect} answers 429 with a retry time, to that caller only`, async () => {
       const server = await serve({ PARLANCE_API_REQUESTS_PER_MINUTE: '2' });
       const token = await server.login('uma', 'uma-password');
       for (let count = 0; count < 2; count++) expect((await ask(server, path, body, token)).status).toBe(200);
@@ -148,7 +148,7 @@ test('a body that is too large is refused', async () => {
 });
 
 describe('sockets', () => {
-  test('of one principal are counted, whatever dialect they speak', async () => {
+  test('of one principal are counted over all dialects', async () => {
     const server = await serve({ PARLANCE_SOCKETS_PER_PRINCIPAL: '2' });
     const token = await server.login('uma', 'uma-password');
     await server.connect(`/agentloop?token=${token}`);
@@ -157,7 +157,7 @@ describe('sockets', () => {
     await server.connect('/broadcast');
   });
 
-  test('behind a proxy that is trusted, addresses are those of the clients', async () => {
+  test('behind a trusted proxy, addresses are those of the clients', async () => {
     const server = await serve({ PARLANCE_SOCKETS_PER_ADDRESS: '1', PARLANCE_TRUSTED_PROXIES: '1' });
     const from = (address: string) => server.connect('/broadcast', { 'x-forwarded-for': address });
     await from('192.0.2.1');
@@ -165,7 +165,7 @@ describe('sockets', () => {
     await from('192.0.2.2');
   });
 
-  test('that have yet to show a token send small frames, are few, and have little time', async () => {
+  test('before authentication have small frames, a small number and little time', async () => {
     const server = await serve({
       PARLANCE_AUTH: 'required',
       PARLANCE_MAX_FIRST_FRAME: '2000',
@@ -194,14 +194,14 @@ describe('sockets', () => {
     await server.connect('/');
   });
 
-  test('that show none in time are let go', async () => {
+  test('that do not authenticate in time are closed', async () => {
     const server = await serve({ PARLANCE_AUTH: 'required', PARLANCE_IDENTIFY_WITHIN: '100' });
     const client = await server.connect('/');
     expect(await client.closed).toEqual({ code: 1008, reason: 'A token is required.' });
   });
 });
 
-describe('frames per minute, in the words of each dialect', () => {
+describe('frames per minute, in the frames of each dialect', () => {
   const refusals: [path: string, frame: object][] = [
     ['/extension', { type: 'error', code: 'HANDLER_ERROR', retryAfter: expect.any(Number) }],
     [
@@ -239,7 +239,7 @@ describe('frames per minute, in the words of each dialect', () => {
 });
 
 describe('with the defaults', () => {
-  test('5,000 frames as fast as they can be sent on one socket are all answered', async () => {
+  test('5,000 frames at full speed on one socket are all answered', async () => {
     const server = await serve();
     const client = await server.connect('/extension');
     for (let count = 0; count < 5_000; count++)
@@ -248,7 +248,7 @@ describe('with the defaults', () => {
     expect(client.frames.map(({ type }) => type)).toEqual(Array(5_000).fill('pong'));
   });
 
-  test('200 sockets at once are all served', async () => {
+  test('200 concurrent sockets are all served', async () => {
     const server = await serve();
     const clients = await Promise.all(Array.from({ length: 200 }, () => server.connect('/extension')));
     for (const client of clients) client.send({ type: 'ping' });

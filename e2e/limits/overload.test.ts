@@ -1,4 +1,4 @@
-/** A server that has more to do than it takes on says so at once, in every dialect, while what it has begun goes on. */
+/** An overloaded server refuses inputs immediately, in every dialect, while running turns continue. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AnyFrame } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -49,7 +49,7 @@ async function ended(session: string): Promise<void> {
 
 const SOON = 'The server has as many turns to do as it takes on. Try again in 2 seconds.';
 
-/** The error of each dialect, as its contract has errors. */
+/** The error frame of each dialect. */
 const REFUSALS: Readonly<Record<string, object>> = {
   agentloop: {
     type: 'error',
@@ -65,7 +65,7 @@ const REFUSALS: Readonly<Record<string, object>> = {
   extension: { type: 'error', message: SOON, code: 'HANDLER_ERROR', retryAfter: 2_000 },
 };
 
-describe('an input beyond what may wait is refused at once, and taken later', () => {
+describe('an input beyond the queue is refused immediately, and accepted later', () => {
   for (const [dialect, open] of Object.entries(DRIVERS)) {
     test(`in ${dialect}`, async () => {
       await fill();
@@ -109,7 +109,7 @@ describe('an input beyond what may wait is refused at once, and taken later', ()
   });
 });
 
-test('all at once: as many are taken as there is room for, and every other one is answered', async () => {
+test('concurrent inputs: as many are accepted as there is room for, and every other one gets an error', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, count) => command(`burst-${count}`, input('Hello'))),
   );
@@ -117,7 +117,7 @@ test('all at once: as many are taken as there is room for, and every other one i
   expect(statuses).toEqual([...Array(4).fill(200), ...Array(46).fill(503)]);
 });
 
-test('what was begun goes on: answers, cancels and inputs of its session are taken', async () => {
+test('running sessions continue: their answers, cancels and inputs are accepted', async () => {
   const call = { tool: 'shell', input: { command: ['touch', 'a'] } };
   expect((await command('asks', { ...input('Please'), call })).status).toBe(200);
   const waiting = async () => {

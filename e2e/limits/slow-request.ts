@@ -1,9 +1,9 @@
-/** A request over a plain TCP connection whose body is sent piece by piece, when the test says so. */
+/** A request over a plain TCP connection whose body the test sends piece by piece. */
 import { connect } from 'node:net';
 
 export type SlowRequest = {
   send(piece: string): void;
-  /** the status line, the headers and the body; what there is of it if the connection ends before */
+  /** status line, headers and body; as much as arrived if the connection ends before */
   readonly answer: Promise<string>;
   /** resolves when the connection is closed, by either side */
   readonly closed: Promise<void>;
@@ -12,10 +12,10 @@ export type SlowRequest = {
 
 export type SlowHead = {
   readonly path: string;
-  /** absent: the body comes in chunks, and nobody knows how long it will be */
+  /** absent: a chunked body of unknown length */
   readonly length?: number;
   readonly token?: string;
-  /** the address that a proxy would name */
+  /** for X-Forwarded-For */
   readonly from?: string;
 };
 

@@ -1,4 +1,4 @@
-/** A peer that holds a WebSocket message back: all of it but the last byte is sent, and its side is never closed. */
+/** A peer that withholds the last byte of a WebSocket message, and never closes its side. */
 import { connect } from 'node:net';
 
 export type Unfinished = {
@@ -70,7 +70,7 @@ function* pieces(bytes: number, shape: Shape): Generator<Buffer> {
   if (shape === 'fragments and a close frame') yield Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 }
 
-/** The head of a frame that is masked with zeros. */
+/** The header of a frame with a zero mask. */
 function header(first: number, length: number): Buffer {
   const bytes = Buffer.alloc(14);
   bytes[0] = first;

@@ -1,4 +1,4 @@
-/** Messages that peers without a token hold back: what they cost, and that others connect and chat meanwhile. */
+/** Messages withheld by peers without a token: their cost, and that others can connect and chat meanwhile. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { type Shape, type Unfinished, unfinishedFrame } from './unfinished-frame
 const PUSHER = '/app/app-key?protocol=7';
 const PEERS = 300;
 const FRAME_BYTES = 1_048_575;
-/** What docs/guides/limits.md promises with the default settings, and what connections and requests cost besides. */
+/** The promise of docs/guides/limits.md with default settings, plus the cost of connections and requests. */
 const MOST_MEGABYTES = 64 + 16 + 32;
 
 const MESSAGE = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] };
@@ -34,7 +34,7 @@ const login = async ({ http }: ServerProcess): Promise<string> => {
 const megabytes = ({ pid }: ServerProcess): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Every peer that the server lets go is followed by another one, until it is stopped. */
+/** Every closed peer is replaced by another one, until it is stopped. */
 function attack(server: ServerProcess, path: string, shape: Shape) {
   const peers = new Set<Unfinished>();
   let isOver = false;
@@ -102,7 +102,7 @@ describe.each<[string, Shape]>([
   );
 });
 
-describe('300 honest clients that connect at once all get in', () => {
+describe('300 legitimate clients that connect at once are all accepted', () => {
   test('extension clients', async () => {
     const server = await serve();
     const token = await login(server);

@@ -1,6 +1,6 @@
 /**
- * Who may call, in one table: what a request says of its Host and Origin, and whether it is let in. The verdict is the
- * same on every door, for every method, path and socket.
+ * Allowed callers in one table: Host and Origin of a request, and whether it is accepted. The verdict is the same on every
+ * listener, for every method, path and socket.
  */
 
 export type Verdict = 'in' | 'out';
@@ -10,7 +10,7 @@ export type Caller = {
   readonly what: string;
   readonly verdict: Verdict;
   readonly headers: Lines;
-  /** what stands before the path in the request line */
+  /** what precedes the path in the request line */
   readonly authority?: string;
   readonly version?: '1.0';
 };
@@ -25,7 +25,7 @@ const host = (verdict: Verdict, what: string, ...hosts: string[]): Caller => ({
   headers: hosts.map((value) => ['Host', value] as const),
 });
 
-/** `port` is the door's own. */
+/** `port` is the listener's own. */
 export const hostCallers = (port: number): readonly Caller[] => [
   host('in', 'our own', `127.0.0.1:${port}`),
   host('in', 'localhost', `localhost:${port}`),
@@ -71,7 +71,7 @@ export const hostCallers = (port: number): readonly Caller[] => [
     ...host('in', 'our own, and the request line names it, too', `127.0.0.1:${port}`),
     authority: `http://127.0.0.1:${port}`,
   },
-  // Only a proxy is sent such a line, and Bun drops what it names: Host is what we go by, in everything.
+  // Such a line is for proxies, and Bun drops its host: only the Host header counts.
   {
     ...host('in', 'our own, but the request line names a stranger', `127.0.0.1:${port}`),
     authority: 'http://evil.example',

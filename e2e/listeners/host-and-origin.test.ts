@@ -1,4 +1,4 @@
-/** Host and Origin on every door, for every method and every socket, over bytes that no client library has tidied up. */
+/** Host and Origin on every listener, for every method and socket, as raw bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ type Request = {
   readonly path: string;
   readonly headers?: Lines;
   readonly body?: string;
-  /** what an admitted caller is answered with */
+  /** response to an admitted caller */
   readonly status: number;
 };
 
@@ -88,18 +88,18 @@ const ask = (
     body,
   });
 
-/** What is wrong with the answer; null where it is the verdict. */
+/** What is wrong with the response; null if it matches the verdict. */
 function complaint(caller: Caller, request: Request, { status, headers, body }: RawAnswer): string | null {
   const shared = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
   const allowed = headers.get('access-control-allow-origin');
   const origin = caller.headers.find(([name]) => name === 'Origin')?.[1];
   if (caller.verdict === 'out') {
-    // A request that is no HTTP is turned away by the server below us, which closes the connection.
+    // The HTTP server below us refuses a request that is not HTTP and closes the connection.
     if (status !== 403 && status !== 400) return `was answered with ${status}`;
     if (status === 400 && body !== '') return `was answered with ${body}`;
     return shared.length > 0 ? `was given ${shared}` : null;
   }
-  // HTTP/1.0 knows no upgrade.
+  // HTTP/1.0 has no upgrade.
   const expected = caller.version === '1.0' && request.status === 101 ? [101, 400, 426] : [request.status];
   if (!expected.includes(status)) return `was answered with ${status} ${body.slice(0, 200)}`;
   if (status === 101) return null;
@@ -115,7 +115,7 @@ describe.each(['all', ...DIALECT_NAMES])('the door %s', (dialect) => {
     ['Host', hostCallers],
     ['Origin', originCallers],
   ] as const)
-    test(`judges every ${subject} as the table says, whatever is asked for`, async () => {
+    test(`judges every ${subject} by the table, for every target`, async () => {
       const port = portOf();
       const wrong: string[] = [];
       for (const caller of callers(port))
@@ -128,7 +128,7 @@ describe.each(['all', ...DIALECT_NAMES])('the door %s', (dialect) => {
       expect(wrong).toEqual([]);
     });
 
-  test('answers a preflight for allowed origins alone', async () => {
+  test('answers a preflight only for allowed origins', async () => {
     const port = portOf();
     const preflight = REQUESTS.find(({ method }) => method === 'OPTIONS');
     if (!preflight) throw new Error('there is no preflight in the table');
@@ -142,7 +142,7 @@ describe.each(['all', ...DIALECT_NAMES])('the door %s', (dialect) => {
   });
 });
 
-test('a command that is refused changes nothing, even one that a page may send without a preflight', async () => {
+test('a refused command changes nothing, even one that a page may send without a preflight', async () => {
   const { port } = server.running;
   const command = {
     method: 'POST',
@@ -174,7 +174,7 @@ test.each(['evil.example:80', '127.0.0.1:80', '[::1]:80', 'evil', '*', '%', '//e
   },
 );
 
-test('the operator reads once how an extension that was refused is allowed, and the line that allows it works', async () => {
+test('the log says once how to allow a refused extension, and that setting works', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-doors-'));
   await using process = await startProcess(folder, { LOG_LEVEL: 'info', PARLANCE_DOORS: 'agentloop=0' });
   const { port } = new URL(process.http);

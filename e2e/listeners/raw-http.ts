@@ -1,17 +1,17 @@
-/** HTTP/1.1 written by hand on a TCP socket: no client library puts its own Host on it, or refuses to send what is wrong. */
+/** HTTP/1.1 written by hand on a TCP socket, because client libraries set Host and refuse invalid requests. */
 import { connect } from 'node:net';
 
 export type RawAnswer = {
-  /** 0 where the connection was closed without an answer */
+  /** 0 if the connection was closed without a response */
   readonly status: number;
-  /** names in small letters */
+  /** lower-case names */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 };
 
 export type RawRequest = {
   readonly line: string;
-  /** as they are written, in order; a name may stand twice */
+  /** verbatim, in order; a name may occur twice */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
 };
@@ -25,7 +25,7 @@ const bytesOf = ({ line, headers, body = '' }: RawRequest): string =>
     body,
   ].join('\r\n');
 
-/** Null until all of it has come. */
+/** Null until it is complete. */
 function answerIn(text: string, isHead: boolean, ended: boolean): RawAnswer | null {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return ended ? { status: 0, headers: new Map(), body: text } : null;
@@ -42,7 +42,7 @@ function answerIn(text: string, isHead: boolean, ended: boolean): RawAnswer | nu
   return body.length >= expected || ended ? { status, headers, body } : null;
 }
 
-/** Sends the request on a connection of its own, and hangs up when the answer is there. */
+/** Sends the request on a new connection, and closes it after the response. */
 export function sendRaw(port: number, request: RawRequest): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const isHead = request.line.startsWith('HEAD ');

@@ -30,9 +30,9 @@ const seconds = () => Math.floor(Date.now() / 1000);
 const me = async (server: TestServer, token: string) =>
   (await fetch(`${server.http}/v1/auth/me`, { headers: bearer(token) })).status;
 
-test('what lives on a token ends when the token expires', async () => {
+test('connections end when their token expires', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
-  // It is good for five more seconds, of which everything that is opened here takes less than one.
+  // It is valid for five more seconds; opening everything takes less than one.
   const token = await tokenOf(server, { exp: seconds() - TOLERANCE_SECONDS + 6 });
   for (const { kind, ended } of await openAll(server, 'uma', token))
     expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token has expired.')]);
@@ -40,7 +40,7 @@ test('what lives on a token ends when the token expires', async () => {
   await server.stop();
 });
 
-test('what lives on a token ends when the clock jumps beyond its time, and not when it jumps less', async () => {
+test('connections end when the clock jumps beyond the expiry, and not when it jumps less', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
   try {
     const token = await tokenOf(server, { exp: seconds() + 7_200 });
@@ -59,7 +59,7 @@ test('what lives on a token ends when the clock jumps beyond its time, and not w
   }
 });
 
-test('a token is good half a minute beyond its times, for clocks that differ, and no longer', async () => {
+test('a token is valid 30 seconds beyond its times, because clocks differ, and no longer', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
   const hour = seconds() + 3600;
   expect(await me(server, await tokenOf(server, { exp: hour }))).toBe(200);
@@ -70,7 +70,7 @@ test('a token is good half a minute beyond its times, for clocks that differ, an
   await server.stop();
 });
 
-test('after a restart a token is as good as before, unless it was revoked or AUTH_USERS has changed', async () => {
+test('a restart does not affect a token, unless it was revoked or AUTH_USERS has changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-tokens-'));
   const start = (password: string, role: string) =>
     startTestServer({

@@ -1,4 +1,4 @@
-/** Everything that can live on a token, opened by it over the wire; each tells how it ended. */
+/** Everything that depends on a token, opened over the wire; each reports how it ended. */
 import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
 import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
@@ -7,7 +7,7 @@ export type EphemeralEvent = {
   readonly kind: string;
   /** how it ended, as the client sees it */
   readonly ended: Promise<string>;
-  /** Resolves when it has shown that it is alive. */
+  /** Resolves when it has proved to be alive. */
   alive(): Promise<unknown>;
 };
 
@@ -45,7 +45,7 @@ export async function openAll(server: TestServer, name: string, token: string): 
   return all;
 }
 
-/** A socket that came without a token and said it later, in a frame. */
+/** A socket whose token comes later, in a frame. */
 async function registered(server: TestServer, sessionToken: string): Promise<EphemeralEvent> {
   const client = await server.connect('/extension');
   client.send(registration([], { sessionToken }));
@@ -78,7 +78,7 @@ async function streamed(server: TestServer, token: string, session: string): Pro
   };
   await seen('snapshot');
   const rename = async (title: string) => {
-    // by an admin, so that it can be asked whether the stream lives when its own token does not
+    // by an admin, to check the stream even if its own token has ended
     const admin = await server.login('ada', 'ada-password');
     await fetch(`${server.http}/v1/sessions/${session}/commands`, {
       method: 'POST',
@@ -94,7 +94,7 @@ const fail = (word: string): never => {
   throw new Error(`the stream ended before ${word}`);
 };
 
-/** A Pusher socket with a private channel that our own endpoint has permitted. */
+/** A Pusher socket with a private channel authorized by our own endpoint. */
 async function permitted(server: TestServer, token: string, name: string): Promise<EphemeralEvent> {
   const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
   const channel = `private-user-${name}`;
@@ -110,6 +110,6 @@ async function permitted(server: TestServer, token: string, name: string): Promi
   return { kind: 'pusher', alive: () => one.settled(), ended };
 }
 
-/** What the client of each kind sees when the right to be there is lost. */
+/** What the client of each kind sees when its token ends. */
 export const endOf = (kind: string, reason: string): string =>
   kind === 'native events' ? 'the end' : `${kind === 'pusher' ? 4200 : 1008} ${reason}`;

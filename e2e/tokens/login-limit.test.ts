@@ -8,7 +8,7 @@ afterEach(() => server.stop());
 
 type Answer = { status: number; retryAfter: string | null; body: Record<string, unknown> };
 
-/** The endpoints with which one can log in. */
+/** The login endpoints. */
 const LOGINS: Record<string, (name: string, password: string, from?: string) => Promise<Answer>> = {
   '/v1/auth/login': (username, password, from) => ask('/v1/auth/login', { username, password }, from),
   '/api/v1/auth/login': (email, password, from) => ask('/api/v1/auth/login', { email, password }, from),
@@ -31,9 +31,9 @@ const limited = async (login: Promise<Answer>) => {
   return answer;
 };
 
-describe('after three failures the right password is refused, too', () => {
+describe('after three failures the correct password is refused, too', () => {
   for (const [path, login] of Object.entries(LOGINS))
-    test(`at ${path}, and for a name that nobody has in the same way`, async () => {
+    test(`at ${path}, and in the same way for an unknown name`, async () => {
       server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '3' });
       const known = await login('uma', 'uma-password');
       expect(known.status).toBe(200);
@@ -43,16 +43,16 @@ describe('after three failures the right password is refused, too', () => {
         expect(JSON.stringify(body)).toContain('Too many failed logins.');
         expect(body).toMatchObject(SHAPES[path] ?? {});
       }
-      // the one counts at the other, and nobody else is concerned
+      // they share the count, and other users are not affected
       for (const other of Object.values(LOGINS)) await limited(other('uma', 'uma-password'));
       expect((await login('dev', 'dev-password')).status).toBe(200);
-      // who is logged in stays so
+      // existing logins stay valid
       const token = String(known.body.access_token ?? known.body.accessToken);
       expect((await fetch(`${server.http}/v1/auth/me`, { headers: bearer(token) })).status).toBe(200);
     });
 });
 
-/** Each in the words of its contract. */
+/** Each in the format of its contract. */
 const SHAPES: Record<string, object> = {
   '/v1/auth/login': { detail: expect.any(String) },
   '/api/v1/auth/login': {
@@ -66,41 +66,41 @@ const SHAPES: Record<string, object> = {
 const login = (name: string, password: string, from?: string) =>
   ask('/v1/auth/login', { username: name, password }, from);
 
-test('failures that arrive together are stopped as well', async () => {
+test('concurrent failures are limited as well', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '3' });
   const answers = await Promise.all(Array.from({ length: 40 }, () => login('uma', 'wrong')));
   expect(answers.map(({ status }) => status).sort()).toEqual([401, 401, 401, ...Array(37).fill(429)]);
 });
 
-test('a success forgets the failures before it', async () => {
+test('a success resets earlier failures', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '3' });
   for (const password of ['wrong', 'wrong', 'uma-password', 'wrong', 'wrong', 'uma-password'])
     expect((await login('uma', password)).status).toBe(password === 'wrong' ? 401 : 200);
 });
 
-test('one address that tries many names is stopped', async () => {
+test('an address that tries many names is limited', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '1' });
   for (let n = 0; n < 10; n++) expect((await login(`user${n}`, 'uma-password')).status).toBe(401);
   await limited(login('user10', 'uma-password'));
   await limited(login('not a name', 'uma-password'));
 });
 
-test('behind a proxy, one address that guesses does not lock the user out at another', async () => {
+test('behind a proxy, guesses from one address do not lock the user out at another', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '2', PARLANCE_TRUSTED_PROXIES: '1' });
   for (const _ of [1, 2]) expect((await login('uma', 'wrong', '203.0.113.9')).status).toBe(401);
   await limited(login('uma', 'uma-password', '203.0.113.9'));
-  // what the client itself claims to have come through is not believed
+  // the client's own X-Forwarded-For is not trusted
   await limited(login('uma', 'uma-password', '198.51.100.1, 203.0.113.9'));
   expect((await login('uma', 'uma-password', '198.51.100.1')).status).toBe(200);
 });
 
-test('without a proxy nobody is believed where they come from', async () => {
+test('without a proxy X-Forwarded-For is not trusted', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '2' });
   for (const n of [1, 2]) expect((await login('uma', 'wrong', `203.0.113.${n}`)).status).toBe(401);
   await limited(login('uma', 'uma-password', '203.0.113.3'));
 });
 
-test('a new password does not lift the limit, and a user that is made meanwhile is no exception', async () => {
+test('a new password does not lift the limit, and a new user is no exception', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '1' });
   expect((await login('eve', 'wrong')).status).toBe(401);
   const add = ['user', 'add', 'eve', '--password', 'right-one', '--data', server.data];

@@ -16,7 +16,7 @@ const post = (path: string, token: string, body?: object) =>
     body: body && JSON.stringify(body),
   });
 
-/** As an operator would: another process, while the server runs. */
+/** As an operator would: from another process, while the server runs. */
 async function parlanceUser(...args: string[]): Promise<void> {
   const { code, stderr } = await runParlance(['user', ...args, '--data', server.data], { cwd: server.root });
   expect([code, stderr]).toEqual([0, '']);
@@ -27,9 +27,9 @@ const logOut = (path: string) => async (_name: string, token: string) =>
 
 type Way = {
   readonly change: (name: string, token: string) => Promise<unknown>;
-  /** one token, or all that the user has */
+  /** one token, or all tokens of the user */
   readonly ends: 'one' | 'all';
-  /** with which the user logs in afterwards; null where there is no such user */
+  /** the user's password afterwards; null if the user is gone */
   readonly password: string | null;
 };
 
@@ -67,7 +67,7 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-describe('what lives on a token ends with', () => {
+describe('connections of a token end with', () => {
   let count = 0;
   for (const [way, { change, ends, password }] of Object.entries(WAYS))
     test(way, async () => {
@@ -90,13 +90,13 @@ describe('what lives on a token ends with', () => {
       if (ends === 'all') await expectRefused(second);
       for (const { alive } of strangers) await alive();
       if (password === null) return;
-      // in the same second, more likely than not
+      // in the same second, most likely
       const renewed = await server.login(name, password);
       expect((await fetch(`${server.http}/v1/auth/me`, { headers: bearer(renewed) })).status).toBe(200);
     });
 });
 
-/** On every way in, at once. */
+/** On every endpoint, concurrently. */
 async function expectRefused(token: string): Promise<void> {
   const headers = bearer(token);
   const status = async (path: string, more: Record<string, string> = {}) =>
@@ -113,7 +113,7 @@ async function expectRefused(token: string): Promise<void> {
   }
 }
 
-test('nothing that a socket says after its log-out is done', async () => {
+test('frames after a log-out on the same socket have no effect', async () => {
   const token = await server.login('dev', 'dev-password');
   const client = await server.connect(`/ws?token=${token}`);
   client.send({ type: 'PING' });

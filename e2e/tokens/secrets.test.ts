@@ -7,7 +7,7 @@ import { runParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startProcess } from '../server-process.ts';
 import { bearer } from './live.ts';
 
-test('no token, password or id of a token is in the log or in an answer, whatever is done with them', async () => {
+test('no token, password or token id is in the log or in a response', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-token-secrets-'));
   const server = await startProcess(folder, { LOG_LEVEL: 'trace', PARLANCE_LOGIN_ATTEMPTS: '2' });
   const told: string[] = [];
@@ -50,7 +50,7 @@ test('no token, password or id of a token is in the log or in an answer, whateve
   const secrets = [one, other, forged, 'not.a.token', ...ids];
   for (const secret of [...secrets, 'dev-password', 'a-new-password', 'a-wrong-password'])
     expect(text).not.toContain(secret);
-  // not in part, either: the signature is what makes a token
+  // not in part, either: the signature makes a token valid
   for (const token of [one, other]) expect(text).not.toContain(String(token.split('.')[2]));
   rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,4 @@
-/** Passwords of users who were made before there was a least length, or whom AUTH_USERS names. */
+/** Short passwords of earlier users, or in AUTH_USERS. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What a server answers about the sessions of the fixture, in several dialects: the same in every version. */
+/** Responses about the sessions of the fixture, in several dialects: the same in every version. */
 import { type Caller, connect, events, get, local, logIn } from './clients.ts';
 import { OPEN_TASK, TASK } from './sessions.ts';
 
@@ -17,7 +17,7 @@ const OF_LOCAL = [
 ];
 const OF_DEV = ['approvals', 'by-word', 'handed-off', 'plain', 'temp-waiting', OPEN_TASK, TASK];
 
-/** Goes on at every start: what it answers depends on the moment. */
+/** Continues at every start: its responses depend on the time. */
 export const INTERRUPTED = 'interrupted';
 
 export async function answersOf(http: string): Promise<Answers[]> {
@@ -57,13 +57,13 @@ async function listed(caller: Caller): Promise<unknown> {
   return page.sessions.filter(({ id }) => id !== INTERRUPTED);
 }
 
-/** The frames that a socket is sent when it comes to the session. */
+/** The frames that a socket receives when it attaches to the session. */
 async function attached(caller: Caller, path: '/agentloop' | '/ws', session: string): Promise<unknown> {
   const client = await connect(caller, path, session);
   try {
     client.send(path === '/ws' ? { type: 'PING' } : { id: 'i', type: 'get_context_info' });
     const frames = await client.until(path === '/ws' ? 'PONG' : 'context_info');
-    // The id of an answer is made for it.
+    // The id of a response is generated.
     return frames.map((frame) => (frame.type === 'context_info' ? { ...frame, id: '' } : frame));
   } finally {
     client.close();

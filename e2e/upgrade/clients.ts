@@ -1,4 +1,4 @@
-/** Clients that make the sessions of the fixture. */
+/** Clients that create the sessions of the fixture. */
 import { TestClient } from '../../packages/server/src/testing/client.ts';
 import { followed, postJson } from '../server-process.ts';
 
@@ -50,7 +50,7 @@ export async function get({ http, headers }: Caller, path: string): Promise<unkn
 export const events = (caller: Caller, session: string): Promise<unknown> =>
   get(caller, `/v1/sessions/${session}/events?limit=1000`);
 
-/** One call of a browser that works for a copilot. */
+/** One request of a copilot client. */
 export const interact = async (caller: Caller, request: object): Promise<Record<string, unknown>> => {
   const page = { url: 'https://shop.example/contact', dom: '<form><button id="4">Submit</button></form>' };
   return (await ask(caller, '/api/agent/interact', { ...page, ...request })).data as Record<string, unknown>;

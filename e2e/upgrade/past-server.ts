@@ -1,4 +1,4 @@
-/** A server of another version: the one of a checkout elsewhere, as a process that can be killed. */
+/** A server of another version: from another checkout, as a process that can be killed. */
 import { join } from 'node:path';
 
 export type PastServer = { readonly http: string; kill(): Promise<void> };

@@ -1,4 +1,4 @@
-/** What the model answers in the sessions of the fixture. */
+/** Answers of the model in the sessions of the fixture. */
 import type { Answer, ChatRequest } from '../fake-model.ts';
 
 const shell = (...command: string[]): Answer => ({ call: 'shell', input: { command } });
@@ -11,7 +11,7 @@ const PLAN: Answer = {
   input: { steps: [{ description: 'Submit the form', toolType: 'DOM' }] },
 };
 
-/** The answers to a message of a user, one after the other. */
+/** The answers to a user's message, in order. */
 export const SCRIPT: Readonly<Record<string, readonly Answer[]>> = {
   'Think of a river': [{ think: 'A river is wanted.', say: 'The Danube – “Donau” 🏞️.' }],
   'Echo the word': [{ call: 'echo', input: { value: 'parlance' } }, { say: 'It came back.' }],
@@ -37,7 +37,7 @@ export const SCRIPT: Readonly<Record<string, readonly Answer[]>> = {
   'Click and wait': [PLAN, act('click(4)')],
 };
 
-/** Those that break off are asked again with the same messages. */
+/** Broken answers are retried with the same messages. */
 const asked = new Map<string, number>();
 
 export function scripted({ messages }: ChatRequest): Answer {

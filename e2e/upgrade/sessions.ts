@@ -37,7 +37,7 @@ async function plain(me: Caller): Promise<void> {
   await send(me, 'archived', { type: 'session.archive' });
 }
 
-/** Answered once, always, with a denial and with the end of the turn; explained, and the grant taken back. */
+/** Answered once, always, with a denial and with the end of the turn; explained, and the grant revoked. */
 async function approvals(dev: Caller): Promise<void> {
   const client = await connect(dev, '/agentloop', 'approvals');
   const input = (text: string) => [
@@ -111,7 +111,7 @@ async function unfinished(me: Caller): Promise<void> {
   await until(me, 'cancelled', 'turn.cancelled', 2);
 }
 
-/** One that came to its end, with a question to the user; and one whose action is out at the browser. */
+/** One that ended, with a question to the user; and one with a pending action at the browser. */
 async function tasks(dev: Caller): Promise<void> {
   const site = { url: 'https://shop.example/contact', title: 'Contact' };
   await ask(dev, '/api/session/init', { sessionId: TASK, ...site });

@@ -1,4 +1,4 @@
-/** A data folder of an older version, opened with this one. `make-fixture.ts` tells how it was made. */
+/** Opens a data folder of an older version. `make-fixture.ts` says how it was made. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,8 +50,8 @@ describe('a data folder of schema 1', () => {
   });
   afterAll(() => server.kill());
 
-  // First: those after it change what is answered.
-  describe('answers as it did', () => {
+  // First: later tests change the responses.
+  describe('gives the same responses', () => {
     let answers: Answers[];
     beforeAll(async () => {
       await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
@@ -63,10 +63,10 @@ describe('a data folder of schema 1', () => {
       const { session, of } = JSON.parse(line) as Answers;
       test(`${session}: ${of}`, () => expect(JSON.stringify(answers[index])).toBe(line));
     }
-    test('and no more', () => expect(answers).toHaveLength(recorded.length));
+    test('and no others', () => expect(answers).toHaveLength(recorded.length));
   });
 
-  test('goes on with the turn that was interrupted, and does not repeat its command', async () => {
+  test('continues the interrupted turn, and does not repeat its command', async () => {
     const all = await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
     const from = all.findIndex(({ type }) => type === 'turn.resumed');
     expect(all.slice(from - 1).map(({ type }) => String(type))).toEqual([
@@ -81,7 +81,7 @@ describe('a data folder of schema 1', () => {
     expect(all[from + 2]).toMatchObject({ text: 'I do not know how it ended.' });
   });
 
-  test('has an approval that is answered now', async () => {
+  test('has an approval that can be answered', async () => {
     const dev = await logIn(server.http, 'dev');
     const waiting = await until(dev, 'temp-waiting', 'approval.requested');
     const approval = waiting.find((event) => event.type === 'approval.requested')?.approval;
@@ -91,7 +91,7 @@ describe('a data folder of schema 1', () => {
     expect(all.findLast((event) => event.type === 'text.ended')?.text).toBe('Now it is made.');
   });
 
-  test('has a browser task that goes on', async () => {
+  test('has a browser task that continues', async () => {
     const dev = await logIn(server.http, 'dev');
     const all = await until(dev, OPEN_TASK, 'call.deferred');
     const taskId = all.find((event) => event.type === 'turn.started')?.turn;
@@ -111,7 +111,7 @@ describe('a data folder of schema 1', () => {
   });
 });
 
-test('a token that was revoked stays so', async () => {
+test('a revoked token stays revoked', async () => {
   const folder = copied();
   const { id } = JSON.parse(readFileSync(join(FIXTURE, 'revoked.json'), 'utf8'));
   const store = openSqliteStore(join(folder, 'data'));
@@ -119,11 +119,11 @@ test('a token that was revoked stays so', async () => {
   await store.close();
 });
 
-describe('sessions that were exported with schema 1', () => {
+describe('sessions exported with schema 1', () => {
   const run = (folder: string, ...args: string[]) =>
     runParlance(args, { cwd: folder, env: { PARLANCE_DATA: join(folder, 'data') }, input: EXPORTED });
 
-  test('are imported, and are the ones of the data folder', async () => {
+  test('are imported, and equal those of the data folder', async () => {
     const folder = emptyFolder();
     expect(await run(folder, 'import')).toMatchObject({ code: 0, stderr: '' });
     const again = await run(folder, 'export', '--all');
@@ -133,7 +133,7 @@ describe('sessions that were exported with schema 1', () => {
     expect(repeated.filter((line) => !line.endsWith('is there already'))).toEqual([]);
   });
 
-  test('go on after the import', async () => {
+  test('continue after the import', async () => {
     const folder = emptyFolder();
     await run(folder, 'import');
     await using server = await start(folder);

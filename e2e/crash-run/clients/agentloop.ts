@@ -1,7 +1,7 @@
 /**
- * `agentloop`. Acknowledged: `loading_state` true after the input. The contract has no receipt, but a turn is shown as
- * loading only when its input is on disk; a message of an unknown type, which is answered in order, tells the states
- * that came with the connection from those that follow. A block of text is complete when `agent_finished` comes.
+ * `agentloop`. Acknowledged: `loading_state` true after the input. The contract has no receipt, but a turn is loading only if
+ * its input is on disk; a message of an unknown type, which is answered in order, separates the states sent on connect from
+ * later ones. A block of text is complete with `agent_finished`.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { ClientKind } from '../client.ts';
@@ -21,7 +21,7 @@ export const agentloop: ClientKind = {
   async open({ server, conversation, ledger }) {
     const { id: session } = conversation;
     const client = await server.connect(`/agentloop?session=${session}`);
-    /** text by block, as far as this socket was shown it */
+    /** text by block, as far as this socket received it */
     const blocks = new Map<string, string>();
     const take = (frames: readonly AnyFrame[]) => {
       for (const frame of frames) {

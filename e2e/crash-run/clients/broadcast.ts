@@ -1,4 +1,4 @@
-/** `broadcast`. Acknowledged: `user_message` with the words and the `session_id` of the chat. */
+/** `broadcast`. Acknowledged: `user_message` with the text and the `session_id` of the chat. */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { ClientKind } from '../client.ts';
 
@@ -9,7 +9,7 @@ export const broadcast: ClientKind = {
     const { id: session } = conversation;
     const own = (type: string) => (frame: AnyFrame) => frame.type === type && frame.session_id === session;
     const client = await server.connect(`/ws?session=${session}`);
-    /** Also of a turn that was under way when this socket came: the contract does not tell it apart. */
+    /** Also for a turn that was already running on connect: the contract does not distinguish it. */
     const note = (frames: readonly AnyFrame[]) => {
       for (const frame of frames.filter(own('agent_message')))
         ledger.shown.push({

@@ -1,6 +1,6 @@
 /**
- * `copilot`, over REST. Acknowledged: the 200 that brings the task; or, after a kill, the task that is under way in the
- * session with the words that were sent. Each message is a task of one action, which is carried out on a page of ours.
+ * `copilot`, over REST. Acknowledged: the 200 with the task; or, after a kill, the running task of the session with the same
+ * text. Each message is a task of one action, executed on a local page.
  */
 import { type PageState, perform } from '../../fake-browser.ts';
 import { form } from '../../sites.ts';
@@ -35,7 +35,7 @@ export const copilot: ClientKind = {
     const get = async (path: string) =>
       (await fetch(`${server.http}/api/session/${session}/${path}`, { headers })).json();
 
-    /** Carries out what it is asked for until the task is over. */
+    /** Executes actions until the task is over. */
     async function finish(query: string, first: Data): Promise<void> {
       let data = first;
       for (let actions = 1; data.status !== 'completed' && data.status !== 'failed'; actions++) {
@@ -43,7 +43,7 @@ export const copilot: ClientKind = {
         const report = data.action ? perform(form, data.action, actions, state) : {};
         data = await interact(query, { taskId: data.taskId, ...report });
       }
-      // A task that came to its end by itself, after a kill: it is said so, and the text is in the history.
+      // A task that ended by itself after a kill: the response says so, and the text is in the history.
       if (data.thought.startsWith('This task is finished already')) return;
       ledger.shown.push({
         session,
@@ -54,7 +54,7 @@ export const copilot: ClientKind = {
       });
     }
 
-    /** What was asked for before the kill, and not carried out. */
+    /** What was requested before the kill, and not executed. */
     async function pendingAction(): Promise<string | undefined> {
       const { messages } = (await get('messages?limit=200')) as {
         messages: { status?: string; actionString?: string }[];

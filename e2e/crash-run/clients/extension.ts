@@ -1,6 +1,6 @@
 /**
- * `extension`. Acknowledged: the first `agent_status` of the session after the message. The contract has no receipt, but
- * a turn is shown as begun only when its message is on disk, and this client does not speak while another turn runs.
+ * `extension`. Acknowledged: the first `agent_status` of the session after the message. The contract has no receipt, but a turn
+ * is shown as started only if its message is on disk, and this client does not write while another turn runs.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { ServerProcess } from '../../server-process.ts';
@@ -59,7 +59,7 @@ export const chat = (session: string, content: string) => ({
   sessionId: session,
 });
 
-/** A socket on the shared path that has registered and attached itself to the session. */
+/** A socket on the shared path that has registered and attached to the session. */
 export async function registered(server: ServerProcess, session: string, capabilities: readonly string[]) {
   const client = await server.connect(`/?session=${session}`);
   client.send({

@@ -1,6 +1,6 @@
 /**
- * `native`. Acknowledged: the 200 of the command. Here a message that was not acknowledged is sent again with its
- * `Idempotency-Key` until it is, so it must be there once, however often it was sent. Several are sent in a row.
+ * `native`. Acknowledged: the 200 of the command. An unacknowledged message is sent again with its `Idempotency-Key` until it
+ * is, so it must be stored once, however often it was sent. Several are sent in a row.
  */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import type { EventReader } from '../../event-reader.ts';
@@ -11,7 +11,7 @@ import { follower } from '../follower.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 
-/** Resolves when the message is acknowledged. The events that it made are written down as told. */
+/** Resolves when the message is acknowledged. Its events are recorded as received. */
 export async function submitKeyed(
   server: ServerProcess,
   message: Sent,
@@ -32,7 +32,7 @@ export function receipt(session: string, events: readonly DurableEvent[], ledger
   for (const { seq, id } of events) ledger.told.push({ reader: null, session, seq, id });
 }
 
-/** How many turns have come to an end. */
+/** Number of ended turns. */
 export const endsIn = (events: readonly DurableEvent[]): number =>
   events.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
     .length;

@@ -1,6 +1,6 @@
 /**
- * A client that has nothing to wait for: as soon as a server listens it sends one message over the native API. The
- * others first let the turn end that was under way, so without it recovery would be measured by their patience.
+ * A client that waits for nothing: it sends one message over the native API as soon as a server listens. The others first let
+ * the running turn end, so without it the recovery time would include their waiting.
  */
 import { throughKills, type World } from '../client.ts';
 import { submitKeyed } from './native.ts';

@@ -1,6 +1,6 @@
 /**
- * Approvals that are left waiting through kills. Each is asked for in another dialect, seen there in its words, and
- * answered later over the native API, in a later life of the server or not at all.
+ * Approvals that stay pending through kills. Each is requested and shown in another dialect, and answered later over the
+ * native API, in a later life of the server or not at all.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../../packages/server/src/testing/server.ts';
@@ -14,7 +14,7 @@ import type { Random } from '../random.ts';
 
 type Listed = { approvals: { id: string; session: string }[] };
 
-/** What waits in sessions of that user, or of whoever comes without a token. */
+/** Pending approvals in sessions of that user, or of callers without a token. */
 export async function pendingApprovals(
   server: ServerProcess,
   owner: string | undefined,
@@ -23,10 +23,10 @@ export async function pendingApprovals(
   return ((await response.json()) as Listed).approvals;
 }
 
-/** One in each life will do, or one in this time. */
+/** At most one per life of the server, or one in this time. */
 const PAUSE_MS = 500;
 
-/** Conversations of `conversations` belong to a user, the others to whoever comes without a token. */
+/** Conversations of `conversations` belong to a user, the others to callers without a token. */
 const ASKED_IN = ['agentloop', 'broadcast', 'extension', 'conversations'] as const;
 
 export async function approvalScene(world: World, random: Random): Promise<void> {
@@ -53,7 +53,7 @@ export async function approvalScene(world: World, random: Random): Promise<void>
   }
 }
 
-/** Null where the words were sent, and the server was killed before they were stored. */
+/** Null if the message was sent and the server was killed before it was stored. */
 async function leftWaiting(
   server: ServerProcess,
   conversation: Conversation,
@@ -70,7 +70,7 @@ async function leftWaiting(
   const driver = await open(server as unknown as TestServer, session, owner ?? '');
   if (!again) driver.say(message.text);
   for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();
-  // That it is asked about says that it was taken.
+  // The approval request shows that the message was accepted.
   ledger.acknowledge(message);
   ledger.saw('approval');
   driver.client.close();
@@ -81,7 +81,7 @@ async function leftWaiting(
   return waited;
 }
 
-/** Where a socket hears several sessions, the frame says which one it is about. */
+/** If a socket receives several sessions, the frame names its session. */
 const isOf = (session: string, { conversationId, session_id, sessionId }: AnyFrame): boolean =>
   [conversationId, session_id, sessionId].every((named) => named === undefined || named === session);
 

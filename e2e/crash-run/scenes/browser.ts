@@ -1,4 +1,4 @@
-/** A browser that is asked to open a page, opens it, and is slow to say so. What it opened is the side effect. */
+/** A browser that opens a page on request and is slow to report it. The opened page is the side effect. */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { throughKills, type World } from '../client.ts';
 import { chat, registered } from '../clients/extension.ts';
@@ -24,7 +24,7 @@ export async function browserScene(world: World, random: Random): Promise<void> 
       client.send({ ...head, executionId, ...answer });
     }
 
-    /** Until the turn is over; a call that had not begun when the server was killed may still come. */
+    /** Until the turn is over; a call that had not started before the kill may still come. */
     async function served(): Promise<void> {
       for (;;) {
         const frame = await client.next((one) => isOver(one) || isRequest(one));

@@ -1,4 +1,4 @@
-/** A conversation that is compacted again and again: the model takes its time to summarise, and is killed meanwhile. */
+/** A conversation that is compacted repeatedly: the model summarises slowly, and the server is killed meanwhile. */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import { postJson } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
@@ -7,7 +7,7 @@ import { follower } from '../follower.ts';
 import { countTo } from '../messages.ts';
 import type { Random } from '../random.ts';
 
-/** Enough to have something to summarise. */
+/** Enough turns to summarise. */
 const MESSAGES = 3;
 
 export async function compactionScene(world: World, random: Random): Promise<void> {
@@ -30,7 +30,7 @@ export async function compactionScene(world: World, random: Random): Promise<voi
       const seen = setTimeout(() => ledger.saw('compaction'), random.between(5, 100));
       try {
         const { status, body } = await compacting;
-        // 409: there was nothing left to compact, because it had been done when the server was killed.
+        // 409: nothing was left to compact, because it was done when the server was killed.
         if (status !== 200 && status !== 409)
           throw new Error(`compaction was answered ${status}: ${JSON.stringify(body)}`);
         if (status === 200) receipt(session, body.facts as DurableEvent[], ledger);
