@@ -80,7 +80,7 @@ function allowed(from: string, to: string): boolean {
     case 'providers':
       return isPort(to) || target === 'wires' || target === 'copilot';
     case 'describe':
-      return target === 'dialects' && /\/(describe|description)\.ts$/.test(to);
+      return to === join(SERVER, 'dialects/index.ts') || to.startsWith(join(SERVER, 'dialects/shared/'));
     case 'tools':
       return isPort(to) || target === 'copilot';
     case 'auth':

@@ -14,4 +14,5 @@ export const agentloop = defineDialect({
   listen: [{ ws: '/agentloop' }, { ws: '/', firstFrame: KNOWN_TYPES }],
   inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub) }),
   projection,
+  describe: async () => (await import('./describe.ts')).description,
 });

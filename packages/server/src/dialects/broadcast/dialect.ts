@@ -24,4 +24,5 @@ export const broadcast = defineDialect({
     routes: (app) => routes(app, ctx),
   }),
   projection,
+  describe: async () => (await import('./describe.ts')).description,
 });

@@ -38,4 +38,5 @@ export const conversations = defineDialect({
     };
   },
   projection,
+  describe: async () => (await import('./describe.ts')).description,
 });

@@ -25,4 +25,5 @@ export const copilot = defineDialect({
   },
   projection,
   faults: { refusal },
+  describe: async () => (await import('./describe.ts')).description,
 });

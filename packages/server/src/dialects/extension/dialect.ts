@@ -21,4 +21,5 @@ export const extension = defineDialect({
     routes: (app) => routes(app, ctx),
   }),
   projection,
+  describe: async () => (await import('./describe.ts')).description,
 });

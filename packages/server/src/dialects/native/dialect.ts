@@ -23,4 +23,5 @@ export const native = defineDialect({
   listen: HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
   inbound: (ctx, hub: SubscriptionHub<null>) => ({ routes: (app) => routes(app, { ...ctx, hub }) }),
   projection,
+  describe: async () => (await import('./describe.ts')).description,
 });

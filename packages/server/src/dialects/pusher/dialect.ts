@@ -21,4 +21,5 @@ export const pusher = defineDialect({
   ],
   settings: Settings,
   inbound: serve,
+  describe: async () => (await import('./describe.ts')).description,
 });
