@@ -1,4 +1,4 @@
-/** A session as lines of JSON, page by page. What is appended meanwhile is left out. */
+/** Exports a session as lines of JSON, page by page. Events that are appended meanwhile are left out. */
 import {
   type DurableEvent,
   eventVersion,
@@ -14,8 +14,7 @@ const PAGE = 200;
 const line = (value: SessionHeader | DurableEvent): string => `${JSON.stringify(value)}\n`;
 
 /**
- * Throws where the session ends before its record says, be it at the beginning or in the middle: half of one must not
- * pass for the whole.
+ * Throws if the session has fewer events than its record says, so that a partial export is never taken for a whole one.
  */
 export async function* exportedLines(
   { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,

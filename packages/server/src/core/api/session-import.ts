@@ -1,4 +1,4 @@
-/** Sessions out of lines of JSON: every line is checked, and the state is folded from the events as it always is. */
+/** Imports sessions from lines of JSON. Every line is validated, and the state is folded from the events. */
 import {
   type AgentRef,
   type DurableEvent,
@@ -20,21 +20,21 @@ export type ReadSession = {
   readonly ref: SessionRef;
   readonly events: readonly DurableEvent[];
   readonly record: SessionRecord;
-  /** of its header */
+  /** the line of its header */
   readonly line: number;
 };
 
-/** Deeper than anything that is stored; what is much deeper could be written and then not be read again. */
+/** Deeper than anything that is stored. Much deeper values could be written, but not read again. */
 const MOST_DEPTH = 1_000;
-/** The last moment that a date can say. */
+/** The largest value of a `Date`. */
 const LAST_MOMENT = 8.64e15;
 const PAGE = 500;
 /** Until `session.created` names one. */
 const NO_AGENT: AgentRef = { id: '', name: '' };
 
 /**
- * Gives each session when its last line has been read. `renamed` says what it is to be called here. Throws `invalid`
- * with the number of the line.
+ * Yields each session when its last line has been read. `renamed` maps its name to the one to import it as. Throws
+ * `invalid` with the number of the line.
  */
 export async function* readSessions(
   lines: AsyncIterable<string>,
@@ -57,7 +57,7 @@ export async function* readSessions(
       continue;
     }
     if (!header) throw wrong(number, 'a session begins with a header, and this is none');
-    durableEvents.push(eventOf(value, header, durableEvents.length + 1, number));
+    durableEvents.push(eventOf(value, header, { seq: durableEvents.length + 1, line: number }));
     if (durableEvents.length < header.events) continue;
     yield folded(renamed(header.session), durableEvents, begun);
     header = null;
@@ -70,7 +70,7 @@ const wrong = (line: number, reason: string, cause?: unknown): Fault =>
   new Fault('invalid', `line ${line}: ${reason}`, { cause });
 
 function parsed(text: string, line: number): unknown {
-  // Before it is parsed: parsers and schemas recurse.
+  // Checked before parsing, since parsers and schemas recurse.
   if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
   try {
     return JSON.parse(text);
@@ -87,7 +87,11 @@ function headerOf(value: Readonly<Record<string, unknown>>, line: number): Sessi
   }
 }
 
-function eventOf(value: unknown, header: SessionHeader, seq: number, line: number): DurableEvent {
+function eventOf(
+  value: unknown,
+  header: SessionHeader,
+  { seq, line }: { readonly seq: number; readonly line: number },
+): DurableEvent {
   const { session, eventVersion } = header;
   let event: DurableEvent;
   try {
@@ -114,23 +118,23 @@ function issueOf(error: unknown): string {
 function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): ReadSession {
   const events = read.map((event) => (event.session === ref.id ? event : { ...event, session: ref.id }));
   let state = initialState(NO_AGENT);
-  let rested: SessionState | null = null;
+  let idleState: SessionState | null = null;
   for (const event of events) {
     state = evolve(state, event);
-    if (atRest(state)) rested = state;
+    if (atRest(state)) idleState = state;
   }
-  return { ref, events, record: recordOf(ref, state, rested && checkpointOf(rested)), line };
+  return { ref, events, record: recordOf(ref, state, idleState && checkpointOf(idleState)), line };
 }
 
-/** Throws `invalid` where there is another session of that name. */
+/** Throws `invalid` if a different session of that name exists. */
 export async function isThere(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
   const record = await store.load(ref);
   if (!record) return false;
   const other = wrong(line, `${ref.owner} has another session ${ref.id} already`);
   if (record.head !== events.length) throw other;
   for (let after = 0; after < events.length; after += PAGE) {
-    const kept = await store.read(ref, after, PAGE);
-    const same = kept.every(
+    const stored = await store.read(ref, after, PAGE);
+    const same = stored.every(
       (event, index) => JSON.stringify(event) === JSON.stringify(events[after + index]),
     );
     if (!same) throw other;
@@ -139,8 +143,8 @@ export async function isThere(store: EventStore, { ref, events, line }: ReadSess
 }
 
 /**
- * Reads everything once and writes nothing, so that what is wrong anywhere is said before anything has changed.
- * Throws `invalid` with the number of the line.
+ * Reads everything and writes nothing, so that an error anywhere is found before anything changes. Throws `invalid` with
+ * the number of the line.
  */
 export async function checkSessions(
   store: EventStore,
@@ -157,7 +161,7 @@ export async function checkSessions(
   return seen.size;
 }
 
-/** All or nothing. False where it was there already, and the same. */
+/** All or nothing. False if the same session exists already. */
 export async function writeSession(store: EventStore, session: ReadSession): Promise<boolean> {
   if (await isThere(store, session)) return false;
   await store.append(0, session.events, session.record);

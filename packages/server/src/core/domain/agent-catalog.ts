@@ -7,12 +7,12 @@ export type Agent = {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
-  /** where it is not the server's */
+  /** if it is not the server's */
   readonly model?: string;
   readonly approval?: ApprovalMode;
   /** how many calls of one answer run at once, if it is not the server's */
   readonly parallelCalls?: number;
-  /** the tools it is offered; all where it is not given */
+  /** the tools it is offered; all by default */
   readonly tools?: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export class AgentCatalog {
     readonly defaultDomain: string,
   ) {}
 
-  /** What a list shows. */
+  /** What lists show. */
   get listed(): { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] } {
     const domains = this.domains.filter((domain) => !domain.hidden);
     const hidden = new Set(this.domains.filter((domain) => domain.hidden).flatMap((domain) => domain.agents));
@@ -52,7 +52,7 @@ export class AgentCatalog {
     return found;
   }
 
-  /** The agent that begins a session in the domain: the given one, of any domain that is listed, or the domain's own. */
+  /** The agent that starts a session in the domain: the given one, of any listed domain, or the domain's default. */
   first(domain: string, agent?: string): AgentRef {
     const { defaultAgent, agents } = this.domain(domain);
     if (agent !== undefined && !agents.includes(agent) && !this.listed.agents.some(({ id }) => id === agent))

@@ -1,4 +1,4 @@
-/** What the model is shown: built from the events, and made smaller when it grows too large. */
+/** What the model is shown: folded from the events, and cut when it grows too large. */
 import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
@@ -16,11 +16,11 @@ type WaitingInput = {
 export type Context = {
   readonly entries: readonly Entry[];
   readonly tokens: number;
-  /** inputs that no turn has taken up yet */
+  /** inputs without a turn yet */
   readonly waiting: readonly WaitingInput[];
-  /** where each turn in the context begins: its own number, and that of its input */
+  /** the first event of each turn in the context, and the event of its input */
   readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
-  /** entries before this belong to finished steps; those after it are void if the process dies now */
+  /** entries before this index belong to finished steps; the others are void after a crash */
   readonly settled: number;
   /** what a vendor counted, instructions and tools included, and our own estimate of the same */
   readonly counted: { readonly tokens: number; readonly estimate: number } | null;
@@ -64,7 +64,7 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   settled: entries.length,
 });
 
-/** Without the turn that took up the input of that number, and those that began after it. */
+/** The context without the turn of that input, and without later turns. */
 function before(context: Context, input: number): Context {
   const first = context.turns.find((turn) => turn.input >= input);
   if (!first) return context;
@@ -75,8 +75,8 @@ function before(context: Context, input: number): Context {
   );
 }
 
-/** A call asked for by name may come without words; a model is not shown a message that says nothing. */
-function wordsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part[] {
+/** A direct call may have no text; the model is not shown an empty message. */
+function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part[] {
   if (parts.length > 0 || !call) return parts;
   return [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)];
 }
@@ -86,7 +86,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
     case 'input.accepted': {
       const { input, seq, data } = event;
-      return { ...context, waiting: context.waiting.concat({ input, parts: wordsOf(event), seq, data }) };
+      return { ...context, waiting: context.waiting.concat({ input, parts: partsOf(event), seq, data }) };
     }
     case 'turn.started': {
       const input = context.waiting.find((waiting) => waiting.input === event.input);
@@ -107,7 +107,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'text.ended':
       return add(context, { kind: 'text', text: event.text }, event.interrupted === true);
     case 'call.requested':
-      // Calls are recorded with the end of their step, or without one where a person asked for them: never void.
+      // Calls are recorded with the end of their step, and direct calls have no step: they are never void.
       return add(
         context,
         { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
@@ -122,7 +122,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'step.ended': {
       const { inputTokens, outputTokens } = event.usage;
       const { estimate } = event;
-      // A server that counts nothing says zero.
+      // A server that does not count reports zero.
       const counted =
         event.counted && inputTokens > 0 && estimate !== undefined
           ? { tokens: inputTokens + outputTokens, estimate }
@@ -148,7 +148,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       return {
         ...kept,
         counted: estimate === undefined ? null : { tokens, estimate },
-        // A step may be under way: what is not settled stays so.
+        // Entries of an unfinished step stay unsettled.
         settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
       };
     }
@@ -171,7 +171,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
   }
 }
 
-/** What a compaction puts into the summary, and what it leaves as it is. */
+/** What a compaction summarises, and from where it keeps the rest. */
 export type Cut = {
   readonly dropped: readonly PromptItem[];
   readonly droppedTokens: number;
@@ -181,17 +181,17 @@ export type Cut = {
 
 /**
  * Keeps the last whole turns that fit into `budget` tokens, and always those from `atLeastFrom` on; the rest is
- * dropped. A call and its result are of one turn, so they are never torn apart. Null where nothing would be gained.
+ * dropped. A call and its result are of one turn, so they are never separated. Null if nothing would be gained.
  */
 export function cutContext(
   context: Context,
   budget: number,
   atLeastFrom = Number.POSITIVE_INFINITY,
 ): Cut | null {
-  // Whatever begins after this moment is kept, too.
+  // Turns that start later are kept, too.
   let keepFrom = Math.min(atLeastFrom, (context.turns.at(-1)?.started ?? 0) + 1);
   let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? keepFrom;
-  // Inputs that still wait were accepted before this moment: a reader of the context needs them.
+  // Queued inputs were accepted earlier: a reader of the context needs them.
   for (const { seq } of context.waiting) readFrom = Math.min(readFrom, seq);
   let left = budget;
   for (const turn of [...context.turns].reverse()) {
@@ -206,7 +206,7 @@ export function cutContext(
     readFrom = Math.min(readFrom, turn.input);
   }
   const dropped = context.entries.filter((entry) => entry.turn < keepFrom || entry.item.kind === 'summary');
-  // A summary of nothing but the last summary would only be poorer.
+  // A summary of only the last summary would lose information.
   if (dropped.every((entry) => entry.item.kind === 'summary')) return null;
   return {
     dropped: dropped.map((entry) => entry.item),

@@ -32,7 +32,7 @@ export const decideRename = (
   ...(automatic && { automatic }),
 });
 
-/** A session that has more, from before there was a limit, can still change those it has. */
+/** A session with more labels than the limit can still change the ones it has. */
 export function decideLabels(
   state: Pick<SessionState, 'labels'>,
   labels: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** What a command means in a given state: the events it makes, or why it cannot be. Pure. */
+/** What a command does in a given state. Pure. */
 import { type DurableEventBody, Fault } from '@parlance/protocol';
 import { decideAnswer } from './decide-approval.ts';
 import { decideCallAnswer } from './decide-call.ts';
@@ -8,7 +8,7 @@ import type { Decided, DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 import { interruption } from './turn-events.ts';
 
-/** The events that the command makes; none where it was carried out before. Throws a `Fault` where it cannot be. */
+/** The events of the command; none if it has no effect any more. Throws a `Fault` if it is not possible. */
 export function decide(state: SessionState, command: Decided, context: DecisionContext): DurableEventBody[] {
   switch (command.type) {
     case 'session.create':
@@ -45,7 +45,7 @@ export function decide(state: SessionState, command: Decided, context: DecisionC
   }
 }
 
-/** Whether the command ends a running turn in some state. */
+/** Whether the command can end a running turn. */
 export function mayEndTurn(command: Decided): boolean {
   switch (command.type) {
     case 'turn.cancel':

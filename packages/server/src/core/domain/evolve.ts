@@ -25,7 +25,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return { ...state, created: { dialect, named, domain, at }, agent };
     }
     case 'session.cleared':
-      // Inputs that still wait were accepted before this event: a reader of the context needs them.
+      // Queued inputs were accepted before this event: a reader of the context needs them.
       return {
         ...state,
         title: '',
@@ -98,10 +98,10 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       }));
     }
     case 'approval.answered': {
-      const heard = event.said === undefined ? state : { ...state, messageCount: state.messageCount + 1 };
+      const counted = event.said === undefined ? state : { ...state, messageCount: state.messageCount + 1 };
       const granted = event.grant
-        ? { ...heard, grants: [...new Set([...state.grants, event.grant])] }
-        : heard;
+        ? { ...counted, grants: [...new Set([...state.grants, event.grant])] }
+        : counted;
       const allowed = withCall(granted, event.call, (call) => ({ ...base(call), phase: 'allowed' }));
       const next = waitingCall(allowed);
       if (!next || next.approval === waitingCall(state)?.approval) return allowed;
@@ -121,8 +121,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         }),
       );
     case 'tool.ended': {
-      const words = event.final || event.said !== undefined ? 1 : 0;
-      const messageCount = state.messageCount + words + (event.notice ? 1 : 0);
+      const message = event.final || event.said !== undefined ? 1 : 0;
+      const messageCount = state.messageCount + message + (event.notice ? 1 : 0);
       return inTurn({ ...state, messageCount }, (turn) => ({
         ...turn,
         answered: turn.answered || event.final === true,
@@ -174,7 +174,7 @@ const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => O
     calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),
   }));
 
-/** What follows the first part is material. */
+/** The parts after the first are attachments. */
 const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
 
 const titleOf = (text: string): string => {

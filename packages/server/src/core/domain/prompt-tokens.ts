@@ -1,10 +1,10 @@
-/** Our own count of a prompt, for what no vendor has counted yet. Each piece is counted once. */
+/** Our estimate of the tokens of a prompt, until a vendor has counted it. Each item is counted once. */
 import { textOf } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../ports/provider.ts';
 import { countTokens } from './tokens.ts';
 
 const IMAGE_TOKENS = 1_000;
-/** what the frame around an item or a tool costs */
+/** The overhead of an item or a tool. */
 const FRAME_TOKENS = 4;
 
 export const promptTokens = ({
@@ -56,7 +56,7 @@ function toolTokens(spec: ToolSpec): number {
   return tokens;
 }
 
-/** Those of the agents: more texts than this are no agents of ours. */
+/** Instructions of agents; a server has fewer than this. */
 const MOST_INSTRUCTIONS = 100;
 const instructions = new Map<string, number>();
 

@@ -5,7 +5,7 @@ import type { SessionRef } from '../ports/event-store.ts';
 export const maySee = (ref: SessionRef, principal: Principal): boolean =>
   ref.owner === principal.id || principal.role === 'admin';
 
-/** Throws `not_found` for a session of someone else, and `forbidden` where the command takes more than is granted. */
+/** Throws `not_found` for someone else's session, and `forbidden` if the principal lacks a permission. */
 export function authorise(ref: SessionRef, command: Command, principal: Principal): void {
   if (!maySee(ref, principal)) throw new Fault('not_found', 'There is no such session.');
   for (const permission of needed(command)) requirePermission(principal, permission);

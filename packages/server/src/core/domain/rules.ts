@@ -1,4 +1,4 @@
-/** The operator's rules: which decision they make about a call. Pure, and linear in the length of what is matched. */
+/** The operator's rules for calls. Linear in the length of what is matched. */
 import type { RuleSubjects } from '../ports/tool.ts';
 
 /** `pattern` is matched against each thing the call would do; `*` stands for any text. */
@@ -59,8 +59,7 @@ const charactersOf = (subjects: readonly string[]): number =>
   subjects.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * Each literal between two stars is taken at its first occurrence, which leaves the most for the rest: nothing is ever
- * tried again.
+ * Each literal between two stars matches at its first occurrence, which leaves the most for the rest: no backtracking.
  */
 export function matches(pattern: string, subject: string): boolean {
   const [first = '', ...rest] = pattern.split('*');

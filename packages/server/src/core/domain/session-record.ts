@@ -1,8 +1,8 @@
-/** What is kept beside the events of a session, as its state tells. */
+/** The record that is stored with the events of a session. */
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import { atRest, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session-state.ts';
 
-/** Null where the session is not at rest: the one before it stays. */
+/** Null if the session is not idle: the previous checkpoint stays. */
 export const checkpointOf = (state: SessionState): SessionRecord['checkpoint'] =>
   atRest(state) ? { version: STATE_VERSION, seq: state.seq, state: JSON.stringify(state) } : null;
 

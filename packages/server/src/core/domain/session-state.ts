@@ -18,7 +18,7 @@ import type {
 import type { SessionStatus } from '../ports/event-store.ts';
 
 export type OpenCall = {
-  /** what the model wrote where that was not JSON */
+  /** what the model wrote, if it was not JSON */
   readonly malformed?: string;
   readonly call: CallId;
   readonly tool: string;
@@ -37,7 +37,7 @@ export type OpenCall = {
     }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running' }
-  /** out at a client that comes and goes */
+  /** a client carries it out, however late */
   | { readonly phase: 'deferred' }
 );
 
@@ -46,17 +46,17 @@ export type Turn = {
   readonly agent: AgentRef;
   readonly via: ConnectionId | undefined;
   readonly startedAt: number;
-  /** the number of the event with which it began */
+  /** the number of its first event */
   readonly began: number;
   readonly usage: Usage;
   readonly steps: number;
-  /** calls that have no outcome yet, in the order in which they were asked for */
+  /** calls without an outcome yet, in the order of their requests */
   readonly calls: readonly OpenCall[];
-  /** untrusted content have come in: standing grants do not count any more */
+  /** the turn contains untrusted content: standing grants do not apply */
   readonly tainted: boolean;
-  /** the agent itself has said that it cannot be done */
+  /** the agent has given up */
   readonly gaveUp: boolean;
-  /** nothing more is wanted of the model */
+  /** the model is not called again */
   readonly answered: boolean;
 };
 
@@ -77,9 +77,9 @@ export type SessionState = {
   } | null;
   readonly agent: AgentRef;
   readonly title: string;
-  /** somebody chose the title */
+  /** a user chose the title */
   readonly renamed: boolean;
-  /** how the first input begins; empty until there is one */
+  /** the beginning of the first input; empty if there is none yet */
   readonly firstInput: string;
   readonly updatedAt: number;
   readonly queue: readonly QueuedInput[];
@@ -87,24 +87,24 @@ export type SessionState = {
   readonly failed: boolean;
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** messages of either side: inputs, texts, approvals and answers to them in words, calls handed to a client, notices, and calls that were the end */
+  /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
   readonly messageCount: number;
-  /** turns that are over, and whether they did what was wanted; the latest last */
+  /** finished turns and whether they succeeded, the latest last */
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
-  /** what "always" has allowed in this session */
+  /** standing grants of this session */
   readonly grants: readonly string[];
   /** idempotency keys of inputs, the latest last */
   readonly keys: readonly { readonly key: string; readonly seq: number }[];
-  /** where they are other than the server's */
+  /** null for the server's */
   readonly model: string | null;
   readonly approvalMode: ApprovalMode | null;
-  /** the first fact that the context is built from */
+  /** the first event that the context is built from */
   readonly readFrom: number;
   /** the last event that cleared or compacted the context */
   readonly cutAt: number;
 };
 
-/** Raised when the state changes its shape or counts differently; `checkpoint.ts` says what becomes of older checkpoints. */
+/** Raised when the state changes its shape or its meaning; `checkpoint.ts` reads older checkpoints. */
 export const STATE_VERSION = 10;
 
 export const initialState = (agent: AgentRef): SessionState => ({

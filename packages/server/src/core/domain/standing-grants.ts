@@ -1,9 +1,9 @@
-/** What "always" has allowed in a session, where it is told without opening the session. */
+/** The standing grants of a session, read from its record. */
 
 import type { SessionRecord } from '../ports/event-store.ts';
 import { restoredState } from './checkpoint.ts';
 
-/** Null where something happened since the session was last at rest: its events must be read then. */
+/** Null if the checkpoint is not the latest state: the events must be read then. */
 export function restedGrants({ checkpoint, head }: SessionRecord): readonly string[] | null {
   return checkpoint?.seq === head ? (restoredState(checkpoint)?.grants ?? null) : null;
 }

@@ -1,7 +1,6 @@
 /**
- * How many tokens a text has, where no vendor has told. The text is cut into runs of one kind, much as vendors' tokenizers cut it
- * before they look pieces up, and each run is priced by its kind. docs/decisions/0004-token-counts.md says how near that comes
- * and why it is not a real tokenizer.
+ * Estimates the tokens of a text. The text is cut into runs of one kind, as tokenizers do before they look pieces up, and
+ * each run is priced by its kind. docs/decisions/0004-token-counts.md has the accuracy and the reasons.
  */
 enum Kind {
   Blank,
@@ -15,6 +14,8 @@ enum Kind {
   Mark,
 }
 
+type Run = { readonly start: number; readonly end: number };
+
 export function countTokens(text: string): number {
   let tokens = 0;
   let start = 0;
@@ -23,7 +24,7 @@ export function countTokens(text: string): number {
     const kind = kindOf(text.charCodeAt(start));
     let end = start + 1;
     while (end < text.length && kindOf(text.charCodeAt(end)) === kind) end++;
-    tokens += priceOf(kind, text, start, end);
+    tokens += priceOf(kind, text, { start, end });
     // A blank belongs to the word after it, but not to a number.
     if (kind === Kind.Digit && before === Kind.Blank) tokens++;
     // An indent is often one piece with its line break.
@@ -52,7 +53,7 @@ function kindOf(code: number): Kind {
   return code >= 0xd800 && code < 0xe000 ? Kind.Pair : Kind.Mark;
 }
 
-function priceOf(kind: Kind, text: string, start: number, end: number): number {
+function priceOf(kind: Kind, text: string, { start, end }: Run): number {
   const length = end - start;
   switch (kind) {
     case Kind.Blank:

@@ -3,10 +3,10 @@ import { type AgentRef, type CallId, type DurableEventBody, type TurnId, textPar
 import type { DecisionContext } from './decision.ts';
 import type { OpenCall, QueuedInput, Turn } from './session-state.ts';
 
-/** The id of the call in a turn that a person asked for by name. */
+/** The id of a call that a user requested directly. */
 export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
 
-/** A turn for this input. A call that a person asked for by name is there from the start. */
+/** Starts a turn for this input, with its direct call if it has one. */
 export function turnStarted(next: QueuedInput, turn: TurnId, agent: AgentRef): DurableEventBody[] {
   const started: DurableEventBody = {
     type: 'turn.started',
@@ -18,7 +18,7 @@ export function turnStarted(next: QueuedInput, turn: TurnId, agent: AgentRef): D
   return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
 }
 
-/** Ends the turn where it stands: the open block keeps what was shown, open calls are closed as aborted. */
+/** Ends the turn now: the open block keeps what was streamed, open calls are aborted. */
 export function interruption(
   turn: Turn,
   reason: 'cancelled' | 'superseded' | 'denied',
@@ -49,7 +49,7 @@ export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableE
     durationMs: 0,
   }));
 
-/** The call had begun, and nobody can say what came of it. */
+/** The call had started, and its outcome is unknown. */
 export const unknownOutcome = (call: OpenCall, turn: TurnId, why: string): DurableEventBody => ({
   type: 'tool.ended',
   turn,

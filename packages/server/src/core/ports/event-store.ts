@@ -1,4 +1,4 @@
-/** Where events live. `stores/contract.ts` tests every promise made here. */
+/** Storage of events. `stores/contract.ts` tests every promise made here. */
 import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 
 /** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
@@ -8,22 +8,22 @@ export const sessionKey = (ref: SessionRef): string => JSON.stringify([ref.owner
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
 
-/** What a list shows, kept beside the events and written with them. */
+/** What lists show; written together with the events. */
 export type SessionRecord = {
   readonly ref: SessionRef;
   readonly dialect: string;
   readonly domain: string;
   readonly agent: string;
   readonly title: string;
-  /** somebody chose the title */
+  /** a user chose the title */
   readonly renamed: boolean;
-  /** how the first input begins; empty if there is none yet */
+  /** the beginning of the first input; empty if there is none yet */
   readonly firstInput: string;
   readonly status: SessionStatus;
-  /** the approval that waits for an answer */
+  /** the pending approval */
   readonly approval: ApprovalId | null;
   readonly archived: boolean;
-  /** what clients have set beside the session, to find it by */
+  /** set by clients, to find the session by */
   readonly labels: Readonly<Record<string, string>>;
   /** how many messages either side has sent, as `SessionState` counts them */
   readonly messageCount: number;
@@ -36,28 +36,28 @@ export type SessionRecord = {
 };
 
 export type SessionFilter = {
-  /** absent: of every owner */
+  /** every owner by default */
   readonly owner?: PrincipalId;
   readonly domain?: string;
   readonly status?: readonly SessionStatus[];
-  /** absent: archived ones are left out */
+  /** archived sessions are left out by default */
   readonly archived?: 'included' | 'only';
-  /** part of the title; case does not matter, where letters are of ASCII */
+  /** part of the title; the case of ASCII letters does not matter */
   readonly title?: string;
   readonly label?: { readonly name: string; readonly value: string };
-  /** only sessions in which an approval waits for an answer */
+  /** only sessions with a pending approval */
   readonly awaitingApproval?: true;
 };
 
 export type SessionQuery = SessionFilter & {
   readonly limit: number;
-  /** passes over this many, for clients that do not use cursors */
+  /** skips this many, for clients that do not use cursors */
   readonly offset?: number;
-  /** what `next` of the page before said */
+  /** `next` of the previous page */
   readonly cursor?: string;
 };
 
-/** What a session is found by besides its own id: what was requested or started in it, be it open or over. */
+/** Finds a session by what was requested or started in it, open or over. */
 export type LookupKey =
   | { readonly kind: 'approval'; readonly id: ApprovalId }
   | { readonly kind: 'turn'; readonly id: TurnId };
@@ -74,22 +74,22 @@ export interface EventStore {
   /** Events after number `after`, in order, at most `limit`. An unknown session has none. */
   read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
   load(ref: SessionRef): Promise<SessionRecord | null>;
-  /** Every owner's session of that id, the one that changed last first. */
+  /** Every owner's session of that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
-   * The session whose events requested this approval or started this turn, of this owner and id where they are given.
+   * The session whose events requested this approval or started this turn, of this owner and id if they are given.
    * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
    * Takes the same time however many sessions there are.
    */
   lookup(key: LookupKey, within?: Partial<SessionRef>): Promise<SessionRecord | null>;
-  /** The one that changed last first; pages do not overlap while nothing changes. */
+  /** Most recently changed first; pages do not overlap while nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
-  /** Writes something that means nothing, and makes it durable. Rejects where that is not possible just now. */
+  /** Makes a test write durable. Rejects if that is not possible now. */
   writable(): Promise<void>;
-  /** About how many bytes everything takes. Cheap: it is asked with every input. */
+  /** The approximate size of the store in bytes. Cheap: it is called for every input. */
   size(): Promise<number>;
-  /** Removes the session and its events, all or nothing. False where there was none. */
+  /** Removes the session and its events, all or nothing. False if there was none. */
   erase(ref: SessionRef): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Structured logging, as much of it as the core uses. */
+/** Structured logging. */
 export interface Log {
   debug(data: object, message: string): void;
   info(data: object, message: string): void;

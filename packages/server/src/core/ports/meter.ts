@@ -1,4 +1,4 @@
-/** What the server counts about itself. Cheap enough to be called anywhere but on the path of a token. */
+/** Metrics of the server. Cheap enough to be called anywhere but on the token path. */
 
 export type CounterName =
   /** label: ended, failed, cancelled */
@@ -9,11 +9,11 @@ export type CounterName =
   | 'tool_calls'
   /** label: once, always, deny */
   | 'approvals_answered'
-  /** frames that were joined for a reader that was behind; label: dialect */
+  /** frames joined for a slow reader; label: dialect */
   | 'frames_coalesced'
-  /** readers that were told to read again from the log; label: dialect */
+  /** readers that must read again from the log; label: dialect */
   | 'resyncs'
-  /** readers that were let go because they did not read; label: dialect */
+  /** readers disconnected because they did not read; label: dialect */
   | 'slow_readers_closed'
   /** label: the limit that was reached */
   | 'refusals'
@@ -24,7 +24,7 @@ export type HistogramName =
   /** from append to durable, in seconds */
   | 'append_seconds'
   | 'turn_seconds'
-  /** how long a reader was behind before it had caught up, in seconds; label: dialect */
+  /** how long a reader was behind, in seconds; label: dialect */
   | 'reader_lag_seconds';
 
 export type GaugeName =
@@ -44,8 +44,8 @@ export interface Meter {
   add(name: CounterName, label?: string, amount?: number): void;
   observe(name: HistogramName, value: number, label?: string): void;
   /**
-   * `read` is called when someone asks for the figures. A record has a value per label. A gauge that is told of twice
-   * has the figures of both.
+   * `read` is called when metrics are collected. A record has a value for each label. A gauge that is registered twice has the
+   * figures of both.
    */
   gauge(name: GaugeName, read: () => Figures | Promise<Figures>): void;
 }
@@ -54,5 +54,5 @@ export type Figures = number | Readonly<Record<string, number>>;
 
 const nothing = () => undefined;
 
-/** For tests and tools that count nothing. */
+/** For tests and tools without metrics. */
 export const NO_METER: Meter = { add: nothing, observe: nothing, gauge: nothing };

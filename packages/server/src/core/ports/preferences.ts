@@ -1,9 +1,9 @@
-/** What a principal has chosen for itself, such as a theme. Of no meaning to the server. */
+/** Preferences of a principal, such as a theme; opaque to the server. */
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
 
 export interface PreferenceStore {
-  /** Null where nothing was ever put. */
+  /** Null if nothing was stored. */
   get(owner: PrincipalId): Promise<JsonObject | null>;
-  /** Replaces what was there. Durable when it resolves. */
+  /** Replaces the stored value. Durable when it resolves. */
   put(owner: PrincipalId, value: JsonObject): Promise<void>;
 }

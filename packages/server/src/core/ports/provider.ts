@@ -25,13 +25,13 @@ export type PromptItem =
       readonly call: string;
       readonly parts: readonly Part[];
       readonly failed: boolean;
-      /** for programs to read; vendors are not sent it */
+      /** for programs; not sent to vendors */
       readonly data?: JsonObject;
     }
   | { readonly kind: 'summary'; readonly text: string };
 
 export type Prompt = {
-  /** what is wanted; a real model reads it from the instructions, the offline one from here */
+  /** for the offline model; other models read the task from the instructions */
   readonly task: 'chat' | 'summary' | 'explanation' | 'compaction';
   readonly instructions: string;
   readonly items: readonly PromptItem[];
@@ -40,7 +40,7 @@ export type Prompt = {
 
 export type ProviderEvent =
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The reasoning so far is complete, and the vendor wants this back with it. It may come without any text. */
+  /** The reasoning so far is complete; the vendor wants this data back with it. There may be no text. */
   | { readonly type: 'sealed'; readonly sealed: Sealed }
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -48,25 +48,25 @@ export type ProviderEvent =
       readonly call: string;
       readonly tool: string;
       readonly input: { [key: string]: Json };
-      /** what the model wrote where that was not a JSON object; `input` is then empty */
+      /** what the model wrote, if it was not a JSON object; `input` is then empty */
       readonly malformed?: string;
       readonly sealed?: Sealed;
     }
-  /** The answer is asked for again after `delayMs`: everything it has said so far is void. */
+  /** The request is sent again after `delayMs`: everything so far is void. */
   | {
       readonly type: 'retrying';
       readonly attempt: number;
       readonly delayMs: number;
       readonly fault: FaultData;
-      /** who is asked: host and port of its address */
+      /** host and port of the vendor */
       readonly host?: string;
     }
   | { readonly type: 'ended'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | { readonly type: 'failed'; readonly fault: FaultData };
 
 /**
- * Words that are told in the moment they arrive, without a promise on their way. False where they have to wait for what
- * is being done: then they come as an event. Never throws.
+ * Takes text synchronously as it arrives, without a promise. False if it must wait: it then comes as an event. Never
+ * throws.
  */
 export type OnDelta = (kind: 'text' | 'reasoning', text: string) => boolean;
 
@@ -75,11 +75,11 @@ export interface Provider {
   readonly model: string;
   /** how many tokens a prompt and its answer may have together */
   readonly contextLimit: number;
-  /** the usage it tells is the vendor's own count, and not an estimate */
+  /** the usage is the vendor's count, not an estimate */
   readonly counts?: boolean;
   /**
-   * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may offer
-   * words to `take`, but only while the next event is being waited for.
+   * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may call
+   * `take` only while the next event is awaited.
    */
   stream(prompt: Prompt, signal: AbortSignal, take?: OnDelta): AsyncIterable<ProviderEvent>;
 }

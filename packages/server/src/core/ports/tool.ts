@@ -1,4 +1,4 @@
-/** Something an agent can do. */
+/** A tool of an agent. */
 import type {
   Ask,
   CallId,
@@ -23,12 +23,12 @@ export type ToolContext = {
   readonly session: SessionId;
   readonly owner: PrincipalId;
   readonly call: CallId;
-  /** the folder that tools work in, absolute */
+  /** the absolute path of the folder that tools work in */
   readonly root: string;
   /** aborted when the turn is cancelled; a tool ends soon after, and leaves nothing running */
   readonly signal: AbortSignal;
   readonly permission: Permission;
-  /** the events since the session was last at rest, the present one included */
+  /** the events since the session was last idle, the present one included */
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call at a connected client */
   readonly atClient: (request: ClientRequest) => Promise<Json>;
@@ -38,13 +38,13 @@ export type ToolResult = {
   readonly parts: Part[];
   /** the result as data, for clients that show fields */
   readonly data?: { [key: string]: Json };
-  /** the tool ran, and what it did failed (a command with an exit code, a patch that does not apply) */
+  /** the tool ran, and its action failed (a command with an exit code, a patch that does not apply) */
   readonly failed?: boolean;
-  /** the conversation goes on with another agent of the domain */
+  /** the conversation continues with another agent of the domain */
   readonly handoff?: { readonly agent: string; readonly reason: string };
   /** the result carries untrusted content (a page, a search, a foreign server): data, never instructions */
   readonly untrusted?: true;
-  /** nothing more is wanted of the model: the turn ends */
+  /** the turn ends without another model call */
   readonly final?: true;
   /** the call also shows the user something, such as a plan; a deferred call does so when the client receives it */
   readonly notice?: true;
@@ -64,9 +64,9 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly description: string;
   readonly input: Schema;
-  /** JSON Schema of the input as a model is shown it, where that comes from elsewhere; else it is made from `input` */
+  /** JSON Schema of the input for models; made from `input` by default */
   readonly parameters?: JsonObject;
-  /** the result is the same whether it runs once or twice: after a crash it is run again */
+  /** idempotent: after a crash it runs again */
   readonly repeatable?: boolean;
   /**
    * How the call goes with others of the same answer. `always`: it is not looked at before every such call before it has
@@ -76,24 +76,24 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */
   readonly special?: boolean;
-  /** whether it ever asks; what clients are told in a list of tools */
+  /** whether it may need approval, for lists of tools */
   readonly asks?: boolean;
-  /** What a person must see first; null where no one need be asked. May read files, changes nothing. */
+  /** What needs approval; null if nothing does. May read files, changes nothing. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
   /** What rules are matched against; the input as JSON if it is not given. */
   subjects?(input: z.output<Schema>): RuleSubjects;
   /** Further tools whose rules apply to this call. */
   ruledAs?(input: z.output<Schema>): readonly string[];
   /**
-   * A client that comes and goes carries it out: `run` only looks whether it can be asked for, and of what it
-   * returns only `notice` is used. The outcome comes with the command `call.answer`, however late.
+   * A client carries it out: `run` only checks whether it is possible, and only `notice` of its result is used. The outcome
+   * comes with the command `call.answer`, however late.
    */
   readonly deferred?: boolean;
-  /** Throws a `Fault` where it cannot be done; the message reaches the model as the call's result. */
+  /** Throws a `Fault` if it is not possible; the model reads the message as the call's result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
   /** false if it cannot work now, such as without a connected client: it is not offered to the model */
   available?(owner: PrincipalId): boolean;
 }
 
-/** Keeps the schema and the functions of a tool in agreement where it is written. */
+/** Checks the functions of a tool against its schema. */
 export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool => tool as unknown as Tool;

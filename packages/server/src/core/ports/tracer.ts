@@ -1,4 +1,4 @@
-/** What is told of turns, model calls and tool calls to whoever wants to see where the time goes. Never of their content. */
+/** Traces of turns, model calls and tool calls, without their content. */
 import type { AgentRef, CallId, DurableEvent, FaultCode, TurnId, Usage } from '@parlance/protocol';
 import type { SessionRef } from './event-store.ts';
 import type { Prompt } from './provider.ts';
@@ -7,7 +7,7 @@ export type ModelCalled = {
   readonly provider: string;
   readonly model: string;
   readonly task: Prompt['task'];
-  /** absent for a question that belongs to no session */
+  /** absent for a prompt outside any session */
   readonly session?: SessionRef;
   readonly turn?: TurnId;
 };
@@ -15,13 +15,13 @@ export type ModelCalled = {
 export type ModelOutcome =
   | { readonly kind: 'ended'; readonly usage: Usage; readonly stop: string }
   | { readonly kind: 'failed'; readonly code: FaultCode }
-  /** nobody waited for the end: the turn was cancelled, or the server stops */
+  /** aborted: the turn was cancelled, or the server stops */
   | { readonly kind: 'broken-off' };
 
 export type ModelTrace = {
-  /** The answer is asked for again. */
+  /** The request is sent again. */
   retried(code: FaultCode): void;
-  /** Comes once. */
+  /** Called once. */
   over(outcome: ModelOutcome): void;
 };
 
@@ -42,5 +42,5 @@ export interface Tracer {
 const nothing = () => undefined;
 const NO_TRACE: ModelTrace = { retried: nothing, over: nothing };
 
-/** For servers that are not watched so closely, and tests. */
+/** For servers and tests without traces. */
 export const NO_TRACER: Tracer = { onCommitted: nothing, modelCalled: () => NO_TRACE };

@@ -1,4 +1,4 @@
-/** Who may log in. Passwords are kept as argon2id hashes only. */
+/** Users who may log in. Passwords are stored as argon2id hashes only. */
 import type { Role } from '@parlance/protocol';
 
 export type User = {
@@ -8,15 +8,15 @@ export type User = {
   readonly createdAt: number;
 };
 
-/** `generation` is the store's own: every `put` begins another, and no two users of one name ever share one. */
+/** Every `put` makes a new `tokenVersion`; no two users of one name ever share one. */
 export type KeptUser = User & { readonly tokenVersion: string };
 
 export interface UserStore {
   find(name: string): Promise<KeptUser | null>;
-  /** By name. */
+  /** Sorted by name. */
   everyone(): Promise<KeptUser[]>;
   /** Adds the user, or replaces the one of that name. Durable when it resolves. */
   put(user: User): Promise<void>;
-  /** False where there was none. */
+  /** False if there was none. */
   remove(name: string): Promise<boolean>;
 }

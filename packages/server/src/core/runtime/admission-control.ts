@@ -1,6 +1,6 @@
 /**
- * Whether there is room for more: turns, sessions, bytes on the disk. Asked before an input or a new session is
- * recorded; everything else (answers, cancels, renames) is always taken, so that what is under way can end.
+ * Limits of turns, sessions and stored bytes. Checked before an input or a new session is recorded; all other commands
+ * (answers, cancels, renames) are always accepted, so that running work can end.
  */
 import { type Command, Fault, type PrincipalId } from '@parlance/protocol';
 import type { AnswerLimits } from '../ports/answer-limits.ts';
@@ -16,7 +16,7 @@ export type EngineLimits = AnswerLimits & {
   readonly inputsQueued: number;
   /** sessions that one principal may have, archived ones not counted */
   readonly sessionsPerPrincipal: number;
-  /** what all sessions together may take on the disk */
+  /** how many bytes all sessions together may take */
   readonly storedBytes: number;
 };
 
@@ -32,7 +32,7 @@ export const NO_LIMITS: EngineLimits = {
 
 const TURNS_RETRY_MS = 2_000;
 const STORAGE_RETRY_MS = 60_000;
-/** how many owners' counts are remembered */
+/** How many owners' counts are remembered. */
 const MOST_OWNERS = 10_000;
 
 const nothing = () => undefined;
@@ -50,8 +50,8 @@ export class AdmissionControl {
   constructor(private readonly deps: AdmissionDeps) {}
 
   /**
-   * Throws `overloaded` or `limited` where there is no room. What is returned is called when the command is done and
-   * the session was woken, or when it failed.
+   * Throws `overloaded` or `limited` if a limit is reached. Call what is returned when the command is done and the session
+   * is woken, or when the command failed.
    */
   async admit(session: LiveSession, { type }: Command): Promise<() => void> {
     if (type !== 'input.submit' && type !== 'session.create') return nothing;
@@ -90,7 +90,7 @@ export class AdmissionControl {
     };
   }
 
-  /** For what is refused only when it is decided on. */
+  /** Counts refusals of `decide`. */
   failed(thrown: unknown): void {
     if (thrown instanceof Fault && thrown.code === 'limited') this.deps.meter.add('refusals', 'inputsQueued');
   }

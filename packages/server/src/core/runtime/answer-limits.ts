@@ -2,42 +2,42 @@
 import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../ports/answer-limits.ts';
 import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
 
-/** A block is recorded by itself: many short ones cost more than their characters. */
+/** The overhead of a block: each is recorded by itself. */
 const BLOCK_CHARACTERS = 256;
 
-type Words = 'text' | 'reasoning';
+type BlockKind = 'text' | 'reasoning';
 
-/** Counts what one answer has so far. */
+/** Measures one answer. */
 class AnswerMeter {
   #characters = 0;
   #arguments = 0;
   #calls = 0;
-  #block: Words | null = null;
+  #block: BlockKind | null = null;
 
   constructor(private readonly limits: AnswerLimits) {}
 
-  /** On the path of a token. */
-  fits(kind: Words, text: string): boolean {
+  /** On the token path. */
+  fits(kind: BlockKind, text: string): boolean {
     return this.#with(kind, text) <= this.limits.answerCharacters;
   }
 
-  /** Counts the text, and returns whether that fits. On the path of a token. */
-  words(kind: Words, text: string): boolean {
+  /** Counts the text and returns whether it fits. On the token path. */
+  count(kind: BlockKind, text: string): boolean {
     this.#characters = this.#with(kind, text);
     this.#block = kind;
     return this.#characters <= this.limits.answerCharacters;
   }
 
-  #with(kind: Words, text: string): number {
+  #with(kind: BlockKind, text: string): number {
     return this.#characters + text.length + (kind === this.#block ? 0 : BLOCK_CHARACTERS);
   }
 
-  /** The limit that the event is beyond; null if there is none. */
+  /** The limit that the event exceeds; null if there is none. */
   reached(event: ProviderEvent): AnswerLimit | null {
     switch (event.type) {
       case 'text':
       case 'reasoning':
-        return this.words(event.type, event.text) ? null : 'answerCharacters';
+        return this.count(event.type, event.text) ? null : 'answerCharacters';
       case 'call':
         this.#calls += 1;
         if (this.#calls > this.limits.answerCalls) return 'answerCalls';
@@ -60,14 +60,14 @@ class AnswerMeter {
   }
 }
 
-/** The provider, whose answers end in `failed` beyond a limit. */
+/** Wraps the provider: its answers end in `failed` beyond a limit. */
 export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider => ({
   ...provider,
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
     const meter = new AnswerMeter(limits);
-    // What does not fit is not taken: it comes again as an event.
+    // Text that does not fit is refused here, and comes again as an event.
     const counted: OnDelta | undefined =
-      take && ((kind, text) => meter.fits(kind, text) && take(kind, text) && meter.words(kind, text));
+      take && ((kind, text) => meter.fits(kind, text) && take(kind, text) && meter.count(kind, text));
     for await (const event of provider.stream(prompt, signal, counted)) {
       const limit = meter.reached(event);
       if (limit) {

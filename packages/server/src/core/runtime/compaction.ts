@@ -1,4 +1,4 @@
-/** Makes a context smaller: the older turns become a summary, the newer ones stay. The events stay in the log. */
+/** Compacts a context: older turns become a summary, newer ones stay. The events stay in the log. */
 import {
   asFault,
   type DurableEvent,
@@ -20,24 +20,24 @@ import { nextRequest, type Request } from './prompt.ts';
 import { complete } from './questions.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** How much of an old output, or of a text in an old call, a summary is made from, in characters. */
+/** Texts of old outputs and calls are cut to this many characters for a summary. */
 const PRUNED_LENGTH = 2_000;
-/** A summary is never longer than this part of what it stands for. */
+/** The longest summary, as a share of what it replaces. */
 const SHRINK = 0.5;
-/** How much of the model's context the turns that stay may take. */
+/** The share of the model's context that the kept turns may take. */
 const KEPT_SHARE = 0.3;
-/** How much of the room below the threshold they may take: the rest is for the summary and for what comes next. */
+/** The share of the room below the threshold that they may take; the rest is for the summary and for later turns. */
 const KEPT_BELOW_THRESHOLD = 0.5;
-/** How much of the model's context the prompt of a summary may take: at first, and when the vendor refuses longer ones. */
+/** The share of the model's context that a summary prompt may take: at first, and after the vendor refuses it as too long. */
 const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
 
 const INSTRUCTIONS =
   'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
 
-/** The model that answers the session, and what stops it. */
+/** The request of the session's model, and the signal that stops it. */
 type Asked = { readonly request: Request; readonly signal: AbortSignal };
 
-/** Before a step: compacts where the context is strictly above the threshold. The running turn always stays. */
+/** Before a step: compacts if the context is above the threshold. The running turn always stays. */
 export async function compactIfFull(
   session: LiveSession,
   deps: TurnDeps,
@@ -59,7 +59,7 @@ export async function compactIfFull(
   await compact(session, deps, { ...asked, cut, holds: (state) => state.turn?.id === turn.id });
 }
 
-/** On demand. Throws where there is nothing to compact, or where the context was cut by someone else meanwhile. */
+/** On demand. Throws if there is nothing to compact, or if the context was cut meanwhile. */
 export async function compactNow(
   session: LiveSession,
   deps: TurnDeps,
@@ -76,7 +76,7 @@ export async function compactNow(
   return events;
 }
 
-/** The vendor refused the prompt as too long. True where it is shorter now; a second time in one step it is not tried. */
+/** After the vendor refused the prompt as too long. True if it is shorter now; tried once in a step. */
 export async function compactForVendor(session: LiveSession, deps: TurnDeps, asked: Asked): Promise<boolean> {
   const last = session.eventsSinceIdle.findLast(
     (event) => event.type === 'step.ended' || event.type === 'context.compacted',
@@ -93,11 +93,11 @@ export async function compactForVendor(session: LiveSession, deps: TurnDeps, ask
 
 type Compacting = Asked & {
   readonly cut: Cut;
-  /** whether the compaction is still wanted */
+  /** whether the compaction is still valid */
   readonly holds: (state: SessionState) => boolean;
 };
 
-/** Records the compaction with the counts of that moment; none where it is not wanted any more. */
+/** Records the compaction with the present counts; no event if it is not valid any more. */
 async function compact(
   session: LiveSession,
   deps: TurnDeps,
@@ -122,7 +122,7 @@ async function compact(
   }
 }
 
-/** Instructions and tools are a constant part of both counts; what a vendor counted of the rest shrinks as our own count of it. */
+/** Instructions and tools are a constant part of both counts. The rest of the vendor's count shrinks in proportion to our estimate. */
 async function measured(
   session: LiveSession,
   request: Request,
@@ -138,7 +138,7 @@ async function measured(
   return { ...event, oldTokens, estimate, newTokens: Math.round(constant + (oldTokens - constant) * share) };
 }
 
-/** By the model that answers the session. What it is made from fits that model's context, the newest first. */
+/** Made by the session's model, from the newest items that fit its context. */
 async function summaryOf(
   session: LiveSession,
   deps: TurnDeps,
@@ -151,7 +151,7 @@ async function summaryOf(
     const items = fitting(material, share * provider.contextLimit);
     const prompt: Prompt = { task: 'compaction', instructions: INSTRUCTIONS, items, tools: [] };
     try {
-      const text = await complete({ ...deps, provider }, prompt, signal, about);
+      const text = await complete({ ...deps, provider }, prompt, { ...about, signal });
       if (text !== '') return shortened(text, Math.floor(cut.droppedTokens * SHRINK));
       break;
     } catch (thrown) {
@@ -162,7 +162,7 @@ async function summaryOf(
   throw new Fault('provider_unavailable', 'The model gave no summary of the conversation.');
 }
 
-/** The last summary and the newest items, as far as they fit. A result without its call would be refused. */
+/** The last summary and the newest items that fit. Vendors refuse a result without its call. */
 function fitting(items: readonly PromptItem[], budget: number): PromptItem[] {
   const isSummary = (item: PromptItem) => item.kind === 'summary';
   const newestFirst = [...items].reverse();
@@ -177,7 +177,7 @@ function fitting(items: readonly PromptItem[], budget: number): PromptItem[] {
   return items.filter((item) => kept.has(item) && (item.kind !== 'result' || calls.has(item.call)));
 }
 
-/** Old outputs and inputs are long and soon stale: for a summary, the beginning and the end of each text will do. */
+/** Keeps the beginning and the end of long texts in outputs and inputs. */
 function pruned(item: PromptItem): PromptItem {
   if (item.kind === 'call') return { ...item, input: prunedTexts(item.input) as JsonObject };
   if (item.kind !== 'result') return item;

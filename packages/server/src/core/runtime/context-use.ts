@@ -1,6 +1,6 @@
 /**
- * How full the model's context is: always of instructions, tools and conversation, as the next request would carry them.
- * If a vendor has counted a request of the session, its count is taken, and our own count of what changed is added.
+ * How full the model's context is: instructions, tools and conversation, as in the next request. If a vendor has counted
+ * a request of the session, its count is used, plus our estimate of what changed since.
  */
 import type { ContextUse, DurableEvent, DurableEventBody } from '@parlance/protocol';
 import { type Context, evolveContext } from '../domain/context.ts';
@@ -9,11 +9,11 @@ import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** Our own count of the request. */
+/** Our estimate of the request. */
 export const estimateOf = (context: Context, { trim, ...request }: Request): number =>
   promptTokens({ ...request, items: trim(context.entries.map(({ item }) => item)) });
 
-/** The count of the request: a vendor's where there is one. */
+/** The count of the request: the vendor's, if there is one. */
 export function tokensIn(context: Context, request: Request): number {
   const estimate = estimateOf(context, request);
   const { counted } = context;
@@ -21,15 +21,15 @@ export function tokensIn(context: Context, request: Request): number {
 }
 
 /**
- * How much of `tokens`, a count of the request, is instructions and tools: our own count of them, or in proportion if the
- * vendor counts less than we do.
+ * The part of `tokens`, a count of the request, that is instructions and tools: our estimate, or in proportion if the vendor
+ * counts less.
  */
 export function constantPart(tokens: number, context: Context, request: Request): number {
   const overhead = overheadTokens(request);
   return Math.min(overhead, (tokens * overhead) / Math.max(1, estimateOf(context, request)));
 }
 
-/** The context once these events, too, are part of it. */
+/** The context after these events. */
 export const contextAfter = (context: Context, bodies: readonly DurableEventBody[]): Context =>
   bodies.reduce((after, body) => evolveContext(after, body as DurableEvent), context);
 
@@ -46,7 +46,7 @@ export function useOf(context: Context, session: LiveSession, deps: TurnDeps): C
   };
 }
 
-/** Reads the context, for `withContextUse`. One that cannot be read must not keep a turn from ending. */
+/** Reads the context for `withContextUse`. An unreadable context must not prevent the end of a turn. */
 export async function readContext(session: LiveSession, { log }: Pick<TurnDeps, 'log'>): Promise<void> {
   try {
     await session.context();

@@ -1,11 +1,11 @@
-/** One call of a model, counted and traced from its beginning to whatever end it has. */
+/** Metrics and trace of one model call. */
 import type { FaultCode, Usage } from '@parlance/protocol';
 import type { Meter } from '../ports/meter.ts';
 import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../ports/tracer.ts';
 
 export type Observers = { readonly meter: Meter; readonly tracer: Tracer };
 
-/** Disposed of without an end, the call was broken off. */
+/** If it is disposed without an end, the call was aborted. */
 export class ModelCall implements Disposable {
   readonly #trace: ModelTrace;
   #over = false;

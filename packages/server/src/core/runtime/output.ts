@@ -1,10 +1,10 @@
-/** What one call may add to the log and to the prompt. */
+/** Limits the output of one call. */
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 
 /** In characters, over all parts of the output. */
 export const OUTPUT_LIMIT = 100_000;
 
-/** The parts with at most `OUTPUT_LIMIT` characters of text among them, and a line where some were left out. */
+/** At most `OUTPUT_LIMIT` characters of text over all parts, with a line in place of what was cut. */
 export function cappedParts(parts: readonly Part[]): Part[] {
   let left = OUTPUT_LIMIT;
   return parts.map((part) => {
@@ -15,7 +15,7 @@ export function cappedParts(parts: readonly Part[]): Part[] {
   });
 }
 
-/** Long strings are cut; what is too large all the same is left out, since the parts say it too. */
+/** Cuts long strings. Data that is still too large is dropped, since the parts contain it too. */
 export function cappedData(data: JsonObject | undefined): JsonObject | undefined {
   if (!data || sizeOf(data) <= OUTPUT_LIMIT) return data;
   const cut = Object.fromEntries(

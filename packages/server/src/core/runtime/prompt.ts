@@ -1,4 +1,4 @@
-/** From a session to what a model is asked. */
+/** Builds the request to a model from a session. */
 
 import { Fault, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
@@ -8,24 +8,24 @@ import type { Tool } from '../ports/tool.ts';
 import type { LiveSession } from './live-session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** A request to a model, but for the conversation: who answers it, and what it always carries. */
+/** A request to a model without the conversation. */
 export type Request = {
   readonly provider: Provider;
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
-  /** leaves out of the conversation what is stale */
+  /** removes stale items from the conversation */
   readonly trim: (items: PromptItem[]) => readonly PromptItem[];
 };
 
-/** As the agent would make it. Throws a `Fault` where the agent is not there any more, or its model cannot be used. */
+/** The agent's request. Throws a `Fault` if the agent does not exist any more, or its model cannot be used. */
 export function requestBy(agentId: string, session: LiveSession, deps: TurnDeps): Request {
   const agent = deps.catalog.agent(agentId);
   return requestWith(providerOf(deps, agent, session.state.model), agent, { session, deps });
 }
 
 /**
- * The next request of the session. Never throws: where its agent or its model is not there any more, the server's own
- * stand in.
+ * The next request of the session. Never throws: if its agent or model does not exist any more, the server's defaults are
+ * used.
  */
 export function nextRequest(session: LiveSession, deps: TurnDeps): Request {
   const { catalog, provider } = deps;
@@ -59,7 +59,7 @@ export async function promptOf(session: LiveSession, request: Request): Promise<
   return { task: 'chat', instructions, items: trim(entries.map(({ item }) => item)), tools };
 }
 
-/** The session's choice, the agent's, the server's. */
+/** The session's model, else the agent's, else the server's. */
 const providerOf = ({ provider, providerFor }: TurnDeps, agent: Agent, chosen: string | null): Provider => {
   const model = chosen ?? agent.model;
   return (model !== undefined && providerFor?.(model)) || provider;
@@ -75,7 +75,7 @@ export function offeredTo(deps: TurnDeps, agentId: string): ReadonlyMap<string, 
 
 const specs = new WeakMap<Tool, ToolSpec>();
 
-/** The tool as a model and a client are told of it. Made once per tool. */
+/** The tool as models and clients see it. Made once for each tool. */
 export function toolSpec(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (!spec) {

@@ -1,4 +1,4 @@
-/** Single questions to the model, beside the conversation. */
+/** Single prompts to the model, outside the conversation. */
 import { type ApprovalId, type DurableEvent, Fault, textPart } from '@parlance/protocol';
 import { waitingCall } from '../domain/session-state.ts';
 import type { Prompt, Provider } from '../ports/provider.ts';
@@ -11,49 +11,50 @@ const SUMMARY_INSTRUCTIONS =
 const EXPLANATION_INSTRUCTIONS =
   'Explain in two or three plain sentences what the following command or patch does and what it changes. Do not run it.';
 
-/** Who is asked, and who is told of it. */
-export type Asked = Observers & { readonly provider: Provider };
+/** The model, and what observes its calls. */
+export type ModelAccess = Observers & { readonly provider: Provider };
 
-/** One answer of the model, whole. Throws where it failed or broke off. */
+type CompletionOptions = Pick<ModelCalled, 'session' | 'turn'> & { readonly signal: AbortSignal };
+
+/** The complete answer of the model. Throws a `Fault` if it fails. */
 export async function complete(
-  { provider, ...observers }: Asked,
+  { provider, ...observers }: ModelAccess,
   prompt: Prompt,
-  signal: AbortSignal,
-  about: Pick<ModelCalled, 'session' | 'turn'> = {},
+  { signal, ...about }: CompletionOptions,
 ): Promise<string> {
   const { name, model } = provider;
-  using asked = new ModelCall(observers, { ...about, provider: name, model, task: prompt.task });
+  using call = new ModelCall(observers, { ...about, provider: name, model, task: prompt.task });
   let text = '';
   for await (const event of provider.stream(prompt, signal)) {
     if (event.type === 'text') text += event.text;
     if (event.type === 'retrying') {
       text = '';
-      asked.retried(event.fault.code);
+      call.retried(event.fault.code);
     }
     if (event.type === 'failed') {
-      asked.failed(event.fault.code);
+      call.failed(event.fault.code);
       throw new Fault(event.fault.code, event.fault.message);
     }
     if (event.type === 'ended') {
-      asked.ended(event.usage, event.stop);
+      call.ended(event.usage, event.stop);
       return text.trim();
     }
   }
   throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
 
-/** A summary of a document; nothing of it is kept. */
+/** A summary of a document; nothing of it is stored. */
 export const summarise = (
-  asked: Asked,
+  model: ModelAccess,
   { title, content }: { readonly title: string; readonly content: string },
   signal: AbortSignal,
 ): Promise<string> =>
-  complete(asked, oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`), signal);
+  complete(model, oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`), { signal });
 
-/** Explains what waits for approval. None where it has been answered meanwhile. */
+/** Explains the pending approval. No event if it has been answered meanwhile. */
 export async function explain(
   session: LiveSession,
-  asked: Asked,
+  model: ModelAccess,
   approval: ApprovalId | undefined,
 ): Promise<DurableEvent[]> {
   const waiting = waitingCall(session.state, approval);
@@ -63,8 +64,11 @@ export async function explain(
   }
   const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
   const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
-  const about = { session: session.ref, turn: turn.id };
-  const text = await complete(asked, prompt, session.signal(turn.id), about);
+  const text = await complete(model, prompt, {
+    signal: session.signal(turn.id),
+    session: session.ref,
+    turn: turn.id,
+  });
   return session.transact((state) =>
     waitingCall(state, waiting.approval)
       ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]

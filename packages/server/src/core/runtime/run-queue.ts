@@ -1,7 +1,7 @@
-/** Who is being driven: one driver per session, a bounded number at once, the rest in order of arrival. */
+/** Schedules sessions: one driver for each, a bounded number at once, the rest in order of arrival. */
 import type { LiveSession } from './live-session.ts';
 
-/** Resolves with false where the session has work and cannot go on just now. Must not reject. */
+/** Resolves with false if the session has work but cannot continue now. Must not reject. */
 export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<boolean>;
 
 export type RunQueueOptions = {
@@ -20,18 +20,18 @@ const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** 
 export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
   readonly #waiting: LiveSession[] = [];
-  /** sessions that could not go on, until they try again */
+  /** sessions that failed to continue, until their next try */
   readonly #resting = new Map<LiveSession, ReturnType<typeof setTimeout>>();
   readonly #failures = new Map<LiveSession, number>();
-  /** sessions whose work is being recorded, and how often each */
+  /** sessions whose new work is being recorded, with the number of commands */
   readonly #entering = new Map<LiveSession, number>();
   #stopping = false;
 
   constructor(private readonly options: RunQueueOptions) {}
 
   /**
-   * Keeps a place for the session while new work for it is recorded; what is returned gives the place back, after the
-   * session was woken. Null where the queue is full. A session that is in hand has its place already.
+   * Reserves a place for the session while new work for it is recorded. Call what is returned after the session is woken.
+   * Null if the queue is full. A session that is driven or waits has its place already.
    */
   enter(session: LiveSession): (() => void) | null {
     if (session.driving) return () => undefined;
@@ -61,7 +61,7 @@ export class RunQueue {
     return this.#stopping;
   }
 
-  /** Sees to it that the session moves forward. Does nothing where it is being driven already. */
+  /** Drives the session, now or when there is room. Does nothing if it is driven already. */
   wake(session: LiveSession): void {
     if (this.#stopping) return;
     const resting = this.#resting.get(session);
@@ -69,7 +69,7 @@ export class RunQueue {
     this.#resting.delete(session);
     if (session.driving && resting === undefined) return;
     const now = this.#running.size < this.options.atOnce;
-    // Where there is no room, what has nothing to do takes no place.
+    // Without a free driver, a session without work does not wait in the queue.
     session.driving = now || this.options.hasWork(session);
     if (now) this.#start(session);
     else if (session.driving) this.#waiting.push(session);
@@ -85,14 +85,14 @@ export class RunQueue {
         const next = this.#waiting.shift();
         if (next) this.#start(next);
         if (this.#stopping || !this.options.hasWork(session)) return;
-        // Work that came in after the driver's last look, before it had let go.
+        // Work that arrived after the driver's last check.
         if (went) this.wake(session);
         else this.#rest(session);
       });
     this.#running.set(session, run);
   }
 
-  /** The session stays in hand: it is woken by the next command, or after a time that grows. */
+  /** The session runs again with the next command, or after a growing delay. */
   #rest(session: LiveSession): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
@@ -105,8 +105,8 @@ export class RunQueue {
   }
 
   /**
-   * No new moves. Resolves when the running ones are done; or with false after `graceMs`, when those that are left
-   * have been stopped: the log knows how to go on.
+   * Starts no more actions. Resolves when the running ones are done, or with false after `graceMs`; the remaining ones are
+   * aborted, and resume from the log.
    */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;

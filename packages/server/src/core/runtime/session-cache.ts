@@ -1,4 +1,4 @@
-/** The sessions in memory: one object per session, however many ask for it at once. */
+/** The sessions in memory: one object for each session, however many callers load it at once. */
 import type { AgentRef } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { LiveSession } from './live-session.ts';
@@ -6,8 +6,8 @@ import type { SessionSources } from './session-sources.ts';
 
 type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
 
-/** For each session that comes in: more than one, so that a crowd that has left is gone after a few. */
-const MOST_LOOKS = 16;
+/** How many entries are checked for each new session: more than one, so that the cache shrinks again. */
+const MOST_CHECKS = 16;
 
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
@@ -15,7 +15,7 @@ export class SessionCache {
   constructor(
     private readonly sources: SessionSources,
     private readonly firstAgent: AgentRef,
-    /** sessions that nobody uses stay up to this many */
+    /** how many unused sessions stay */
     private readonly keep: number,
   ) {}
 
@@ -24,7 +24,7 @@ export class SessionCache {
     const entry = this.#entry(ref);
     entry.pins++;
     try {
-      // One that did not exist when it was asked for may have been imported since.
+      // A session that did not exist may have been imported since.
       if (entry.session?.state.seq === 0) await entry.session.refresh();
       return await work(await entry.loading);
     } finally {
@@ -54,14 +54,13 @@ export class SessionCache {
   }
 
   /**
-   * Drops sessions that nobody uses, those that were loaded or looked at longest ago first; what is in use goes to the
-   * end, so that a few looks are enough however many there are. Without a pause: one that is in use must never be
-   * dropped, or there would be two of it.
+   * Drops unused sessions, the least recently checked first; used ones move to the end, so that a few checks are enough.
+   * Synchronous: a session in use must never be dropped, or there would be two objects of it.
    */
   #evict(): void {
-    let looks = MOST_LOOKS;
+    let checks = MOST_CHECKS;
     for (const [key, entry] of this.#entries) {
-      if (this.#entries.size < this.keep || looks-- === 0) return;
+      if (this.#entries.size < this.keep || checks-- === 0) return;
       this.#entries.delete(key);
       if (!entry.session?.idle || entry.pins > 0) this.#entries.set(key, entry);
     }

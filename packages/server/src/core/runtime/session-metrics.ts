@@ -1,4 +1,4 @@
-/** What is counted of sessions. It follows from their events alone, so that nothing is counted that did not happen. */
+/** Metrics of sessions, derived from their durable events alone. */
 import type { DurableEvent } from '@parlance/protocol';
 import { evolve } from '../domain/evolve.ts';
 import type { SessionState } from '../domain/session-state.ts';
@@ -8,7 +8,7 @@ import type { Observers } from './model-call.ts';
 export class SessionMetrics {
   constructor(
     private readonly observers: Observers,
-    /** how many sessions have a call that waits for a person */
+    /** how many sessions have a pending approval */
     approvalsWaiting: () => Promise<number>,
   ) {
     observers.meter.gauge('approvals_waiting', approvalsWaiting);

@@ -1,10 +1,10 @@
-/** So many pieces are made one: as a string of its own, a piece costs more than its characters. */
+/** This many pieces are joined: a small string costs more memory than its characters. */
 const MOST_PIECES = 16;
 
-/** A text that grows at its end, on the path of a token: joined only when someone asks for it. */
+/** A text that grows at its end, on the token path; joined only when it is read. */
 export class TextBuffer {
   readonly #pieces: string[] = [];
-  /** how many of the first pieces have grown as long as they should */
+  /** how many of the first pieces are joined already */
   #settled = 0;
   #length = 0;
 

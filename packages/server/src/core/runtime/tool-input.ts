@@ -1,8 +1,8 @@
-/** Is a call possible? The same words wherever it is asked. */
+/** Validates a call. */
 import { Fault, type JsonObject } from '@parlance/protocol';
 import type { Tool } from '../ports/tool.ts';
 
-/** The tool, and its input as it wants it. Throws `tool_invalid` where there is none or the input does not fit. */
+/** The tool and its parsed input. Throws `tool_invalid` if there is no such tool or the input does not fit. */
 export function possibleCall(
   tools: ReadonlyMap<string, Tool>,
   name: string,
