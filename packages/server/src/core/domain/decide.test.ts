@@ -1,95 +1,27 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type AgentRef,
-  type ApprovalId,
-  type CallId,
-  type ConnectionId,
-  type DurableEvent,
-  type DurableEventBody,
-  Fault,
-  type InputId,
-  type SessionId,
-  type TurnId,
-  textPart,
-} from '@parlance/protocol';
+import { type CallId, textPart } from '@parlance/protocol';
 import { decide } from './decide.ts';
-import type { Decided, DecisionContext } from './decision.ts';
-import { evolve } from './evolve.ts';
+import type { Decided } from './decision.ts';
 import { nextAction } from './next-action.ts';
-import { atRest, initialState, type SessionState, statusOf, waitingCall } from './session-state.ts';
-
-const CODER: AgentRef = { id: 'coder', name: 'Coder' };
-const USAGE = { inputTokens: 3, outputTokens: 2 };
-const ASK = { kind: 'command' as const, command: ['ls'], description: 'Run ls', grant: 'shell:ls' };
-
-let ids = 0;
-const newId = () => `id-${++ids}`;
-const asking = (more: Partial<DecisionContext> = {}): DecisionContext => ({
-  by: 'local',
-  dialect: 'native',
-  via: undefined,
-  key: undefined,
-  domain: 'general',
-  agent: CODER,
-  answeredBy: undefined,
-  open: null,
-  replaced: null,
-  approvalKnown: false,
-  mostQueued: Number.POSITIVE_INFINITY,
-  ids: { input: newId() as InputId, turn: newId() as TurnId },
-  ...more,
-});
-
-const after = (state: SessionState, bodies: readonly DurableEventBody[]): SessionState =>
-  bodies.reduce((before, body) => {
-    const { seq } = before;
-    const head = { session: 's' as SessionId, id: newId(), at: 1_000 + seq, seq: seq + 1 };
-    return evolve(before, { ...body, ...head } as DurableEvent);
-  }, state);
-
-const give = (state: SessionState, command: Decided, more: Partial<DecisionContext> = {}): SessionState =>
-  after(state, decide(state, command, asking(more)));
-
-const types = (bodies: readonly DurableEventBody[]): string[] => bodies.map((body) => body.type);
-const submit = (text: string, mode: 'queue' | 'supersede' = 'queue'): Decided => ({
-  type: 'input.submit',
-  parts: [textPart(text)],
-  mode,
-  named: true,
-});
-const inTurn = (state: SessionState, make: (turn: TurnId) => DurableEventBody[]): SessionState => {
-  if (!state.turn) throw new Error('no turn is running');
-  return after(state, make(state.turn.id));
-};
-const callId = 'call-1' as CallId;
-
-const unborn = initialState(CODER);
-const thinking = give(unborn, submit('Hi'));
-const queued = give(thinking, submit('And then?'));
-const requested = inTurn(thinking, (turn) => [
-  { type: 'call.requested', turn, call: callId, tool: 'shell', input: { command: 'ls' } },
-  { type: 'step.ended', turn, usage: USAGE, stop: 'calls' },
-]);
-const APPROVAL = 'approval-1' as ApprovalId;
-const waiting = inTurn(requested, (turn) => [
-  { type: 'approval.requested', turn, call: callId, approval: APPROVAL, ask: ASK, hash: 'hash-1' },
-]);
-const allowed = give(waiting, { type: 'approval.answer', answer: 'once', exit: false });
-const running = inTurn(allowed, (turn) => [{ type: 'tool.started', turn, call: callId }]);
-const idle = inTurn(thinking, (turn) => [
-  {
-    type: 'turn.ended',
-    turn,
-    usage: USAGE,
-    durationMs: 1,
-    context: { tokens: 1, limit: 2, items: 1, strategy: 'none' },
-  },
-]);
-const failed = inTurn(thinking, (turn) => [
-  { type: 'turn.failed', turn, fault: { code: 'internal', message: 'broken' }, durationMs: 1 },
-]);
-
-const PHASES = { unborn, idle, failed, thinking, queued, requested, waiting, allowed, running };
+import { initialState, type SessionState, waitingCall } from './session-state.ts';
+import {
+  APPROVAL,
+  after,
+  allowed,
+  asking,
+  CODER,
+  give,
+  idle,
+  inTurn,
+  outcomeOf,
+  PHASES,
+  queued,
+  submit,
+  thinking,
+  types,
+  unborn,
+  waiting,
+} from './test-phases.ts';
 
 const BEGINS = ['input.accepted', 'turn.started'];
 const ENDS = ['turn.cancelled'];
@@ -141,19 +73,6 @@ const TABLE: [string, Decided, Row][] = [
   ],
 ];
 
-const outcomeOf = (
-  state: SessionState,
-  command: Decided,
-  more: Partial<DecisionContext> = {},
-): string[] | string => {
-  try {
-    return types(decide(state, command, asking(more)));
-  } catch (thrown) {
-    if (thrown instanceof Fault) return thrown.code;
-    throw thrown;
-  }
-};
-
 for (const [name, command, row] of TABLE) {
   test(`${name} means something definite in every phase`, () => {
     const outcomes = Object.entries(PHASES).map(([phase, state]) => [phase, outcomeOf(state, command)]);
@@ -161,24 +80,12 @@ for (const [name, command, row] of TABLE) {
   });
 }
 
-test('the status and the next action follow from the state in every phase', () => {
-  const seen = Object.entries(PHASES).map(([phase, state]) => [
-    phase,
-    statusOf(state),
-    nextAction(state).kind,
-    atRest(state),
-  ]);
-  expect(seen).toEqual([
-    ['unborn', 'idle', 'idle', true],
-    ['idle', 'idle', 'idle', true],
-    ['failed', 'failed', 'idle', true],
-    ['thinking', 'running', 'callModel', false],
-    ['queued', 'running', 'callModel', false],
-    ['requested', 'running', 'runTools', false],
-    ['waiting', 'waiting', 'idle', false],
-    ['allowed', 'running', 'runTools', false],
-    ['running', 'running', 'runTools', false],
-  ]);
+test('decisions are the same after a checkpoint, in every phase', () => {
+  for (const [phase, state] of Object.entries(PHASES)) {
+    const read = JSON.parse(JSON.stringify(state)) as SessionState;
+    expect({ phase, state: read }).toEqual({ phase, state });
+    for (const [, command] of TABLE) expect(outcomeOf(read, command)).toEqual(outcomeOf(state, command));
+  }
 });
 
 describe('inputs', () => {
@@ -308,92 +215,6 @@ describe('approvals', () => {
       ['turn.cancelled', ''],
     ]);
     expect(after(two, events).turn).toBeNull();
-  });
-});
-
-describe('the state', () => {
-  test('remembers a bounded number of keys and answers', () => {
-    let state = idle;
-    for (let index = 0; index < 300; index++) state = give(state, submit('x'), { key: `k${index}` });
-    expect(state.keys).toHaveLength(256);
-    expect(state.keys.at(-1)?.key).toBe('k299');
-  });
-
-  test('is the same after a checkpoint, in every phase', () => {
-    for (const [phase, state] of Object.entries(PHASES)) {
-      const read = JSON.parse(JSON.stringify(state)) as SessionState;
-      expect({ phase, state: read }).toEqual({ phase, state });
-      for (const [, command] of TABLE) expect(outcomeOf(read, command)).toEqual(outcomeOf(state, command));
-    }
-  });
-
-  test('folded on from a checkpoint equals folded from the first event', () => {
-    const more = (from: SessionState) => {
-      const via = 'socket' as ConnectionId;
-      const begun = give(from, submit('Again'), {
-        via,
-        key: 'k',
-        ids: { input: 'same' as InputId, turn: 'same' as TurnId },
-      });
-      return { ...begun, updatedAt: 0 };
-    };
-    expect(more(JSON.parse(JSON.stringify(idle)))).toEqual(more(idle));
-  });
-
-  test('cleared in the middle of a queue still reads the inputs that wait', () => {
-    const cleared = give(queued, { type: 'session.clear' });
-    expect(cleared.queue).toEqual(queued.queue);
-    expect(cleared.readFrom).toBe(queued.readFrom);
-    expect(give(idle, { type: 'session.clear' }).readFrom).toBe(idle.seq + 1);
-  });
-
-  test('adds up what the steps of a turn have used', () => {
-    const once = inTurn(thinking, (turn) => [{ type: 'step.ended', turn, usage: USAGE, stop: 'done' }]);
-    const twice = inTurn(once, (turn) => [
-      { type: 'step.ended', turn, usage: { ...USAGE, cachedTokens: 1 }, stop: 'done' },
-    ]);
-    expect(twice.turn?.usage).toEqual({
-      inputTokens: 6,
-      outputTokens: 4,
-      cachedTokens: 1,
-      reasoningTokens: undefined,
-    });
-    expect(twice.turn?.steps).toBe(2);
-  });
-});
-
-describe('untrusted content', () => {
-  const ended = (turn: TurnId, call: string, untrusted?: true): DurableEventBody => ({
-    type: 'tool.ended',
-    turn,
-    call: call as CallId,
-    outcome: 'ok',
-    parts: [textPart('done')],
-    durationMs: 1,
-    untrusted,
-  });
-
-  test('taints the turn from its result on, whatever trusted results follow, and no other turn', () => {
-    const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
-    expect(trusted.turn?.tainted).toBe(false);
-    const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
-    expect(tainted.turn?.tainted).toBe(true);
-    const later = inTurn(tainted, (turn) => [ended(turn, 'call-3'), ended(turn, 'call-4')]);
-    expect(later.turn?.tainted).toBe(true);
-    expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
-  });
-
-  test('that a client reports as the result of its call taints the turn as well', () => {
-    const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
-    const answer = (untrusted: boolean): Decided => ({
-      type: 'call.answer',
-      call: callId,
-      parts: [textPart('the page')],
-      failed: false,
-      untrusted,
-    });
-    expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
-    expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
   });
 });
 

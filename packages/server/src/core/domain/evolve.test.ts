@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type CallId,
+  type ConnectionId,
+  type DurableEventBody,
+  type InputId,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
+import type { Decided } from './decision.ts';
+import { nextAction } from './next-action.ts';
+import { atRest, type SessionState, statusOf } from './session-state.ts';
+import {
+  allowed,
+  callId,
+  give,
+  idle,
+  inTurn,
+  PHASES,
+  queued,
+  running,
+  submit,
+  thinking,
+  USAGE,
+} from './test-phases.ts';
+
+test('the status and the next action follow from the state in every phase', () => {
+  const seen = Object.entries(PHASES).map(([phase, state]) => [
+    phase,
+    statusOf(state),
+    nextAction(state).kind,
+    atRest(state),
+  ]);
+  expect(seen).toEqual([
+    ['unborn', 'idle', 'idle', true],
+    ['idle', 'idle', 'idle', true],
+    ['failed', 'failed', 'idle', true],
+    ['thinking', 'running', 'callModel', false],
+    ['queued', 'running', 'callModel', false],
+    ['requested', 'running', 'runTools', false],
+    ['waiting', 'waiting', 'idle', false],
+    ['allowed', 'running', 'runTools', false],
+    ['running', 'running', 'runTools', false],
+  ]);
+});
+
+describe('the state', () => {
+  test('remembers a bounded number of keys and answers', () => {
+    let state = idle;
+    for (let index = 0; index < 300; index++) state = give(state, submit('x'), { key: `k${index}` });
+    expect(state.keys).toHaveLength(256);
+    expect(state.keys.at(-1)?.key).toBe('k299');
+  });
+
+  test('folded on from a checkpoint equals folded from the first event', () => {
+    const more = (from: SessionState) => {
+      const via = 'socket' as ConnectionId;
+      const begun = give(from, submit('Again'), {
+        via,
+        key: 'k',
+        ids: { input: 'same' as InputId, turn: 'same' as TurnId },
+      });
+      return { ...begun, updatedAt: 0 };
+    };
+    expect(more(JSON.parse(JSON.stringify(idle)))).toEqual(more(idle));
+  });
+
+  test('cleared in the middle of a queue still reads the inputs that wait', () => {
+    const cleared = give(queued, { type: 'session.clear' });
+    expect(cleared.queue).toEqual(queued.queue);
+    expect(cleared.readFrom).toBe(queued.readFrom);
+    expect(give(idle, { type: 'session.clear' }).readFrom).toBe(idle.seq + 1);
+  });
+
+  test('adds up what the steps of a turn have used', () => {
+    const once = inTurn(thinking, (turn) => [{ type: 'step.ended', turn, usage: USAGE, stop: 'done' }]);
+    const twice = inTurn(once, (turn) => [
+      { type: 'step.ended', turn, usage: { ...USAGE, cachedTokens: 1 }, stop: 'done' },
+    ]);
+    expect(twice.turn?.usage).toEqual({
+      inputTokens: 6,
+      outputTokens: 4,
+      cachedTokens: 1,
+      reasoningTokens: undefined,
+    });
+    expect(twice.turn?.steps).toBe(2);
+  });
+});
+
+describe('untrusted content', () => {
+  const ended = (turn: TurnId, call: string, untrusted?: true): DurableEventBody => ({
+    type: 'tool.ended',
+    turn,
+    call: call as CallId,
+    outcome: 'ok',
+    parts: [textPart('done')],
+    durationMs: 1,
+    untrusted,
+  });
+
+  test('taints the turn from its result on, whatever trusted results follow, and no other turn', () => {
+    const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
+    expect(trusted.turn?.tainted).toBe(false);
+    const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
+    expect(tainted.turn?.tainted).toBe(true);
+    const later = inTurn(tainted, (turn) => [ended(turn, 'call-3'), ended(turn, 'call-4')]);
+    expect(later.turn?.tainted).toBe(true);
+    expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
+  });
+
+  test('that a client reports as the result of its call taints the turn as well', () => {
+    const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
+    const answer = (untrusted: boolean): Decided => ({
+      type: 'call.answer',
+      call: callId,
+      parts: [textPart('the page')],
+      failed: false,
+      untrusted,
+    });
+    expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
+    expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
+  });
+});
