@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Json, startTestApi, type TestApi } from '../../testing/copilot.ts';
 
 let api: TestApi;
+
 beforeAll(async () => {
   api = await startTestApi();
 });
+
 afterAll(() => api.stop());
 
 const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
 const nowhere = () => crypto.randomUUID();
 
 /** A new session, with a page and no words. */
@@ -29,7 +32,7 @@ async function told(name: string, sessionId: string, text: string): Promise<void
 }
 
 const dataOf = ({ body }: { body: Json }): Json => body.data as Json;
-const idsOf = (data: Json): unknown[] => (data.sessions as Json[]).map(({ sessionId }) => sessionId);
+
 const messagesOf = (body: Json): Json[] => body.messages as Json[];
 
 describe('GET /api/session/{id}/messages', () => {
@@ -203,82 +206,6 @@ describe('PATCH /api/session/{id}', () => {
       expect(answer.body).toMatchObject({ details: { errors: [{ field: 'title' }] } });
     },
   );
-});
-
-describe('the list', () => {
-  let own: TestApi;
-  beforeAll(async () => {
-    own = await startTestApi();
-  });
-  afterAll(() => own.stop());
-  const list = async (query = '') => dataOf(await own.get('uma', `/api/session${query}`));
-  const init = (sessionId: string, url?: string) => own.post('uma', '/api/session/init', { sessionId, url });
-
-  test('`latest` is a 404 before there is a session', async () => {
-    const { status, body } = await own.get('uma', '/api/session/latest');
-    expect(status).toBe(404);
-    expect(body).toMatchObject({ success: false, code: 'SESSION_NOT_FOUND' });
-    expect(await list()).toEqual({
-      sessions: [],
-      pagination: { total: 0, limit: 20, offset: 0, hasMore: false },
-    });
-  });
-
-  test('has pages, leaves out what is archived, and shows what other wires have begun', async () => {
-    const [one, two, three] = [nowhere(), nowhere(), nowhere()];
-    await init(one, 'https://www.example.org/one');
-    await init(two, 'https://example.org/two');
-    await init(three, 'https://other.net');
-    const command = { type: 'session.create' };
-    await own.post('uma', '/v1/sessions/by-native/commands', command);
-
-    expect(idsOf(await list())).toEqual(['by-native', three, two, one]);
-    const page = await list('?limit=2&offset=1');
-    expect(idsOf(page)).toEqual([three, two]);
-    expect(page.pagination).toEqual({ total: 4, limit: 2, offset: 1, hasMore: true });
-    expect((await list('?limit=2&offset=2')).pagination).toMatchObject({ hasMore: false });
-    expect(idsOf(await list('?offset=9'))).toEqual([]);
-    const dialects = ((await list()).sessions as Json[]).map(({ metadata }) => metadata);
-    expect(dialects[0]).toEqual({ dialect: 'native', initialQuery: '' });
-
-    const archived = await own.post('uma', '/api/session', { sessionId: three });
-    expect(archived.body).toMatchObject({ success: true, data: { sessionId: three, status: 'archived' } });
-    expect(idsOf(await list())).toEqual(['by-native', two, one]);
-    expect(idsOf(await list('?includeArchived=true'))).toEqual([three, 'by-native', two, one]);
-    expect(idsOf(await list('?status=archived'))).toEqual([three]);
-    expect(idsOf(await list('?status=active'))).toEqual(['by-native', two, one]);
-    expect(idsOf(await list('?status=failed'))).toEqual([]);
-    expect(dataOf(await own.get('uma', `/api/session/${three}`)).status).toBe('archived');
-    const twice = await own.post('uma', '/api/session', { sessionId: three });
-    expect(twice.status).toBe(200);
-
-    const latest = await own.get('uma', '/api/session/latest');
-    expect(latest.body).toMatchObject({ sessionId: two, url: 'https://example.org/two' });
-    expect(latest.body).not.toHaveProperty('success');
-    expect(idsOf(dataOf(await own.get('dev', '/api/session')))).toEqual([]);
-    expect(idsOf(dataOf(await own.get('ada', '/api/session')))).toEqual(['by-native', two, one]);
-
-    const byDomain = async (domain: string) =>
-      dataOf(await own.get('uma', `/api/session/by-domain/${domain}`));
-    expect(await byDomain('example.org')).toMatchObject({ sessionId: two, session: { sessionId: two } });
-    expect(await byDomain('WWW.example.org')).toMatchObject({ sessionId: two });
-    expect(await byDomain('other.net')).toEqual({ session: null });
-    expect(await byDomain('nobody.net')).toEqual({ session: null });
-  });
-
-  test.each([
-    ['/api/session?status=asleep', 'status'],
-    ['/api/session?limit=0', 'limit'],
-    ['/api/session?limit=101', 'limit'],
-    ['/api/session?offset=-1', 'offset'],
-    ['/api/session?includeArchived=perhaps', 'includeArchived'],
-    ['/api/session/latest?status=asleep', 'status'],
-    ['/api/session/by-domain/no%20domain', 'domain'],
-  ])('%s is refused, and the field is named', async (path, field) => {
-    const { status, body } = await own.get('uma', path);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
-  });
 });
 
 describe('GET /api/session/{id}/task/active', () => {

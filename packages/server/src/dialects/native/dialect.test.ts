@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
+
 beforeAll(async () => {
   server = await startTestServer();
 });
+
 afterAll(() => server.stop());
 
 type Json = Record<string, unknown>;
@@ -19,6 +21,7 @@ async function call(path: string, body?: unknown, headers: Record<string, string
 }
 
 const submit = (text: string) => ({ type: 'input.submit', parts: [{ type: 'text', text }] });
+
 const command = (session: string, body: unknown, headers?: Record<string, string>) =>
   call(`/v1/sessions/${session}/commands`, body, headers);
 
@@ -57,8 +60,6 @@ async function follow(path: string, headers: Record<string, string> = {}) {
   }
   return { until, stop: () => stop.abort() };
 }
-
-const seqs = (events: { id?: string }[]) => events.flatMap((event) => (event.id ? [Number(event.id)] : []));
 
 describe('commands', () => {
   test('an input is accepted durably, and its events are told', async () => {
@@ -197,63 +198,6 @@ describe('sessions', () => {
     const bearer = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
     await command('n-seen', submit('Hello'));
     expect((await call('/v1/sessions/n-seen', undefined, bearer)).body).toMatchObject({ owner: 'local' });
-  });
-});
-
-describe('events', () => {
-  test('are read page by page, numbered without gaps', async () => {
-    await command('n-pages', submit('count to 5'));
-    const live = await follow('/v1/sessions/n-pages/events');
-    await live.until('turn.ended');
-    live.stop();
-    const numbers: number[] = [];
-    for (let after: number | null = 0; after !== null; ) {
-      const { body } = await call(`/v1/sessions/n-pages/events?after=${after}&limit=2`);
-      numbers.push(...(body.events as { seq: number }[]).map((event) => event.seq));
-      after = body.next as number | null;
-    }
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-  });
-
-  test('stream: the past, a snapshot, then what happens, deltas included', async () => {
-    await command('n-stream', { type: 'session.create' });
-    const live = await follow('/v1/sessions/n-stream/events');
-    expect((await live.until('snapshot')).map((event) => event.event)).toEqual([
-      'session.created',
-      'snapshot',
-    ]);
-    await command('n-stream', submit('count to 5'));
-    const events = await live.until('turn.ended');
-    expect(seqs(events)).toEqual([2, 3, 4, 5, 6]);
-    const pieces = events
-      .filter((event) => event.event === 'text.delta')
-      .map((event) => event.data.text as string);
-    const whole = events.find((event) => event.event === 'text.ended');
-    expect(whole?.data.text).toBe(pieces.join(''));
-    live.stop();
-  });
-
-  test('go on after Last-Event-ID', async () => {
-    await command('n-resume', submit('Hello'));
-    const first = await follow('/v1/sessions/n-resume/events');
-    await first.until('turn.ended');
-    first.stop();
-    const second = await follow('/v1/sessions/n-resume/events', { 'last-event-id': '3' });
-    expect(seqs(await second.until('snapshot'))).toEqual([4, 5, 6]);
-    second.stop();
-  });
-
-  test('a position that is gone is answered with an explicit reset', async () => {
-    await command('n-reset', { type: 'session.create' });
-    const stream = await follow('/v1/sessions/n-reset/events?after=99');
-    expect((await stream.until('snapshot')).map((event) => event.event)).toEqual([
-      'reset',
-      'session.created',
-      'snapshot',
-    ]);
-    stream.stop();
-    expect((await call('/v1/sessions/n-reset/events?after=99')).body).toMatchObject({ reset: true, head: 1 });
-    expect((await call('/v1/sessions/n-reset/events?after=-1')).status).toBe(400);
   });
 });
 

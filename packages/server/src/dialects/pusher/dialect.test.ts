@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'bun:test';
-import type { AnyFrame } from '../../testing/client.ts';
 import { type PusherTestServer, servePusher } from '../../testing/pusher.ts';
 import type { Application } from './application.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { userAuth } from './signature.ts';
 
 const running: PusherTestServer[] = [];
+
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
 });
@@ -108,14 +108,6 @@ test('nothing is left of a socket that is gone', async () => {
   expect([server.server.channels.names(), server.clock.timers]).toEqual([[], 0]);
 });
 
-test('a public channel needs no signature; data may come as a string of JSON', async () => {
-  const one = await serve().connect();
-  one.send('pusher:subscribe', { channel: 'news' });
-  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
-  one.send('pusher:subscribe', JSON.stringify({ channel: 'more', auth: '' }));
-  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'more' });
-});
-
 const badAuth: [why: string, channel: string, data: object][] = [
   ['no signature on a private channel', 'private-a', {}],
   ['an empty signature', 'private-a', { auth: '' }],
@@ -134,129 +126,6 @@ for (const [why, channel, data] of badAuth) {
     expect(await one.settled()).toEqual([]);
   });
 }
-
-test('a signature for another socket or other channel data does not count', async () => {
-  const server = serve();
-  const [one, two] = [await server.connect(), await server.connect()];
-  const stolen = one.socketId;
-  one.socketId = two.socketId;
-  one.ask('private-a');
-  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
-  one.socketId = stolen;
-  await one.subscribe('private-a');
-  await one.subscribe('private-encrypted-a');
-});
-
-test('channel names keep to their characters and their length', async () => {
-  const one = await serve().connect();
-  for (const channel of ['', 'a b', 'ä', 'a/b', '#a', 'x'.repeat(201), '#server-to-user-']) {
-    one.send('pusher:subscribe', { channel });
-    expect((await one.told('pusher:subscription_error')).data.status).toBe(400);
-  }
-  for (const channel of ['x'.repeat(200), 'a_-=@,.;B9']) {
-    one.send('pusher:subscribe', { channel });
-    expect((await one.told(SUCCEEDED)).channel).toBe(channel);
-  }
-});
-
-test('a member must be someone, and not too much of it', async () => {
-  const one = await serve({ userIdLength: 5, userInfoBytes: 10, membersPerChannel: 1 }).connect();
-  const statusOf = async (member?: object) => {
-    one.ask('presence-a', member);
-    return (await one.told('pusher:subscription_error')).data.status;
-  };
-  expect(await statusOf()).toBe(400);
-  expect(await statusOf({ name: 'Ann' })).toBe(400);
-  expect(await statusOf({ user_id: 'annabel' })).toBe(413);
-  expect(await statusOf({ user_id: 'ann', user_info: 'x'.repeat(20) })).toBe(413);
-});
-
-test('a presence channel says who is there, who comes and who goes', async () => {
-  const server = serve({ membersPerChannel: 2 });
-  const [ann, bob, cyd] = [await server.connect(), await server.connect(), await server.connect()];
-  await ann.subscribe('presence-a', { user_id: 1, user_info: { name: 'Ann' } });
-  const joined = await bob.subscribe('presence-a', { user_id: 'bob' });
-  expect(joined.data).toEqual({
-    presence: { ids: ['1', 'bob'], hash: { 1: { name: 'Ann' }, bob: null }, count: 2 },
-  });
-  expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
-  cyd.ask('presence-a', { user_id: 'cyd' });
-  expect((await cyd.told('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
-  bob.client.close();
-  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
-});
-
-test('a channel is subscribed to once, and may be left', async () => {
-  const server = serve();
-  const one = await server.connect();
-  await one.subscribe('a');
-  one.ask('a');
-  expect(await one.complaint()).toBe(4300);
-  one.send('pusher:unsubscribe', { channel: 'a' });
-  one.send('pusher:unsubscribe', { channel: 'never' });
-  expect(await one.settled()).toEqual([]);
-  expect(server.server.channels.subscribers('a')).toBe(0);
-  await one.subscribe('a');
-});
-
-test('a socket has so many channels and no more', async () => {
-  const one = await serve({ channelsPerSocket: 1 }).connect();
-  await one.subscribe('a');
-  one.ask('b');
-  expect((await one.told('pusher:subscription_error')).data).toMatchObject({
-    type: 'LimitReached',
-    status: 413,
-  });
-});
-
-test('a client event reaches the others as it was sent, and not its sender', async () => {
-  const server = serve();
-  const [one, two] = [await server.connect(), await server.connect()];
-  for (const each of [one, two]) await each.subscribe('private-a');
-  one.send('client-typing', { on: true }, 'private-a');
-  expect(await one.settled()).toEqual([]);
-  const frame: AnyFrame = await two.client.next((frame) => frame.event === 'client-typing');
-  expect(frame as object).toEqual({ event: 'client-typing', channel: 'private-a', data: { on: true } });
-});
-
-test('client events are for private and presence channels that one is subscribed to', async () => {
-  const one = await serve().connect();
-  for (const channel of ['a', 'private-encrypted-a']) await one.subscribe(channel);
-  for (const channel of ['a', 'private-encrypted-a', 'private-b', undefined]) {
-    one.send('client-typing', {}, channel);
-    expect(await one.complaint()).toBe(4301);
-  }
-});
-
-test('a client event keeps to its sizes: names of 200 characters, data of 10,240 bytes', async () => {
-  const server = serve();
-  const [one, two] = [await server.connect(), await server.connect()];
-  for (const each of [one, two]) await each.subscribe('private-a');
-  one.send('client-data', 'x'.repeat(10_240), 'private-a');
-  await two.client.next((frame) => frame.event === 'client-data');
-  one.send('client-data', 'x'.repeat(10_241), 'private-a');
-  expect(await one.complaint()).toBe(4301);
-  one.send('client-data', { text: 'é'.repeat(5_120) }, 'private-a');
-  expect(await one.complaint()).toBe(4301);
-  one.send(`client-${'x'.repeat(194)}`, {}, 'private-a');
-  expect(await one.complaint()).toBe(4301);
-  one.send(`client-${'x'.repeat(193)}`, {}, 'private-a');
-  expect(await one.settled()).toEqual([]);
-});
-
-test('ten client events in a second are taken, the eleventh is not; a second later there is room', async () => {
-  const server = serve();
-  const one = await server.connect();
-  await one.subscribe('private-a');
-  for (let count = 0; count < 10; count++) one.send('client-a', {}, 'private-a');
-  expect(await one.settled()).toEqual([]);
-  server.clock.advance(999);
-  one.send('client-a', {}, 'private-a');
-  expect(await one.complaint()).toBe(4301);
-  server.clock.advance(1);
-  one.send('client-a', {}, 'private-a');
-  expect(await one.settled()).toEqual([]);
-});
 
 test('what is malformed is answered with an error, and the socket stays usable', async () => {
   const one = await serve().connect();

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestClient } from '../../testing/client.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+import {
+  answer,
+  connectAs,
+  errorOf,
+  next,
+  say,
+  settled,
+  started,
+  type Told,
+  tokenOf,
+  turn,
+  typesOf,
+  UUID,
+} from './test-chat.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+
+afterAll(() => server.stop());
+
+describe('/tool', () => {
+  /** The frame that ends a direct request, and the message of that id over REST. */
+  async function completed(client: TestClient, name: string): Promise<[Told, unknown]> {
+    const complete = await next(client, 'message_complete');
+    const path = `/v1/conversations/${complete.conversationId}/messages?token=${await tokenOf(server, name)}`;
+    const messages = (await (await fetch(server.http + path)).json()) as { id: string }[];
+    return [complete, messages.find(({ id }) => id === complete.payload.messageId)];
+  }
+
+  test('tool_executed is followed by message_complete with the result as content', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool echo {"value": "hello there"}');
+    const { payload } = await next(client, 'tool_executed');
+    expect(payload).toMatchObject({ result: { value: 'hello there' }, success: true });
+    const [complete, message] = await completed(client, 'uma');
+    expect(complete).toEqual({
+      type: 'message_complete',
+      conversationId,
+      payload: {
+        messageId: UUID,
+        content: 'hello there',
+        agentId: 'coder',
+        agentName: 'Coder',
+        metadata: { tokenCount: 0, durationMs: expect.any(Number) },
+      },
+    });
+    expect(message).toMatchObject({ role: 'assistant', content: 'hello there', agent_id: 'coder' });
+    expect(await settled(client)).toEqual([{ type: 'PONG' }]);
+  });
+
+  test.each([
+    ['approved', true, undefined, /ended\.txt/],
+    ['rejected', false, 'not today', /^not today$/],
+    ['rejected without a reason', false, undefined, /^Tool rejected$/],
+  ])('a request that was %s ends in message_complete too', async (_, approved, reason, content) => {
+    const client = await connectAs(server, 'dev');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool save_file {"path":"ended.txt","content":"hello"}');
+    const { requestId } = (await next(client, 'tool_approval_required')).payload;
+    answer(client, conversationId, requestId, approved, reason);
+    expect((await next(client, 'tool_executed')).payload).toMatchObject({ requestId, success: approved });
+    const [complete, message] = await completed(client, 'dev');
+    expect(complete.payload.content).toMatch(content);
+    expect(message).toMatchObject({ content: complete.payload.content });
+  });
+
+  test('a request that fails ends in message_complete with the reason', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool read_file {"path":"nowhere.txt"}');
+    const { errorMessage } = (await next(client, 'tool_executed')).payload;
+    const [complete, message] = await completed(client, 'uma');
+    expect(complete.payload.content).toBe(errorMessage);
+    expect(message).toMatchObject({ content: errorMessage });
+  });
+
+  test('a tool that needs no approval runs, and no agent speaks', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool echo {"value": {"a": [1, null]}}');
+    const executed = await client.until('tool_executed');
+    expect(executed).toEqual([
+      {
+        type: 'tool_executed',
+        conversationId,
+        payload: {
+          requestId: expect.stringMatching(/^call_/),
+          toolName: 'echo',
+          result: { value: { a: [1, null] } },
+          success: true,
+          errorMessage: null,
+        },
+      },
+    ]);
+    say(client, conversationId, 'count to 2');
+    expect(typesOf(await turn(client)).slice(0, 2)).toEqual(['message_complete', 'agent_selected']);
+  });
+
+  test('save_file asks, and writes under the working directory once approved', async () => {
+    const client = await connectAs(server, 'dev');
+    const conversationId = await started(client);
+    say(client, conversationId, '/tool save_file {"path":"direct.txt","content":"hello"}');
+    const [asked, ...others] = await client.until('tool_approval_required');
+    expect(others).toEqual([]);
+    expect(asked).toEqual({
+      type: 'tool_approval_required',
+      conversationId,
+      payload: {
+        requestId: UUID,
+        toolName: 'save_file',
+        toolArgs: { path: 'direct.txt', content: 'hello' },
+        description: 'Creates the file direct.txt (5 bytes).',
+        agentName: 'Coder',
+      },
+    });
+    const { requestId } = (asked as unknown as { payload: { requestId: string } }).payload;
+    expect(existsSync(join(server.root, 'direct.txt'))).toBe(false);
+    client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved: true } });
+    expect(await next(client, 'tool_executed')).toMatchObject({
+      payload: { requestId, toolName: 'save_file', success: true, errorMessage: null },
+    });
+    expect(await Bun.file(join(server.root, 'direct.txt')).text()).toBe('hello');
+  });
+
+  test.each([
+    ['an unknown tool', '/tool nothing {}'],
+    ['a parameter that is missing', '/tool echo {}'],
+    ['a parameter of the wrong type', '/tool save_file {"path":1,"content":"x"}'],
+    ['a path that is absolute', '/tool save_file {"path":"/etc/x","content":"x"}'],
+    ['a path that leaves the working directory', '/tool save_file {"path":"../x","content":"x"}'],
+    ['malformed JSON', '/tool echo {"value":'],
+    ['malformed JSON in braces', '/tool echo {value}'],
+    ['an array', '/tool echo [1]'],
+    ['a number that is not one', '/tool echo {"value":1e999}'],
+    ['a value nested without end', `/tool echo {"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['no parameters', '/tool echo'],
+    ['no tool', '/tool'],
+  ])('%s is tool_request_failed, and nothing is stored', async (_, content) => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = `temp-${crypto.randomUUID()}`;
+    say(client, conversationId, content);
+    expect(await client.next('error')).toEqual(
+      errorOf('tool_request_failed', expect.stringMatching(/\S/) as never, conversationId),
+    );
+    const token = await tokenOf(server, 'uma');
+    const found = await fetch(`${server.http}/v1/conversations/${conversationId}?token=${token}`);
+    expect(found.status).toBe(404);
+  });
+
+  test('a parameter that is missing is named as missing', async () => {
+    const client = await connectAs(server, 'uma');
+    const conversationId = `temp-${crypto.randomUUID()}`;
+    say(client, conversationId, '/tool echo {"v":1}');
+    expect(await client.next('error')).toEqual(
+      errorOf('tool_request_failed', 'Invalid parameters for echo: value: is required', conversationId),
+    );
+  });
+
+  test('a message that merely begins like it is a message', async () => {
+    const client = await connectAs(server, 'uma');
+    say(client, 'temp-toolbox', '/toolbox');
+    expect(typesOf(await turn(client))).toContain('message_complete');
+  });
+});

@@ -1,0 +1,100 @@
+import { afterEach, expect, test } from 'bun:test';
+import { type PusherTestServer, servePusher } from '../../testing/pusher.ts';
+import type { Application } from './application.ts';
+import type { Limits } from './limits.ts';
+
+const running: PusherTestServer[] = [];
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop();
+});
+
+function serve(limits: Partial<Limits> = {}, application: Partial<Application> = {}): PusherTestServer {
+  const server = servePusher(limits, application);
+  running.push(server);
+  return server;
+}
+
+const SUCCEEDED = 'pusher_internal:subscription_succeeded';
+
+test('a public channel needs no signature; data may come as a string of JSON', async () => {
+  const one = await serve().connect();
+  one.send('pusher:subscribe', { channel: 'news' });
+  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
+  one.send('pusher:subscribe', JSON.stringify({ channel: 'more', auth: '' }));
+  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'more' });
+});
+
+test('a signature for another socket or other channel data does not count', async () => {
+  const server = serve();
+  const [one, two] = [await server.connect(), await server.connect()];
+  const stolen = one.socketId;
+  one.socketId = two.socketId;
+  one.ask('private-a');
+  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
+  one.socketId = stolen;
+  await one.subscribe('private-a');
+  await one.subscribe('private-encrypted-a');
+});
+
+test('channel names keep to their characters and their length', async () => {
+  const one = await serve().connect();
+  for (const channel of ['', 'a b', 'ä', 'a/b', '#a', 'x'.repeat(201), '#server-to-user-']) {
+    one.send('pusher:subscribe', { channel });
+    expect((await one.told('pusher:subscription_error')).data.status).toBe(400);
+  }
+  for (const channel of ['x'.repeat(200), 'a_-=@,.;B9']) {
+    one.send('pusher:subscribe', { channel });
+    expect((await one.told(SUCCEEDED)).channel).toBe(channel);
+  }
+});
+
+test('a member must be someone, and not too much of it', async () => {
+  const one = await serve({ userIdLength: 5, userInfoBytes: 10, membersPerChannel: 1 }).connect();
+  const statusOf = async (member?: object) => {
+    one.ask('presence-a', member);
+    return (await one.told('pusher:subscription_error')).data.status;
+  };
+  expect(await statusOf()).toBe(400);
+  expect(await statusOf({ name: 'Ann' })).toBe(400);
+  expect(await statusOf({ user_id: 'annabel' })).toBe(413);
+  expect(await statusOf({ user_id: 'ann', user_info: 'x'.repeat(20) })).toBe(413);
+});
+
+test('a presence channel says who is there, who comes and who goes', async () => {
+  const server = serve({ membersPerChannel: 2 });
+  const [ann, bob, cyd] = [await server.connect(), await server.connect(), await server.connect()];
+  await ann.subscribe('presence-a', { user_id: 1, user_info: { name: 'Ann' } });
+  const joined = await bob.subscribe('presence-a', { user_id: 'bob' });
+  expect(joined.data).toEqual({
+    presence: { ids: ['1', 'bob'], hash: { 1: { name: 'Ann' }, bob: null }, count: 2 },
+  });
+  expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
+  cyd.ask('presence-a', { user_id: 'cyd' });
+  expect((await cyd.told('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
+  bob.client.close();
+  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+});
+
+test('a channel is subscribed to once, and may be left', async () => {
+  const server = serve();
+  const one = await server.connect();
+  await one.subscribe('a');
+  one.ask('a');
+  expect(await one.complaint()).toBe(4300);
+  one.send('pusher:unsubscribe', { channel: 'a' });
+  one.send('pusher:unsubscribe', { channel: 'never' });
+  expect(await one.settled()).toEqual([]);
+  expect(server.server.channels.subscribers('a')).toBe(0);
+  await one.subscribe('a');
+});
+
+test('a socket has so many channels and no more', async () => {
+  const one = await serve({ channelsPerSocket: 1 }).connect();
+  await one.subscribe('a');
+  one.ask('b');
+  expect((await one.told('pusher:subscription_error')).data).toMatchObject({
+    type: 'LimitReached',
+    status: 413,
+  });
+});
