@@ -4,6 +4,7 @@ import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './events.ts
 import { ApprovalId, CallId, InputId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
+import { TURN_TERMS } from './turn-options.ts';
 
 export const SessionCreate = z.object({
   type: z.literal('session.create'),
@@ -32,6 +33,7 @@ export const InputSubmit = z.object({
   answeredBy: z.string().optional(),
   /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
+  ...TURN_TERMS,
 });
 
 export const TurnCancel = z.object({ type: z.literal('turn.cancel') });

@@ -7,6 +7,7 @@ import { FaultData } from './faults.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
+import { TURN_TERMS } from './turn-options.ts';
 
 const event = <Shape extends z.ZodRawShape>(shape: Shape) => ({
   durable: true as const,
@@ -125,6 +126,7 @@ export const EVENTS = {
     data: z.record(z.string(), JsonValue).optional(),
     /** the agent to answer, if it is not the session's */
     agent: AgentRef.optional(),
+    ...TURN_TERMS,
   }),
 
   'turn.started': event({ turn: TurnId, input: InputId, agent: AgentRef }),

@@ -1,6 +1,7 @@
 /** Converts a prompt to the Messages API. https://platform.claude.com/docs/en/api/messages */
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
+import { anthropicOptions } from './model-options.ts';
 import { fileText, notShown, summaryText } from './part-text.ts';
 
 export const ANTHROPIC = 'anthropic';
@@ -39,15 +40,18 @@ export function requestBody(prompt: Prompt, options: AnthropicModel, plain: bool
   const chat = prompt.task === 'chat' && !plain;
   const items = plain ? prompt.items.filter(({ kind }) => kind !== 'reasoning') : prompt.items;
   const messages = messagesOf(items);
-  const thought = chat ? thinkingOf(thinking, messages) : {};
+  const asked = anthropicOptions(prompt);
+  const thought = chat && asked.thinks ? thinkingOf(thinking, messages) : {};
   const budget = thought.thinking?.budget_tokens ?? 0;
+  const limit = prompt.options?.maxOutputTokens ?? maxTokens;
   return {
     model,
-    max_tokens: budget < maxTokens ? maxTokens : budget + maxTokens,
+    max_tokens: budget < limit ? limit : budget + limit,
     stream: true,
     ...thought,
     ...(prompt.instructions === '' ? {} : { system: marked([textBlock(prompt.instructions)], chat) }),
     ...toolsOf(prompt, chat),
+    ...asked.fields,
     messages: chat ? withMarks(messages) : messages,
   };
 }

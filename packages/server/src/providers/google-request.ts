@@ -1,6 +1,7 @@
 /** Converts a prompt to generateContent. https://ai.google.dev/api/generate-content */
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
+import { googleGeneration, googleToolConfig } from './model-options.ts';
 import { fileText, notShown, summaryText } from './part-text.ts';
 
 export const GOOGLE = 'google';
@@ -42,11 +43,13 @@ export function requestBody(prompt: Prompt, model: GoogleModel, plain: boolean):
   const generationConfig = {
     ...(model.maxTokens === undefined ? {} : { maxOutputTokens: model.maxTokens }),
     ...(thinkingConfig ? { thinkingConfig } : {}),
+    ...googleGeneration(prompt),
   };
   return {
     ...(prompt.instructions === '' ? {} : { systemInstruction: { parts: [{ text: prompt.instructions }] } }),
     contents: contentsOf(items, model),
     ...(prompt.tools.length > 0 ? { tools: [{ functionDeclarations: prompt.tools.map(declared) }] } : {}),
+    ...googleToolConfig(prompt),
     ...(Object.keys(generationConfig).length > 0 ? { generationConfig } : {}),
   };
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
+import { chatOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { chatMessages, SEALER } from './openai-chat-messages.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
@@ -76,6 +77,7 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
     stream: true,
     ...(plain ? {} : { stream_options: { include_usage: true } }),
     ...(own ? { prompt_cache_key: cacheKey(prompt) } : {}),
+    ...chatOptions(prompt, own),
   });
 }
 

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
+import { responsesOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
@@ -72,7 +73,8 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
     ...(prompt.instructions ? { instructions: prompt.instructions } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     input,
-    ...reasoning,
+    ...responsesOptions(prompt, reasoning.reasoning),
+    ...(reasoning.include ? { include: reasoning.include } : {}),
     ...(plain ? {} : { prompt_cache_key: cacheKey(prompt) }),
     store: false,
     stream: true,

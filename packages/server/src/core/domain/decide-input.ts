@@ -34,6 +34,7 @@ export function decideInput(
   if (command.replaces) events.push(rewinding(state, context));
   const { via, dialect } = context;
   const { input, turn } = ids;
+  const { tools, agentTools, instructions, options } = command;
   events.push({
     type: 'input.accepted',
     input,
@@ -44,6 +45,10 @@ export function decideInput(
     call: command.call,
     data: command.data,
     agent: context.answeredBy,
+    tools,
+    agentTools,
+    instructions,
+    options,
   });
   if (turn && startsTurn(state, command)) {
     const next = state.queue[0] ?? { input, via, call: command.call, agent: context.answeredBy };

@@ -35,14 +35,15 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         cutAt: event.seq,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent } = event;
+      const { input, via, call, key, agent, tools, agentTools, instructions, options } = event;
+      const terms = { tools, agentTools, instructions, options };
       return {
         ...state,
         messageCount: state.messageCount + 1,
         archived: false,
         title: state.title || titleOf(firstLine(event.parts)),
         firstInput: state.firstInput || firstLine(event.parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed(),
-        queue: state.queue.concat({ input, via, call, agent }),
+        queue: state.queue.concat({ input, via, call, agent, terms }),
         keys: key === undefined ? state.keys : [...state.keys, { key, seq: event.seq }].slice(-REMEMBERED),
       };
     }
@@ -58,6 +59,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         steps: 0,
         tainted: false,
         gaveUp: false,
+        terms: input?.terms ?? {},
         calls: [],
         answered: input?.call !== undefined,
       };

@@ -13,6 +13,7 @@ import type {
   InputId,
   JsonObject,
   TurnId,
+  TurnTerms,
   Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from '../ports/event-store.ts';
@@ -58,6 +59,8 @@ export type Turn = {
   readonly gaveUp: boolean;
   /** the model is not called again */
   readonly answered: boolean;
+  /** what its caller wants for this turn alone */
+  readonly terms: TurnTerms;
 };
 
 export type QueuedInput = {
@@ -65,6 +68,8 @@ export type QueuedInput = {
   readonly via: ConnectionId | undefined;
   readonly call: DirectCall | undefined;
   readonly agent: AgentRef | undefined;
+  /** what its caller wants for the turn; absent if nothing */
+  readonly terms?: TurnTerms;
 };
 
 export type SessionState = {

@@ -1,5 +1,5 @@
 /** A model API. */
-import type { FaultData, Json, JsonObject, Part, Sealed, Usage } from '@parlance/protocol';
+import type { FaultData, Json, JsonObject, ModelOptions, Part, Sealed, Usage } from '@parlance/protocol';
 
 export type ToolSpec = {
   readonly name: string;
@@ -36,6 +36,8 @@ export type Prompt = {
   readonly instructions: string;
   readonly items: readonly PromptItem[];
   readonly tools: readonly ToolSpec[];
+  /** what the caller wants of this answer; a vendor is sent what its API has a field for */
+  readonly options?: ModelOptions;
 };
 
 export type ProviderEvent =

@@ -1,10 +1,11 @@
 /** Builds the request to a model from a session. */
 
-import { Fault, type JsonObject } from '@parlance/protocol';
+import { Fault, type JsonObject, type ModelOptions, type TurnTerms } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Agent } from '../domain/agent-catalog.ts';
 import type { Prompt, PromptItem, Provider, ToolSpec } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
+import { withCallerTools } from './caller-tools.ts';
 import type { LiveSession } from './live-session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
@@ -13,6 +14,7 @@ export type Request = {
   readonly provider: Provider;
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
+  readonly options?: ModelOptions;
   /** removes stale items from the conversation */
   readonly trim: (items: PromptItem[]) => readonly PromptItem[];
 };
@@ -43,10 +45,13 @@ function requestWith(
   agent: Agent,
   { session, deps }: { session: LiveSession; deps: TurnDeps },
 ): Request {
+  const terms = session.state.turn?.terms ?? {};
+  const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
   return {
     provider,
-    instructions: `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`,
-    tools: [...offeredTo(deps, agent.id).values()]
+    instructions: terms.instructions ?? own,
+    ...(terms.options ? { options: terms.options } : {}),
+    tools: [...offeredTo(deps, agent.id, terms).values()]
       .filter((tool) => tool.available?.(session.ref.owner) ?? true)
       .map(toolSpec),
     trim: deps.trim ?? asTheyAre,
@@ -54,9 +59,15 @@ function requestWith(
 }
 
 export async function promptOf(session: LiveSession, request: Request): Promise<Prompt> {
-  const { instructions, tools, trim } = request;
+  const { instructions, tools, trim, options } = request;
   const { entries } = await session.context();
-  return { task: 'chat', instructions, items: trim(entries.map(({ item }) => item)), tools };
+  return {
+    task: 'chat',
+    instructions,
+    items: trim(entries.map(({ item }) => item)),
+    tools,
+    ...(options && { options }),
+  };
 }
 
 /** The session's model, else the agent's, else the server's. */
@@ -67,10 +78,15 @@ const providerOf = ({ provider, providerFor }: TurnDeps, agent: Agent, chosen: s
 
 const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
 
-/** The tools of an agent: those it names, or all. */
-export function offeredTo(deps: TurnDeps, agentId: string): ReadonlyMap<string, Tool> {
+/** The tools of an agent, those it names or all, with those of the turn's caller. */
+export function offeredTo(
+  deps: TurnDeps,
+  agentId: string,
+  terms: Pick<TurnTerms, 'tools' | 'agentTools'>,
+): ReadonlyMap<string, Tool> {
   const { tools: named } = deps.catalog.agent(agentId);
-  return new Map([...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.special)));
+  const own = [...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.special));
+  return withCallerTools(new Map(own), terms);
 }
 
 const specs = new WeakMap<Tool, ToolSpec>();

@@ -27,7 +27,7 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
   let possible: Possible;
   let ask: Ask | null = null;
   try {
-    possible = possibleCall(offeredTo(deps, turn.agent.id), call.tool, call.input);
+    possible = possibleCall(offeredTo(deps, turn.agent.id, turn.terms), call.tool, call.input);
     if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: deps.root });
   } catch (thrown) {
     return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };

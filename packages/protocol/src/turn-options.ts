@@ -1,0 +1,51 @@
+/** What a caller may want for one turn: tools of its own, instructions, and how the model answers. */
+import { z } from 'zod';
+import { JsonValue } from './json.ts';
+
+/** A tool that the caller runs: a call of it is deferred, and answered with `call.answer`. */
+export const CallerTool = z.object({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, - and _'),
+  description: z.string().max(20_000).default(''),
+  /** JSON Schema of the input */
+  parameters: z.record(z.string(), JsonValue).default({}),
+});
+export type CallerTool = z.infer<typeof CallerTool>;
+
+/** Providers send what their API has a field for, and leave the rest out. */
+export const ModelOptions = z.object({
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  maxOutputTokens: z.int().min(1).optional(),
+  stop: z.array(z.string().min(1).max(1_000)).max(16).optional(),
+  responseFormat: z
+    .discriminatedUnion('type', [
+      z.object({ type: z.literal('text') }),
+      z.object({ type: z.literal('json') }),
+      z.object({
+        type: z.literal('json_schema'),
+        name: z.string().max(64).optional(),
+        schema: z.record(z.string(), JsonValue),
+        strict: z.boolean().optional(),
+      }),
+    ])
+    .optional(),
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high']).optional(),
+  toolChoice: z
+    .union([z.enum(['auto', 'none', 'required']), z.object({ tool: z.string().max(64) })])
+    .optional(),
+  parallelToolCalls: z.boolean().optional(),
+});
+export type ModelOptions = z.infer<typeof ModelOptions>;
+
+/** Fields of `input.submit` and of the stored input. */
+export const TURN_TERMS = {
+  /** offered beside the agent's own; of two with one name the caller's */
+  tools: z.array(CallerTool).max(128).optional(),
+  /** false: the agent's own tools are not offered */
+  agentTools: z.boolean().optional(),
+  /** in place of those of the agent and the server; not part of the conversation */
+  instructions: z.string().max(200_000).optional(),
+  options: ModelOptions.optional(),
+};
+export const TurnTerms = z.object(TURN_TERMS);
+export type TurnTerms = z.infer<typeof TurnTerms>;

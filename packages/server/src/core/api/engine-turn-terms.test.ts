@@ -1,0 +1,85 @@
+import { expect, test } from 'bun:test';
+import { type CallId, type CommandInput, textPart } from '@parlance/protocol';
+import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+
+const WEATHER = {
+  name: 'weather',
+  description: 'The weather of a city.',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+};
+
+const submit = (more: Partial<Extract<CommandInput, { type: 'input.submit' }>>): CommandInput => ({
+  type: 'input.submit',
+  parts: [textPart('Go')],
+  ...more,
+});
+
+const asksForBoth: Line[] = [
+  { type: 'call', call: 'one', tool: 'weather', input: { city: 'Rome' } },
+  { type: 'call', call: 'two', tool: 'weather', input: { city: 'Oslo' } },
+  { type: 'ended', usage: USAGE, stop: 'calls' },
+];
+
+const answer = (call: string, text: string): CommandInput => ({
+  type: 'call.answer',
+  call: call as CallId,
+  parts: [textPart(text)],
+});
+
+test('tools, instructions and options of an input count for its turn alone', async () => {
+  const { engine, provider } = await setStage([says('One.'), says('Two.')]);
+  const options = { temperature: 0.5, maxOutputTokens: 100 };
+  const more = { tools: [WEATHER], agentTools: false, instructions: 'Rhyme.', options };
+  await engine.send(SESSION, submit(more), CALLER);
+  await engine.rested(SESSION);
+  await say(engine, 'Again');
+  await engine.rested(SESSION);
+  const [first, second] = provider.prompts;
+  expect(first).toMatchObject({ instructions: 'Rhyme.', tools: [WEATHER], options });
+  expect(second?.options).toBeUndefined();
+  expect(second?.instructions).toStartWith('Be brief.');
+  expect(second?.tools.map(({ name }) => name)).toContain('lookup');
+  expect(second?.tools.map(({ name }) => name)).not.toContain('weather');
+});
+
+test("the caller's tools are offered beside the agent's, and take the place of one with their name", async () => {
+  const { engine, provider } = await setStage([says('Done.')]);
+  const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];
+  await engine.send(SESSION, submit({ tools }), CALLER);
+  await engine.rested(SESSION);
+  const offered = provider.prompts[0]?.tools ?? [];
+  expect(offered.filter(({ name }) => name === 'lookup')).toEqual([{ ...WEATHER, name: 'lookup' }]);
+  expect(offered.map(({ name }) => name)).toContain('shell');
+});
+
+test("calls of the caller's tools wait for its answers, all at once, also in another process", async () => {
+  const first = await setStage([asksForBoth]);
+  await first.engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
+  await first.engine.rested(SESSION);
+  const deferred = first.events.flatMap((event) =>
+    event.type === 'call.deferred' ? [String(event.call)] : [],
+  );
+  expect(deferred).toEqual(['one', 'two']);
+  expect((await first.engine.record(SESSION))?.status).toBe('waiting');
+
+  const second = await setStage([says('Done.')], { store: first.store });
+  await second.engine.send(SESSION, answer('two', 'snow'), CALLER);
+  expect(second.provider.prompts).toHaveLength(0);
+  await second.engine.send(SESSION, answer('one', 'sun'), CALLER);
+  await second.engine.rested(SESSION);
+  const [prompt] = second.provider.prompts;
+  expect(prompt?.instructions).toBe('Rhyme.');
+  expect(prompt?.tools).toContainEqual(WEATHER);
+  expect(prompt?.items.flatMap((item) => (item.kind === 'result' ? [item.call] : []))).toEqual([
+    'one',
+    'two',
+  ]);
+});
+
+test('a tool whose name no model API takes is refused, and so are options out of range', async () => {
+  const { engine } = await setStage([]);
+  const bad = [{ tools: [{ ...WEATHER, name: 'a b' }] }, { options: { temperature: 3 } }];
+  for (const more of bad)
+    await expect(engine.send(SESSION, submit(more), CALLER)).rejects.toMatchObject({ code: 'invalid' });
+});

@@ -1,0 +1,28 @@
+/** The tools of the caller of a turn, beside those of its agent. */
+import type { CallerTool, TurnTerms } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool } from '../ports/tool.ts';
+
+/** The caller carries the call out, however late, and checks its input itself. */
+const callerTool = ({ name, description, parameters }: CallerTool): Tool =>
+  defineTool({
+    name,
+    description,
+    parameters,
+    input: z.record(z.string(), z.unknown()),
+    deferred: true,
+    approval: () => null,
+    run: async () => ({ parts: [] }),
+  });
+
+/** The tools that a turn offers: of two with one name the caller's. */
+export function withCallerTools(
+  own: ReadonlyMap<string, Tool>,
+  { tools = [], agentTools = true }: Pick<TurnTerms, 'tools' | 'agentTools'>,
+): ReadonlyMap<string, Tool> {
+  if (agentTools && tools.length === 0) return own;
+  return new Map([
+    ...(agentTools ? own : []),
+    ...tools.map((tool) => [tool.name, callerTool(tool)] as const),
+  ]);
+}

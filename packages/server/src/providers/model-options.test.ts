@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test';
+import type { ModelOptions } from '@parlance/protocol';
+import type { Prompt } from '../core/ports/provider.ts';
+import { requestBody as anthropicBody } from './anthropic-request.ts';
+import { requestBody as googleBody } from './google-request.ts';
+import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+const ALL: ModelOptions = {
+  temperature: 0.5,
+  topP: 0.9,
+  maxOutputTokens: 100,
+  stop: ['END'],
+  responseFormat: { type: 'json_schema', schema: SCHEMA },
+  reasoningEffort: 'low',
+  toolChoice: { tool: 'lookup' },
+  parallelToolCalls: false,
+};
+const prompt = (options?: ModelOptions): Prompt => ({
+  task: 'chat',
+  instructions: '',
+  items: [{ kind: 'user', parts: [{ type: 'text', text: 'Go' }] }],
+  tools: [{ name: 'lookup', description: 'Looks up.', parameters: {} }],
+  ...(options ? { options } : {}),
+});
+const OPENAI = { key: 'key', baseUrl: 'https://example.com/v1', model: 'gpt-5' };
+const bodyOf = (request: { body: unknown }): Record<string, unknown> =>
+  typeof request.body === 'string' ? JSON.parse(request.body) : (request.body as Record<string, unknown>);
+const CLAUDE = { model: 'claude', maxTokens: 1_000, thinking: 'adaptive' } as const;
+const GEMINI = { name: 'gemini', maxTokens: undefined, thinks: false, signs: false };
+
+describe('options of a prompt', () => {
+  test('in Chat Completions', () => {
+    expect(bodyOf(openaiChat(OPENAI).request(prompt(ALL)))).toMatchObject({
+      temperature: 0.5,
+      top_p: 0.9,
+      max_tokens: 100,
+      stop: ['END'],
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA } },
+      tool_choice: { type: 'function', function: { name: 'lookup' } },
+      parallel_tool_calls: false,
+    });
+  });
+
+  test('in the Responses API', () => {
+    expect(bodyOf(openaiResponses(OPENAI).request(prompt(ALL)))).toMatchObject({
+      temperature: 0.5,
+      top_p: 0.9,
+      max_output_tokens: 100,
+      reasoning: { summary: 'auto', effort: 'low' },
+      text: { format: { type: 'json_schema', name: 'answer', schema: SCHEMA } },
+      tool_choice: { type: 'function', name: 'lookup' },
+      parallel_tool_calls: false,
+    });
+  });
+
+  test('in the Messages API, without thinking, which it refuses beside them', () => {
+    const body = anthropicBody(prompt(ALL), CLAUDE, false);
+    expect(body).toMatchObject({
+      temperature: 0.5,
+      top_p: 0.9,
+      max_tokens: 100,
+      stop_sequences: ['END'],
+      output_config: { format: { type: 'json_schema', schema: SCHEMA } },
+      tool_choice: { type: 'tool', name: 'lookup', disable_parallel_tool_use: true },
+    });
+    expect(body).not.toHaveProperty('thinking');
+    expect(anthropicBody(prompt({ maxOutputTokens: 50 }), CLAUDE, false)).toMatchObject({
+      max_tokens: 50,
+      thinking: { type: 'adaptive' },
+    });
+  });
+
+  test('in generateContent', () => {
+    expect(googleBody(prompt(ALL), GEMINI, false)).toMatchObject({
+      generationConfig: {
+        temperature: 0.5,
+        topP: 0.9,
+        maxOutputTokens: 100,
+        stopSequences: ['END'],
+        responseMimeType: 'application/json',
+        responseJsonSchema: SCHEMA,
+      },
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['lookup'] } },
+    });
+  });
+
+  test('add nothing where there are none', () => {
+    const added = [
+      'temperature',
+      'tool_choice',
+      'max_tokens',
+      'response_format',
+      'parallel_tool_calls',
+      'text',
+    ];
+    for (const wire of [openaiChat(OPENAI), openaiResponses(OPENAI)])
+      for (const field of added) expect(bodyOf(wire.request(prompt()))).not.toHaveProperty(field);
+    expect(anthropicBody(prompt(), CLAUDE, false)).not.toHaveProperty('tool_choice');
+    expect(googleBody(prompt(), GEMINI, false)).not.toHaveProperty('generationConfig');
+  });
+});

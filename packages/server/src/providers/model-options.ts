@@ -1,0 +1,112 @@
+/** The options of a prompt in the fields of each vendor's API. What an API has no field for is left out. */
+import type { ModelOptions } from '@parlance/protocol';
+import type { Prompt } from '../core/ports/provider.ts';
+
+type Asked = Pick<Prompt, 'options' | 'tools'>;
+
+const given = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Vendors refuse a choice of tools where none are offered. */
+const choiceIn = ({ options, tools }: Asked): ModelOptions['toolChoice'] =>
+  tools.length > 0 ? options?.toolChoice : undefined;
+
+const parallelIn = ({ options, tools }: Asked): boolean | undefined =>
+  tools.length > 0 ? options?.parallelToolCalls : undefined;
+
+/** `own`: the vendor itself, whose newer models refuse `max_tokens`; compatible servers know only that. */
+export function chatOptions(asked: Asked, own: boolean): object {
+  const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};
+  const choice = choiceIn(asked);
+  return given({
+    temperature,
+    top_p: topP,
+    [own ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
+    stop,
+    reasoning_effort: reasoningEffort,
+    response_format: responseFormat && chatFormat(responseFormat),
+    tool_choice: typeof choice === 'object' ? { type: 'function', function: { name: choice.tool } } : choice,
+    parallel_tool_calls: parallelIn(asked),
+  });
+}
+
+function chatFormat(format: NonNullable<ModelOptions['responseFormat']>): object {
+  if (format.type !== 'json_schema') return { type: format.type === 'json' ? 'json_object' : 'text' };
+  const { name = 'answer', schema, strict } = format;
+  return { type: 'json_schema', json_schema: given({ name, schema, strict }) };
+}
+
+/** `reasoning`: what is asked of the model's reasoning anyway. The API has no stop sequences. */
+export function responsesOptions(asked: Asked, reasoning: object | undefined): object {
+  const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = asked.options ?? {};
+  const choice = choiceIn(asked);
+  return given({
+    temperature,
+    top_p: topP,
+    max_output_tokens: maxOutputTokens,
+    reasoning: reasoningEffort ? { ...reasoning, effort: reasoningEffort } : reasoning,
+    text: responseFormat && { format: responsesFormat(responseFormat) },
+    tool_choice: typeof choice === 'object' ? { type: 'function', name: choice.tool } : choice,
+    parallel_tool_calls: parallelIn(asked),
+  });
+}
+
+function responsesFormat(format: NonNullable<ModelOptions['responseFormat']>): object {
+  if (format.type !== 'json_schema') return { type: format.type === 'json' ? 'json_object' : 'text' };
+  const { name = 'answer', schema, strict } = format;
+  return given({ type: 'json_schema', name, schema, strict });
+}
+
+/** The vendor refuses thinking beside a temperature, a `top_p` and a forced choice of tools. */
+export function anthropicOptions(asked: Asked): { readonly thinks: boolean; readonly fields: object } {
+  const { temperature, topP, stop, reasoningEffort, responseFormat } = asked.options ?? {};
+  const choice = choiceIn(asked);
+  const forced = choice === 'required' || typeof choice === 'object';
+  const parallel = parallelIn(asked);
+  const thinks = temperature === undefined && topP === undefined && !forced && reasoningEffort !== 'none';
+  const schema = responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined;
+  return {
+    thinks,
+    fields: given({
+      temperature: temperature === undefined ? undefined : Math.min(1, temperature),
+      top_p: topP,
+      stop_sequences: stop,
+      output_config: schema && { format: { type: 'json_schema', schema } },
+      tool_choice:
+        choice === undefined && parallel === undefined
+          ? undefined
+          : {
+              ...anthropicChoice(choice ?? 'auto'),
+              ...(parallel === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {}),
+            },
+    }),
+  };
+}
+
+function anthropicChoice(choice: NonNullable<ModelOptions['toolChoice']>): object {
+  if (typeof choice === 'object') return { type: 'tool', name: choice.tool };
+  return { type: choice === 'required' ? 'any' : choice };
+}
+
+export function googleGeneration({ options }: Asked): object {
+  const { temperature, topP, maxOutputTokens, stop, responseFormat } = options ?? {};
+  const json = responseFormat && responseFormat.type !== 'text';
+  return given({
+    temperature,
+    topP,
+    maxOutputTokens,
+    stopSequences: stop,
+    responseMimeType: json ? 'application/json' : undefined,
+    responseJsonSchema: responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined,
+  });
+}
+
+export function googleToolConfig(asked: Asked): object {
+  const choice = choiceIn(asked);
+  if (choice === undefined) return {};
+  const config =
+    typeof choice === 'object'
+      ? { mode: 'ANY', allowedFunctionNames: [choice.tool] }
+      : { mode: choice === 'required' ? 'ANY' : choice.toUpperCase() };
+  return { toolConfig: { functionCallingConfig: config } };
+}
