@@ -1,4 +1,4 @@
-/** Writes the documentation that is made from the code. `--check` only says whether it is up to date, and its links lead somewhere. */
+/** Generates documentation from the code. `--check` verifies that it is up to date and that links resolve. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';

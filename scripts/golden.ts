@@ -1,4 +1,4 @@
-/** Plays every scenario and writes the transcripts and the golden files. Read the difference before you commit it. */
+/** Runs every scenario and writes transcripts and golden files. Read the diff before you commit it. */
 import { rmSync } from 'node:fs';
 import { PROJECTED } from '../packages/server/src/dialects/index.ts';
 import { SCENARIOS } from '../packages/server/src/testing/scenarios.ts';

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the links of our Markdown: relative ones must lead to a file that is there, and to a heading where they name
- * one. A link to a test must carry words of a title in that file, so that what the documentation calls shown stays so.
+ * Checks the links of our Markdown. A relative link must lead to an existing file and heading. The text of a link to a test must
+ * occur in a test title of that file, so that documented tests exist.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: every page of the console, light and dark, as the browser shows it with what the offline model
- * said, into `docs/images`. They are looked at and checked in when a page has changed.
+ * `npm run screenshots`: renders every page of the console, light and dark, with sessions of the offline model, into
+ * `docs/images`. Check them in when a page has changed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { openConsole } from '../e2e/console/console.ts';
 import { furnish, PAGES, type Shown } from '../e2e/console/pages.ts';
 
 const FOLDER = join(import.meta.dir, '../docs/images');
-/** Those that say something on a telephone, too. */
+/** Pages that are also rendered at phone width. */
 const NARROW = new Set(['chat', 'approvals']);
 
 mkdirSync(FOLDER, { recursive: true });
 const place = await openConsole();
 
-async function photograph({ name, path, ready }: Shown): Promise<void> {
+async function screenshot({ name, path, ready }: Shown): Promise<void> {
   const page = await place.open(path, { reducedMotion: 'reduce' });
   await ready(page, place);
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -31,7 +31,7 @@ async function photograph({ name, path, ready }: Shown): Promise<void> {
 
 try {
   await furnish(place.server);
-  for (const shown of PAGES) await photograph(shown);
+  for (const shown of PAGES) await screenshot(shown);
 } finally {
   await place.stop();
 }

@@ -1,15 +1,15 @@
 /**
- * What went wrong in a run of the tests, taken from what `bun test` prints: each failure and each error outside of a
- * test, with what was printed for it. A run prints thousands of lines, and of a long output the end is what is kept.
+ * Extracts failures from the output of `bun test`: each failed test and each error outside of a test, with its output.
+ * A run prints thousands of lines, and of long output only the end is kept.
  */
 
 const FILE = /^\S+\.test\.tsx?:$/;
 const RESULT = /^\((pass|skip|todo|fail)\) /;
 const OUTSIDE = '# Unhandled error between tests';
 const RULE = /^-{10,}$/;
-/** Of a long run, Bun says the names again at the end. */
+/** Bun repeats the names at the end of a long run. */
 const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
-/** A test may print much before it fails: the last of it tells why. */
+/** Only the last output of a failed test is kept. */
 const MOST_LINES = 60;
 
 export class Trouble {

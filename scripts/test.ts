@@ -1,6 +1,6 @@
 /**
- * `npm test`: sets up what the tests need and runs them all. What is missing and cannot be installed is named, and
- * the tests for it are skipped by name; in CI nothing may be missing.
+ * `npm test`: installs what the tests need and runs them. Missing programs are reported, and their tests are skipped by
+ * name; in CI nothing may be missing.
  */
 import { join } from 'node:path';
 import { $ } from 'bun';
@@ -19,7 +19,7 @@ const absent = missing.filter(([program]) => !Bun.which(program)).map(([, name])
 if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
-// Once, before many processes want it.
+// Once, before many test processes need it.
 await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
 const run = Bun.spawn(
@@ -41,7 +41,7 @@ for await (const chunk of run.stderr) {
 const code = await run.exited;
 const count = (word: string): number =>
   Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
-// An error outside of a test is no test that failed to Bun, and yet the run has failed.
+// Bun does not count an error outside of a test as a failure.
 const [passed, failed, skipped] = [count('pass'), count('fail') + count('error'), count('skip')];
 if (trouble.found.length > 0) console.log(`\nWhat went wrong:\n\n${trouble.found.join('\n\n')}\n`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);

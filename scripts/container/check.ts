@@ -1,4 +1,4 @@
-/** A step of `npm run check`: the Dockerfile and compose.yaml, without an engine. */
+/** Part of `npm run check`: lints the Dockerfile and compose.yaml without a container engine. */
 import { join } from 'node:path';
 import { composeProblems, dockerfileProblems } from './problems.ts';
 

@@ -1,4 +1,4 @@
-/** What a build is given of this folder: all that .dockerignore does not leave out. */
+/** The build context: all files that .dockerignore does not exclude. */
 import { cpSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Glob } from 'bun';

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('activity', () => {
-  test('tells the events of all sessions and none of the words, and says after a cut that there may be more', async () => {
+  test('yields events of all sessions without deltas, and `ready` after each reconnect', async () => {
     const seen: string[] = [];
     let readies = 0;
     for await (const event of parlance.activity()) {
@@ -39,7 +39,7 @@ describe('activity', () => {
 });
 
 describe('frames', () => {
-  test('are what passes on the sockets of the session, both ways', async () => {
+  test("are the messages on the session's sockets, in both directions", async () => {
     await parlance.session('looked-at').create();
     const client = await server.connect('/agentloop?session=looked-at');
     const seen: string[] = [];
@@ -60,7 +60,7 @@ describe('frames', () => {
 });
 
 describe('sessions', () => {
-  test('are found by title, by status and among those that were archived', async () => {
+  test('are found by title, by status and in the archive', async () => {
     await parlance.session('shelf').create({ title: 'On the shelf' });
     const found = async (page: Parameters<Parlance['sessions']['list']>[0]) =>
       (await parlance.sessions.list(page)).sessions.map(({ id }) => id as string);
@@ -71,7 +71,7 @@ describe('sessions', () => {
     expect(await found({ archived: 'only' })).toEqual(['shelf']);
   });
 
-  test('are exported as a file with all their events', async () => {
+  test('are exported with all their events', async () => {
     const session = parlance.session('taken-along');
     await session.create({ title: 'Taken along' });
     const lines = (await (await session.export()).text()).trim().split('\n');
@@ -84,7 +84,7 @@ describe('sessions', () => {
     expect(missing).toMatchObject({ code: 'not_found', status: 404 });
   });
 
-  test('that are erased are gone, for those who watch, too', async () => {
+  test('that are erased disappear, also for watchers', async () => {
     const session = parlance.session('gone');
     await session.create();
     const reader = new Reader((options) => session.events(options));

@@ -36,12 +36,12 @@ test('an admin adds, changes, logs out and removes users', async () => {
   await expect(users.remove('ada')).rejects.toMatchObject({ code: 'forbidden' });
 });
 
-test('whoever is no admin is refused', async () => {
+test('refuses callers who are not admins', async () => {
   const dev = await loggedIn('dev');
   await expect(dev.admin.users.list()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
 });
 
-test('doors, MCP servers and figures are told to whoever may see them', async () => {
+test('lists listeners, MCP servers and metrics for callers with the permission', async () => {
   const dev = await loggedIn('dev');
   const socket = await server.connect(`/agentloop?token=${dev.token}`);
   expect(await dev.admin.listeners()).toEqual([
@@ -54,7 +54,7 @@ test('doors, MCP servers and figures are told to whoever may see them', async ()
   await expect(uma.admin.metrics()).rejects.toMatchObject({ code: 'forbidden' });
 });
 
-test('a password is changed with the old one, and the client goes on with its new token', async () => {
+test('changes the password and continues with the new token', async () => {
   const uma = await loggedIn('uma');
   const before = uma.token;
   await expect(uma.auth.changePassword('a guess', 'better-one')).rejects.toMatchObject({ code: 'forbidden' });
@@ -64,7 +64,7 @@ test('a password is changed with the old one, and the client goes on with its ne
   expect((await uma.auth.me()).id).toBe('uma');
 });
 
-test('standing grants of all sessions are listed, and taken back one by one', async () => {
+test('lists and revokes standing grants of all sessions', async () => {
   const dev = await loggedIn('dev');
   const session = dev.session('granting');
   await session.submit('run touch a');

@@ -35,11 +35,11 @@ describe('the bundle', () => {
     expect(bytes).toBeLessThan(MOST_BYTES);
   });
 
-  test('has no code but its own: no zod, no Node, no Bun', () => {
+  test('has no dependencies: no zod, no Node, no Bun', () => {
     expect(code).not.toMatch(/\bimport\s*[{("']|\brequire\(|\bBun\.|\bprocess\.|node:|ZodType/);
   });
 
-  test('talks to the server from Node: says something, reads the answer, goes on after a position', async () => {
+  test('works in Node: submits, reads the answer, continues after a position', async () => {
     const script = `
       import { connect, EMPTY, fold, ParlanceError } from ${JSON.stringify(join(folder, 'parlance.js'))};
       const parlance = connect({ url: process.argv[2] });

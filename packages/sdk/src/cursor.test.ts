@@ -23,26 +23,26 @@ const snapshot = (seq: number, text?: string): Snapshot => ({
 });
 
 describe('a cursor', () => {
-  test('passes on what comes in order, as it is', () => {
+  test('passes events through in order', () => {
     const at = cursor();
     expect(events.flatMap((event) => at.take(frame(event)))).toEqual(events);
     expect(at.seq).toBe(event(events.length - deltas.length).seq);
   });
 
-  test('tells no event twice', () => {
+  test('skips an event that was yielded before', () => {
     expect(cursor(2).take(frame(event(2)))).toEqual([]);
   });
 
-  test('refuses a gap, before an event and before a snapshot', () => {
+  test('throws on a gap before an event or a snapshot', () => {
     expect(() => cursor(1).take(frame(event(3)))).toThrow('event 3 came after event 1');
     expect(() => cursor(1).take(frame(snapshot(2)))).toThrow('a snapshot of 2 came after event 1');
   });
 
-  test('refuses what is not JSON', () => {
+  test('throws if the data is not JSON', () => {
     expect(() => cursor().take({ event: 'text.delta', data: '{"type":' })).toThrow('not JSON');
   });
 
-  test('tells what was missed of an open block as a delta, before the snapshot', () => {
+  test('yields the missed part of an open block as a delta before the snapshot', () => {
     const at = cursor(3);
     at.take(frame(first));
     const now = snapshot(3, 'Hello there');
@@ -60,14 +60,14 @@ describe('a cursor', () => {
     expect(at.take(frame(ended))).toMatchObject([{ type: 'text.delta', text: '.' }, { type: 'text.ended' }]);
   });
 
-  test('tells all of an open block that is new to it', () => {
+  test('yields the whole text of a new open block', () => {
     expect(cursor(3).take(frame(snapshot(3, 'Hello')))).toMatchObject([
       { text: 'Hello' },
       { type: 'snapshot' },
     ]);
   });
 
-  test('tells what was missed of a block that has ended, before its event', () => {
+  test('yields the missed part of an ended block before its event', () => {
     const at = cursor(3);
     at.take(frame(first));
     expect(at.take(frame(ended))).toMatchObject([
@@ -76,7 +76,7 @@ describe('a cursor', () => {
     ]);
   });
 
-  test('tells all of a block of which nothing was told, before its event', () => {
+  test('yields the whole text of a missed block before its event', () => {
     const [whole, event] = cursor(3).take(frame(ended));
     expect([whole, event]).toMatchObject([
       { type: 'text.delta', text: 'Hello there.' },
@@ -86,20 +86,20 @@ describe('a cursor', () => {
     expect(cursor(3).take(frame(silent))).toEqual([silent]);
   });
 
-  test('forgets the block that the server does not know any more', () => {
+  test('drops an open block that the server no longer has', () => {
     const at = cursor(3);
     at.take(frame(first));
     at.take(frame(snapshot(3)));
     expect(at.take(frame(ended))).toMatchObject([{ text: 'Hello there.' }, { type: 'text.ended' }]);
   });
 
-  test('begins anew after a reset', () => {
+  test('starts over after a reset', () => {
     const at = cursor(99);
     expect(at.take({ event: 'reset', data: '{"after":0}' })).toEqual([{ type: 'reset' }]);
     expect(at.take(frame(event(1)))).toEqual([event(1)]);
   });
 
-  test('begins anew with a session that was erased: another of its name begins at 1', () => {
+  test('starts over after an erase: a new session of the same name starts at 1', () => {
     const at = cursor(7);
     const erased = { type: 'session.erased', by: 'ada', session: SESSION, id: 'x', at: 1 } as const;
     expect(at.take(frame(erased))).toEqual([erased]);

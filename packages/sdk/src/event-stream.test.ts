@@ -34,8 +34,8 @@ const textOf = (events: readonly SessionStreamEvent[]) => {
   return JSON.stringify(view.entries.flatMap((entry) => (entry.kind === 'turn' ? entry.items : [])));
 };
 
-describe('a connection that is cut inside a block', () => {
-  test('is opened again, and the text is whole: nothing is missing and nothing is twice', async () => {
+describe('a connection cut during a block', () => {
+  test('reconnects, and the text is complete without repetition', async () => {
     const parlance = await reach();
     const session = parlance.session('cut-inside');
     await session.submit('Go');
@@ -65,7 +65,7 @@ describe('a connection that is cut inside a block', () => {
     await Promise.all([reader.stop(), watcher.stop()]);
   });
 
-  test('and comes back when the block has ended: its event brings the rest', async () => {
+  test('that reconnects after the block has ended gets the rest with its event', async () => {
     const parlance = await reach();
     const session = parlance.session('cut-until-end');
     await session.submit('Go');
@@ -88,7 +88,7 @@ describe('a connection that is cut inside a block', () => {
     await Promise.all([reader.stop(), watcher.stop()]);
   });
 
-  test('after every single event, folds to the same view', async () => {
+  test('at every event folds to the same view', async () => {
     const parlance = await reach();
     const session = parlance.session('cut-always');
     await session.submit('Go');
@@ -112,7 +112,7 @@ describe('a connection that is cut inside a block', () => {
 });
 
 describe('the state of the connection', () => {
-  test('is connecting, live, waiting with a time, and closed, each when it is true', async () => {
+  test('is connecting, live, waiting with a time, and closed', async () => {
     const clock = manualClock();
     const parlance = await reach({ clock, backoff: { baseMs: 1_000, mostMs: 8_000 } });
     const session = parlance.session('states');
@@ -146,7 +146,7 @@ describe('the state of the connection', () => {
     ]);
   });
 
-  test('is not live on a wire that is silent: the connection is given up', async () => {
+  test('a silent connection is dropped', async () => {
     const clock = manualClock();
     const parlance = await reach({ clock, silenceMs: 45_000 });
     const session = parlance.session('silent');
@@ -162,7 +162,7 @@ describe('the state of the connection', () => {
     await reader.stop();
   });
 
-  test('closes when the loop is left', async () => {
+  test('is closed when the loop is left', async () => {
     const session = direct().session('left');
     await session.create();
     const states: string[] = [];
@@ -171,7 +171,7 @@ describe('the state of the connection', () => {
     expect(states).toEqual(['connecting', 'live', 'closed']);
   });
 
-  test('is closed at once where the signal was aborted before', async () => {
+  test('is closed at once if the signal is already aborted', async () => {
     const reader = new Reader((options) =>
       direct()
         .session('never')
@@ -183,7 +183,7 @@ describe('the state of the connection', () => {
 });
 
 describe('a position', () => {
-  test('is what a connection that is opened again asks for: the past is not sent twice', async () => {
+  test('is sent on reconnect, so that history is not repeated', async () => {
     const asked: (string | null)[] = [];
     const parlance = await reach({
       fetch(url, init) {
@@ -201,7 +201,7 @@ describe('a position', () => {
     await reader.stop();
   });
 
-  test('is where the reader goes on', async () => {
+  test('is where the reader continues', async () => {
     const session = direct().session('cut-inside');
     const reader = new Reader((options) => session.events(options), 3);
     const { seq } = await reader.event('snapshot');
@@ -209,7 +209,7 @@ describe('a position', () => {
     await reader.stop();
   });
 
-  test('that is gone is answered with a reset, and the session from its beginning', async () => {
+  test('that does not exist gets a reset and the whole session', async () => {
     const session = direct().session('reset');
     await session.create();
     const reader = new Reader((options) => session.events(options), 99);
@@ -221,14 +221,14 @@ describe('a position', () => {
   });
 });
 
-describe('a server that says no', () => {
-  test('ends the iteration with its code: 404 where there is no such session', async () => {
+describe('a server that refuses', () => {
+  test('ends the iteration with its code: 404 for an unknown session', async () => {
     const reader = new Reader((options) => direct().session('nowhere').events(options));
     expect(await reader.ended).toMatchObject({ name: 'ParlanceError', code: 'not_found', status: 404 });
     expect(reader.states.at(-1)).toMatchObject({ status: 'closed', fault: { code: 'not_found' } });
   });
 
-  test('401 where the token is bad, and 400 where the position is no number', async () => {
+  test('gives 401 for an invalid token and 400 for an invalid position', async () => {
     const stranger = connect({ url: server.http, token: 'nonsense' });
     const reader = new Reader((options) => stranger.session('reset').events(options));
     expect(await reader.ended).toMatchObject({ code: 'unauthenticated', status: 401 });

@@ -40,7 +40,7 @@ const isLive = (live: LiveView) => live.connection().status === 'live';
 const says = (text: string) => (live: LiveView) => JSON.stringify(live.view()).includes(text);
 
 describe('a live view', () => {
-  test('is the session as it is, word by word, over a connection that is cut', async () => {
+  test('follows the session over a connection that is cut', async () => {
     const session = reach().session('live');
     await session.submit('Go');
     const live = session.live();
@@ -60,7 +60,7 @@ describe('a live view', () => {
     expect(live.connection()).toEqual({ status: 'closed', fault: null });
   });
 
-  test('goes on from a view that is at hand', async () => {
+  test('continues from a given view', async () => {
     const session = reach().session('live');
     const events = (await session.historyPage()).events;
     const start = foldAll(EMPTY, events.slice(0, 2));
@@ -72,7 +72,7 @@ describe('a live view', () => {
     await live.closed;
   });
 
-  test('does not flicker: while the past is told anew, even twice, it is the view that it was', async () => {
+  test('does not change while history is replayed', async () => {
     const history = (await reach().session('live').historyPage()).events;
     const stale: SessionView = { ...EMPTY, seq: 999, title: 'of another database' };
     const titles: string[] = [];
@@ -99,7 +99,7 @@ describe('a live view', () => {
     ]);
   });
 
-  test('is the same object until listeners have been told of another, and they are told once for many words', async () => {
+  test('is the same object until listeners are notified, once for many deltas', async () => {
     const clock = manualClock();
     const session = connect({ url: server.http, clock }).session('often');
     await session.submit('Go');
@@ -122,13 +122,13 @@ describe('a live view', () => {
     await Promise.all([live.closed, watcher.closed]);
   });
 
-  test('of a session that is not there closes with why', async () => {
+  test('of an unknown session closes with the error', async () => {
     const live = reach().session('nowhere').live();
     expect(await live.closed).toMatchObject({ code: 'not_found' });
     expect(live.connection()).toMatchObject({ status: 'closed', fault: { code: 'not_found' } });
   });
 
-  test('that waits to connect again can be told not to', async () => {
+  test('that waits to reconnect can retry now', async () => {
     const session = connect({ url: proxy.url, clock: manualClock() }).session('live');
     proxy.refuse(true);
     proxy.cut();

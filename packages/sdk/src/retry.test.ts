@@ -7,8 +7,8 @@ const BACKOFF = { baseMs: 500, mostMs: 30_000 };
 const error = (status?: number, code: ParlanceError['code'] = 'unexpected', after?: number) =>
   new ParlanceError(code, 'No.', { status, retryAfterMs: after });
 
-describe('the wait before the next try', () => {
-  test('is anything up to twice as long as the time before, and never longer than the most', () => {
+describe('the delay before a retry', () => {
+  test('doubles its upper bound up to the maximum', () => {
     const waits = (random: number) =>
       [0, 1, 2, 3, 10, 2_000].map((failures) =>
         delayMs({ backoff: BACKOFF, clock: manualClock(random) }, failures, error()),
@@ -18,7 +18,7 @@ describe('the wait before the next try', () => {
     expect(Math.max(...waits(0.999))).toBeLessThan(30_000);
   });
 
-  test('is at least what the server asks for', () => {
+  test('is at least the Retry-After', () => {
     for (const random of [0, 0.5, 0.999]) {
       const wait = delayMs(
         { backoff: BACKOFF, clock: manualClock(random) },
@@ -31,7 +31,7 @@ describe('the wait before the next try', () => {
   });
 });
 
-test('Retry-After is seconds or a date; what cannot be followed is not there', () => {
+test('Retry-After is seconds or a date; anything else is ignored', () => {
   const now = Date.UTC(2026, 0, 1);
   expect(retryAfterMs('2', now)).toBe(2_000);
   expect(retryAfterMs('Thu, 01 Jan 2026 00:00:03 GMT', now)).toBe(3_000);
@@ -39,7 +39,7 @@ test('Retry-After is seconds or a date; what cannot be followed is not there', (
   for (const header of [null, '', ' ', 'soon', 'Infinity']) expect(retryAfterMs(header, now)).toBeUndefined();
 });
 
-test('what was refused is sent again; what may have been done only where twice is the same as once', () => {
+test('retries refused requests; retries lost ones only if they are idempotent', () => {
   for (const repeatable of [true, false]) {
     for (const status of [425, 429, 503]) expect(worthRetrying(error(status), repeatable)).toBe(true);
     expect(worthRetrying(error(undefined, 'unreachable'), repeatable)).toBe(repeatable);
@@ -51,7 +51,7 @@ test('what was refused is sent again; what may have been done only where twice i
   }
 });
 
-test('a stream ends with a plain no, and with nothing else', () => {
+test('only a definite refusal ends a stream', () => {
   for (const status of [400, 401, 403, 404, 410]) expect(endsStream(error(status))).toBe(true);
   for (const status of [undefined, 200, 408, 425, 429, 500, 502, 503, 504])
     expect(endsStream(error(status))).toBe(false);

@@ -33,7 +33,7 @@ async function waiting(session: string, by = parlance) {
 }
 
 describe('a session', () => {
-  test('begins with an input, and its view is what was said', async () => {
+  test('starts with an input, and its view has both messages', async () => {
     const view = await turn('chat', 'Hello');
     expect(view).toMatchObject({ title: 'Hello', status: 'idle', created: { dialect: 'native' } });
     expect(view.entries).toMatchObject([{ kind: 'turn', state: { status: 'ended' } }]);
@@ -44,14 +44,14 @@ describe('a session', () => {
     });
   });
 
-  test('without a name has one that is its own', async () => {
+  test('without a name gets a unique one', async () => {
     const [one, two] = [parlance.session(), parlance.session()];
     expect(one.id).not.toBe(two.id);
     await one.create({ title: 'Mine', labels: { project: 'x' } });
     expect(await one.get()).toMatchObject({ id: one.id, title: 'Mine' });
   });
 
-  test('may have any name that the server takes', async () => {
+  test('can have any name that the server accepts', async () => {
     const name = 'a/b?c#d %41 ünïcode 🙂';
     await parlance.session(name).create();
     expect((await parlance.session(name).get()).id as string).toBe(name);
@@ -60,7 +60,7 @@ describe('a session', () => {
     await reader.stop();
   });
 
-  test('takes parts, and says what is wrong with them', async () => {
+  test('accepts parts and reports invalid ones', async () => {
     const image = { type: 'image', mime: 'image/png', data: 'AAAA' } as const;
     const { facts } = await parlance.session('parts').submit([{ type: 'text', text: 'Look' }, image]);
     expect(facts.find(({ type }) => type === 'input.accepted')).toMatchObject({ parts: [{}, image] });
@@ -73,7 +73,7 @@ describe('a session', () => {
     });
   });
 
-  test('is renamed, labelled, cleared and archived, and its view with it', async () => {
+  test('is renamed, labelled, cleared and archived, and the view follows', async () => {
     await turn('keeping', 'Hello');
     const session = parlance.session('keeping');
     await session.clear();
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect(seqs).toEqual(Array.from({ length: page.head - 2 }, (_, index) => index + 3));
   });
 
-  test('is cancelled, or told that there is nothing to cancel', async () => {
+  test('is cancelled, or reports that nothing is running', async () => {
     const { reader } = await waiting('cancelled');
     await parlance.session('cancelled').cancel();
     await reader.event('turn.cancelled');
@@ -109,7 +109,7 @@ describe('a session', () => {
     await reader.stop();
   });
 
-  test('is made smaller on demand, once', async () => {
+  test('is compacted on demand, once', async () => {
     const session = parlance.session('chat');
     await session.compact();
     const view = foldAll(EMPTY, (await session.historyPage()).events);
@@ -117,7 +117,7 @@ describe('a session', () => {
     expect(await session.compact().catch((error) => error)).toMatchObject({ code: 'nothing_to_compact' });
   });
 
-  test('has the plan that its agent was given', async () => {
+  test('has the plan of its agent', async () => {
     const steps = [
       { step: 'Look', status: 'in_progress' } as const,
       { step: 'Leap', status: 'pending' } as const,
@@ -131,7 +131,7 @@ describe('a session', () => {
 });
 
 describe('sessions', () => {
-  test('are listed page by page, the one that changed last first', async () => {
+  test('are listed page by page, most recently changed first', async () => {
     await turn('latest', 'Hello');
     const page = await parlance.sessions.list({ limit: 1 });
     expect(page.sessions).toMatchObject([{ id: 'latest', status: 'idle' }]);
@@ -145,7 +145,7 @@ describe('sessions', () => {
 });
 
 describe('an approval', () => {
-  test('is answered from the list, for exactly what was shown', async () => {
+  test('is answered from the list, bound to what was shown', async () => {
     const { reader, approval, hash } = await waiting('once');
     const listed = (await parlance.approvals.list()).find(({ session }) => (session as string) === 'once');
     expect(listed).toMatchObject({ id: approval, hash, tool: 'shell', ask: { kind: 'command' } });
@@ -160,7 +160,7 @@ describe('an approval', () => {
     await reader.stop();
   });
 
-  test('that is answered elsewhere, in another dialect, says by whom and how', async () => {
+  test('answered in another dialect shows by whom and how', async () => {
     const { reader } = await waiting('elsewhere');
     const client = await server.connect('/agentloop?session=elsewhere');
     const { id } = await client.next('approval_request');
@@ -181,7 +181,7 @@ describe('an approval', () => {
     await reader.stop();
   });
 
-  test('of two clients that answer at once, one is taken, and both see the same', async () => {
+  test('answered by two clients at once takes one answer, and both see it', async () => {
     const other = connect({ url: server.http });
     const { reader, approval } = await waiting('race');
     const second = watch('race', other);
@@ -195,7 +195,7 @@ describe('an approval', () => {
     await Promise.all([reader.stop(), second.stop()]);
   });
 
-  test('is explained, and a grant that "always" made is taken back', async () => {
+  test('is explained, and its standing grant is revoked', async () => {
     const { reader, approval } = await waiting('always');
     const session = parlance.session('always');
     await session.explain(approval);
@@ -213,7 +213,7 @@ describe('an approval', () => {
   });
 });
 
-test('two clients on one session see each other’s words', async () => {
+test('two clients on one session see each other’s messages', async () => {
   const other = connect({ url: server.http });
   await parlance.session('both').create();
   const [mine, theirs] = [watch('both'), watch('both', other)];
@@ -230,8 +230,8 @@ test('two clients on one session see each other’s words', async () => {
   await Promise.all([mine.stop(), theirs.stop()]);
 });
 
-describe('who logs in', () => {
-  test('is that user from then on, and nobody after logging out', async () => {
+describe('a logged-in client', () => {
+  test('acts as that user until it logs out', async () => {
     const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
     const client = connect({ url: locked.http });
     expect(await client.sessions.list().catch((error) => error)).toMatchObject({ code: 'unauthenticated' });
@@ -252,7 +252,7 @@ describe('who logs in', () => {
     await locked.stop();
   });
 
-  test('sees nothing of others, and may not do what the role does not let it', async () => {
+  test('sees only its own sessions and is limited by its role', async () => {
     await parlance.session('secret').create();
     const uma = connect({ url: server.http, token: await server.login('uma', 'uma-password') });
     expect(
@@ -268,7 +268,7 @@ describe('who logs in', () => {
   });
 });
 
-test('the server tells what it is and who is asking', async () => {
+test('reports the server and the caller', async () => {
   const about = await parlance.server();
   expect(about).toMatchObject({ auth: 'open', principal: { id: 'local' }, provider: 'offline' });
   expect(about.domains.map(({ id }) => id)).toContain(about.defaultDomain);

@@ -48,8 +48,8 @@ const refused =
     new Response(code ? JSON.stringify({ error: { code, message: 'No.' } }) : 'no', { status, headers });
 const unreachable = () => Promise.reject(new TypeError('fetch failed'));
 
-describe('an answer that is lost', () => {
-  test('makes an input be sent again with its key, and it is stored once', async () => {
+describe('a lost response', () => {
+  test('makes an input be sent again with its key and stored once', async () => {
     const clock = manualClock();
     const parlance = connect({ url: proxy.url, clock, backoff: BACKOFF });
     proxy.loseNextAnswer();
@@ -62,7 +62,7 @@ describe('an answer that is lost', () => {
     expect(await inputs('lost')).toMatchObject([{ key }]);
   });
 
-  test('of a cancel is told: sent again it might cancel another turn', async () => {
+  test('of a cancel is reported and not retried', async () => {
     const parlance = connect({ url: proxy.url });
     await parlance.session('lost-cancel').create();
     proxy.loseNextAnswer();
@@ -74,7 +74,7 @@ describe('an answer that is lost', () => {
     expect(thrown).toMatchObject({ code: 'unreachable', status: undefined });
   });
 
-  test('two inputs are two, though they say the same', async () => {
+  test('two inputs with the same text are two', async () => {
     const session = connect({ url: server.http }).session('twice');
     const [one, two] = [await session.submit('Hello'), await session.submit('Hello')];
     expect(one.key).not.toBe(two.key);
@@ -84,8 +84,8 @@ describe('an answer that is lost', () => {
   });
 });
 
-describe('a server that is busy', () => {
-  test('is given the time it asks for, also for what must not be done twice', async () => {
+describe('a busy server', () => {
+  test('is retried after Retry-After, also for commands that are not idempotent', async () => {
     const clock = manualClock(0);
     const { fetch, count } = answersFirst(refused(503, { 'retry-after': '7' }));
     const parlance = connect({ url: server.http, fetch, clock, backoff: BACKOFF });
@@ -101,7 +101,7 @@ describe('a server that is busy', () => {
     expect(count()).toBe(2);
   });
 
-  test('and wants a longer pause than a person waits is not waited for', async () => {
+  test('with a long Retry-After is not waited for', async () => {
     const { fetch, count } = answersFirst(refused(429, { 'retry-after': '3600' }, 'overloaded'));
     const answer = connect({ url: server.http, fetch }).sessions.list();
     expect(await answer.catch((error) => error)).toMatchObject({
@@ -113,7 +113,7 @@ describe('a server that is busy', () => {
     expect(count()).toBe(1);
   });
 
-  test('is given the time it asks for by a stream, however long', async () => {
+  test('is waited for by a stream, however long', async () => {
     const clock = manualClock(0);
     await connect({ url: server.http }).session('busy-stream').create();
     const { fetch } = answersFirst(refused(503, { 'retry-after': '3600' }));
@@ -129,7 +129,7 @@ describe('a server that is busy', () => {
 });
 
 describe('a request', () => {
-  test('that reads is tried again, four times in all, and then says what is wrong', async () => {
+  test('that reads is attempted four times and then fails', async () => {
     const clock = manualClock();
     const { fetch, count } = answersFirst(unreachable, refused(502), refused(504), unreachable);
     const answer = connect({ url: server.http, fetch, clock, backoff: BACKOFF })
@@ -143,7 +143,7 @@ describe('a request', () => {
     expect(count()).toBe(4);
   });
 
-  test('that is not answered in time is given up', async () => {
+  test('without a response in time fails', async () => {
     const clock = manualClock();
     const never: Fetch = (_url, { signal }) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect(await answer).toMatchObject({ code: 'unreachable', message: 'No response within 30 s.' });
   });
 
-  test('that its caller aborts rejects with the reason, also while it waits for the next try', async () => {
+  test('aborted by its caller rejects with the reason, also between attempts', async () => {
     const clock = manualClock();
     const stop = new AbortController();
     const { fetch } = answersFirst(unreachable);
@@ -167,7 +167,7 @@ describe('a request', () => {
     expect(await parlance.sessions.list({ signal: AbortSignal.abort('no') }).catch((e) => e)).toBe('no');
   });
 
-  test('to something else than this API says so', async () => {
+  test('to another API reports that', async () => {
     const page = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
     const { fetch } = answersFirst(page);
     const parlance = connect({ url: server.http, fetch, attempts: 1 });
@@ -179,7 +179,7 @@ describe('a request', () => {
     await reader.stop();
   });
 
-  test('that is refused at the door carries what the door said', async () => {
+  test('refused before the API keeps the message of the refusal', async () => {
     const { fetch } = answersFirst(() =>
       Response.json({ error: 'Not from there', detail: 'Not from there' }, { status: 403 }),
     );
