@@ -29,7 +29,9 @@ import {
 import { fenced, greeted } from './wires.ts';
 
 const NOBODYS = nobodysIds();
-const CREATING = Object.entries(ROUTES).filter(([, route]) => creatingProbesOf(route, NOBODYS).length > 0);
+const CREATING = Object.entries(ROUTES).flatMap(([name, route]) =>
+  creatingProbesOf(route, NOBODYS).map((_, index) => [name, index, route] as const),
+);
 const MESSAGES = Object.entries(WIRES).flatMap(([dialect, wire]) =>
   Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
 );
@@ -113,13 +115,17 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
 
   // There is only one `local`: what it makes is made under another name.
   if (other !== 'local')
-    test.each(CREATING)('%s makes a session of the caller’s own', async (_, route) => {
-      const who = maker();
-      const theirs = await tried(route, creatingProbesOf(route, things.ids), who);
-      expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
-      const nobody = await tried(route, creatingProbesOf(route, NOBODYS), who);
-      expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
-    });
+    test.each(CREATING)(
+      '%s, creating example %d, makes a session of the caller’s own',
+      async (_, index, route) => {
+        const who = maker();
+        const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
+        const theirs = await tried(route, probe(things.ids), who);
+        expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
+        const nobody = await tried(route, probe(NOBODYS), who);
+        expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+      },
+    );
 
   test.each(MESSAGES)('in %s, %s finds nothing', async (_, type, wire) => {
     const makes = startsTurn(wire, type, things.ids);
