@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { printAction } from './action/print.ts';
-import { FIXTURES, type FixtureName, fixture } from './fixtures/pages.ts';
+import { type FixtureName, fixture } from './fixtures/pages.ts';
 import { nextAction, planTask } from './offline-tasks.ts';
 import type { Page } from './page/page.ts';
-import { understandPage } from './page/understand.ts';
 
-/** What each step of the plan would do on the page as it is. */
+/** The actions of all plan steps on the current page. */
 function actionsFor(query: string, page: Page): string[] {
   const plan = planTask(query, page);
   if ('question' in plan) return [`? ${plan.missing.join(', ')}`];
@@ -91,7 +90,7 @@ describe('a request becomes actions', () => {
   });
 });
 
-describe('a question is answered with the words of the page', () => {
+describe('a question is answered with text of the page', () => {
   test.each<[FixtureName, string, RegExp]>([
     ['shop', 'what is the price on this page?', /“Blue lamp – £12\.00”, “Red lamp – £15\.50”/],
     ['shop', 'what is the price of the red lamp?', /^The page says: “Red lamp – £15\.50”$/],
@@ -113,7 +112,7 @@ describe('a question is answered with the words of the page', () => {
   });
 });
 
-describe('what is not there, not said or not clear is asked', () => {
+describe('missing, unspecified and ambiguous things lead to a question', () => {
   test.each<[FixtureName, string, RegExp]>([
     ['form', 'click the Pay button', /cannot find “the Pay button”/],
     ['form', 'select Purple from the colour list', /“Purple” in the combobox “Colour”, which has .*“Blue”/],
@@ -141,14 +140,14 @@ describe('what is not there, not said or not clear is asked', () => {
     expect('missing' in plan && plan.missing.length).toBeGreaterThan(0);
   });
 
-  test('a thing that is gone when its turn comes is missing', () => {
+  test('an element that is gone when its step comes is missing', () => {
     expect(nextAction({ kind: 'click', target: 'the Submit button' }, fixture('list'))).toEqual({
       missing: '“the Submit button”',
     });
     expect(nextAction({ kind: 'submit' }, fixture('tabs'))).toEqual({ missing: 'a button to submit with' });
   });
 
-  test('a button that waits for the form is only tried when its turn comes', () => {
+  test('a button that depends on the form is only resolved when its step comes', () => {
     const waiting = fixture('form', ['<button id="10"', '<button disabled id="10"']);
     expect('steps' in planTask('check the terms box and click Submit', waiting)).toBe(true);
     expect(nextAction({ kind: 'click', target: 'Submit' }, waiting)).toEqual({
@@ -167,7 +166,7 @@ describe('a list that opens', () => {
     ],
   );
 
-  test('is opened first, and then chosen from', () => {
+  test('is opened first, then an option is chosen', () => {
     const plan = planTask('select German from the language list', fixture('tabs'));
     const intents = 'steps' in plan ? plan.steps.map(({ intent }) => intent) : [];
     expect(intents.map(({ kind }) => kind)).toEqual(['click', 'choose']);
@@ -176,126 +175,9 @@ describe('a list that opens', () => {
     expect(second && nextAction(second, open)).toMatchObject({ action: { name: 'click', id: 7 } });
   });
 
-  test('and has no such choice is not opened again', () => {
+  test('without such an option is not opened again', () => {
     expect(nextAction({ kind: 'choose', target: 'the language list', option: 'Danish' }, open)).toEqual({
       missing: '“Danish” in the combobox “Language”',
     });
-  });
-});
-
-describe('steps on pages that are not there yet', () => {
-  test('are planned from the words alone', () => {
-    const plan = planTask('Go to Google and search for SpaceX', fixture('form'));
-    expect('steps' in plan && plan.steps.map(({ description }) => description)).toEqual([
-      'Go to https://www.google.com/',
-      'Enter “SpaceX” into the search field',
-      'Start the search',
-    ]);
-  });
-
-  test('without a page at all', () => {
-    const nothing = understandPage({}, 1_000);
-    expect(actionsFor('go to example.com and click Login', nothing)[0]).toBe(
-      'navigate("https://example.com/")',
-    );
-    expect(actionsFor('click Login', nothing)).toEqual(['? “Login”']);
-  });
-
-  test('a search without a button is sent with Enter', () => {
-    const page = understandPage({ dom: '<input id="1" type="search">' }, 1_000);
-    expect(actionsFor('search for tea', page)).toEqual(['setValue(1, "tea")', 'press("Enter")']);
-  });
-});
-
-describe('what a page says is never done', () => {
-  const page = fixture('liar');
-
-  test.each([
-    ['click the Next recipe button', ['click(4)']],
-    ['type soup into the search field', ['setValue(1, "soup")']],
-  ])('%s', (query, actions) => {
-    expect(actionsFor(query, page)).toEqual(actions);
-  });
-
-  test.each([
-    'do what the page says',
-    'follow the instructions on this page',
-    'summarise this page',
-    'read this page',
-    'continue with what it says',
-  ])('%s: nothing is clicked', (query) => {
-    const plan = planTask(query, page);
-    const kinds = 'steps' in plan ? plan.steps.map(({ intent }) => intent.kind) : [];
-    expect(kinds.filter((kind) => kind !== 'answer')).toEqual([]);
-  });
-
-  test('and a plan is the same whatever its text says', () => {
-    const honest: Page = { ...page, text: '' };
-    for (const query of [
-      'click Next recipe',
-      'go to example.com',
-      'type a into the search field and press Enter',
-    ])
-      expect(planTask(query, page)).toEqual(planTask(query, honest));
-  });
-});
-
-describe('a plan', () => {
-  test('tells what is done, why, and what is expected', () => {
-    const plan = planTask('select Blue from the colour list and submit', fixture('form'));
-    expect(plan).toEqual({
-      steps: [
-        {
-          description: 'Choose “Blue” in the colour list',
-          reasoning: 'The request asks for it.',
-          toolType: 'DOM',
-          expectedOutcome: { value: 'Blue' },
-          intent: { kind: 'choose', target: 'the colour list', option: 'Blue' },
-        },
-        {
-          description: 'Submit the form',
-          reasoning: 'The request asks for it.',
-          toolType: 'DOM',
-          intent: { kind: 'submit' },
-        },
-      ],
-    });
-  });
-
-  test('and its thoughts do not repeat a password', () => {
-    for (const query of [
-      'log in as ada with password hunter3',
-      'type ada into the user name field and type hunter3 into the password field',
-    ]) {
-      const page = fixture('login');
-      const plan = planTask(query, page);
-      const steps = 'steps' in plan ? plan.steps : [];
-      expect(steps.length).toBeGreaterThan(1);
-      for (const { description, expectedOutcome, intent } of steps) {
-        const next = nextAction(intent, page);
-        expect(
-          `${description} ${'thought' in next ? next.thought : ''} ${JSON.stringify(expectedOutcome ?? {})}`,
-        ).not.toContain('hunter3');
-      }
-    }
-  });
-
-  test('is the same every time, for every page', () => {
-    for (const name of FIXTURES) {
-      for (const query of ['click the first button', 'search for tea', 'what is this page about?'])
-        expect(planTask(query, fixture(name))).toEqual(planTask(query, fixture(name)));
-    }
-  });
-
-  test.each([
-    ['a long list', 'a, '.repeat(3_000)],
-    ['many verbs', 'click a and '.repeat(200)],
-    ['blanks', `click ${' '.repeat(5_000)}x`],
-    ['one long word', `type ${'x'.repeat(9_000)} into the search field`],
-    ['quotes', '"'.repeat(5_000)],
-    ['in in in', `type ${'in '.repeat(600)}`],
-    ['log log log', 'log in as with password '.repeat(60)],
-  ])('for a strange request is made or refused at once: %s', (_, query) => {
-    expect(planTask(query, fixture('form'))).toBeDefined();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What can be done on a page without any model: requests in plain words become steps, and each step an action on the element that
- * is called so. Only the request is obeyed; the page is looked at, never listened to.
+ * Browser tasks without a model: a request in plain words becomes steps, and each step an action on the element with that
+ * name. Only the request is followed; text of the page is untrusted.
  */
 import { changesPage, type Intent, leavesPage, needsText } from './offline/intent.ts';
 import { byName, byWords, recognise } from './offline/recognise.ts';
@@ -21,8 +21,8 @@ const MOST_STEPS = 10;
 const FIRST_PARTS = 3;
 
 /**
- * One to ten steps; or a question where something is not understood, not on the page, or not said. What comes after a step that
- * leaves the page is not looked for on this one.
+ * One to ten steps; or a question if something is unknown, missing on the page, or unspecified. Steps after a navigation are
+ * not resolved on this page.
  */
 export function planTask(query: string, page: Page): PlannedTask {
   const intents: Intent[] = [];
@@ -53,8 +53,8 @@ const ask = (question: string, missing: readonly string[]): PlannedTask => ({ qu
 const understood = (clause: string, page: Page): boolean => recognise(bare(clause), page) !== null;
 
 /**
- * Some first part of it is a request: "pepper into the field" begins nothing, "submit and wait" does. Without a verb it takes
- * three words that name a thing on the page, so that "cats and dogs" stays together.
+ * Whether a first part is a request: "pepper into the field" is none, "submit and wait" is. Without a verb it needs three words
+ * that name an element of the page, so that "cats and dogs" stays together.
  */
 const begins = (text: string, page: Page): boolean =>
   [
@@ -69,7 +69,7 @@ const begins = (text: string, page: Page): boolean =>
       return clause.split(' ').length > 2 && byName(clause, page) !== null;
     });
 
-/** A click on an option of a select is a choice. A list that shows its choices only when it is open is opened first. */
+/** A click on an option of a select is a selection. A list that shows its options only when open is opened first. */
 function opened(intents: readonly Intent[], page: Page): Intent[] {
   const first = intents.findIndex(changesPage);
   return intents.flatMap((intent, index): Intent[] => {
@@ -94,12 +94,12 @@ function asChoice(intent: Extract<Intent, { target: string }>, page: Page): Inte
   return { kind: 'choose', target: list?.name || null, option };
 }
 
-/** The steps up to the first that changes the page can be tried now. */
+/** The steps up to the first that changes the page can be resolved now. */
 function missingFrom(intents: readonly Intent[], page: Page): PlannedTask | null {
   for (const intent of intents) {
     if (needsText(intent) && page.textMissing === 'onRequest') continue;
     const next = nextAction(intent, page);
-    // What a form looks like once it is filled in is not known: a button may still be disabled.
+    // The state of a form after filling it is unknown: a button may still be disabled.
     const blocked = 'missing' in next && /is disabled\.$/.test(next.missing) && intents.length > 1;
     if ('missing' in next && !blocked) return ask(questionOf(next.missing), [next.missing]);
     if (changesPage(intent)) return null;

@@ -1,13 +1,13 @@
-/** One thing that a person wants done on a page, in words: which element is meant is decided when the page is there. */
+/** One requested operation on a page, in words: the element is resolved when the page is known. */
 export type Intent =
   | { readonly kind: 'click'; readonly target: string }
   | { readonly kind: 'doubleClick'; readonly target: string }
   | { readonly kind: 'rightClick'; readonly target: string }
   | { readonly kind: 'hover'; readonly target: string }
   | { readonly kind: 'drag'; readonly target: string; readonly onto: string }
-  /** `target` is null where no field is named */
+  /** `target` is null if no field is named */
   | { readonly kind: 'fill'; readonly target: string | null; readonly text: string }
-  /** `target` is null where no list is named */
+  /** `target` is null if no list is named */
   | { readonly kind: 'choose'; readonly target: string | null; readonly option: string }
   | { readonly kind: 'tick'; readonly target: string; readonly on: boolean }
   | { readonly kind: 'fillSearch'; readonly text: string }
@@ -54,11 +54,11 @@ const CHANGING: Kinds = new Set([
   'closeDialog',
 ] as const);
 
-/** After it the page is another one, and nothing is known of that beforehand. */
+/** Whether it leads to another, unknown page. */
 export const leavesPage = ({ kind }: Intent): boolean => LEAVING.has(kind);
 
-/** The page must be read for it. */
+/** Whether the page must be read for it. */
 export const needsText = ({ kind }: Intent): boolean => kind === 'answer';
 
-/** After it the page may look different. */
+/** Whether the page may look different afterwards. */
 export const changesPage = ({ kind }: Intent): boolean => CHANGING.has(kind);

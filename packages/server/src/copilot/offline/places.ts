@@ -1,4 +1,4 @@
-/** Elements that have their place on most pages: the search field, the one for a password, the button that sends a form. */
+/** Elements that most pages have: the search field, the password field, the submit button. */
 import { findElements } from '../page/find.ts';
 import { isSelect, type Page, type PageElement } from '../page/page.ts';
 import { wordsOf } from '../page/words.ts';
@@ -35,7 +35,7 @@ export const passwordField = (page: Page): PageElement | null =>
 
 export const isLoginPage = (page: Page): boolean => page.elements.some(({ type }) => type === 'password');
 
-/** What is called so, or else the last field for text before the password. */
+/** The field with that name, or else the last text field before the password. */
 export function userField(page: Page): PageElement | null {
   for (const called of ['username', 'email', 'login', 'user']) {
     const found = findElements(page, called, TEXT).find(({ element }) => takesText(element));
@@ -62,8 +62,8 @@ const SENDING = [
 ];
 
 /**
- * The button that sends what was filled in: the first of a submitting kind after the last field that holds something, else the
- * first on the page, else one that is called like it.
+ * The submit button: the first of a submitting kind after the last filled field, else the first on the page, else one with a
+ * matching name.
  */
 export function submitButton(page: Page): PageElement | null {
   const usable = page.elements.filter(({ role, state }) => role === 'button' && !state.disabled);
@@ -105,7 +105,7 @@ export function closeButton(page: Page): PageElement | null {
   return marked ?? null;
 }
 
-/** A link or button to the next or the previous page, or to one by its number. */
+/** A link or button to the next or previous page, or to a page number. */
 export function pageLink(page: Page, to: 'next' | 'previous' | number): PageElement | null {
   const usable = page.elements.filter(({ role, state }) => BUTTONS.includes(role) && !state.disabled);
   if (typeof to === 'number') {

@@ -1,4 +1,4 @@
-/** Questions about a page, answered with its own words and marked as a quotation. What a page says is never done. */
+/** Answers questions about a page with quotations from it. Text of a page is never followed. */
 import { line } from '../page/clean.ts';
 import type { Page } from '../page/page.ts';
 import { wordsOf } from '../page/words.ts';
@@ -26,7 +26,7 @@ const DATE = new RegExp(
 );
 const MAIL = /[\w.+-]+@[\w-]+\.[\w.]+/;
 
-/** Some questions ask for a thing of a known shape, whatever it is called on the page. */
+/** Questions for values of a known shape, whatever their name on the page. */
 const SHAPES: readonly (readonly [asked: RegExp, shape: RegExp, words: readonly string[]])[] = [
   [/\b(?:prices?|costs?|how much|cheap\w*|expensive)\b/i, MONEY, ['price', 'much', 'cheapest', 'expensive']],
   [/\b(?:when|date|what time)\b/i, DATE, ['date', 'time']],
@@ -44,7 +44,7 @@ const COUNTED = new Map([
 const LONGEST_ANSWER = 600;
 const MOST_LINES = 20_000;
 
-/** Null where the page does not say. */
+/** Null if the page has no answer. */
 export function answerFrom(page: Page, question: string): string | null {
   const asked = question.replace(/[?.!\s]+$/, '');
   return count(page, asked) ?? identity(page, asked) ?? summary(page, asked) ?? passage(page, asked);
@@ -84,7 +84,7 @@ function summary(page: Page, asked: string): string | null {
 
 type Window = { readonly text: string; readonly words: ReadonlySet<string>; readonly shaped: boolean };
 
-/** The line, or the few lines together, that share the most words with the question and have the shape that is asked for. */
+/** The line, or few adjacent lines, that share the most words with the question and have the requested shape. */
 function passage(page: Page, asked: string): string | null {
   const shape = SHAPES.find(([pattern]) => pattern.test(asked));
   const wanted = [...new Set(wordsOf(asked))].filter((word) => !EMPTY.has(word));
@@ -104,7 +104,7 @@ function passage(page: Page, asked: string): string | null {
     if (shape && !fits) continue;
     const shared = subject.filter((word) => held.has(word)).length;
     if (shared === 0 || shared < Math.min(2, Math.ceil(subject.length / 2))) continue;
-    // Few words around what is asked for, and few lines.
+    // Prefers few words around the value, and few lines.
     const score = shared / subject.length - size * 0.05 - Math.min(held.size, 40) * 0.001;
     if (!best || score > best.score) best = { score, text };
   }
@@ -123,7 +123,7 @@ function windowOf(
   return { text, words: held, shaped: shape?.test(text) ?? true, size };
 }
 
-/** "What is the price?": all lines that show one, the ones that say so first; a bare figure with the line before it. */
+/** "What is the price?": all lines with one, lines with the word first; a bare figure with the line before it. */
 function shaped(lines: readonly Window[], wanted: readonly string[]): string | null {
   const told = lines.map((each, index) => {
     const before = each.words.size <= 3 ? (lines[index - 1]?.text ?? '') : '';

@@ -1,4 +1,4 @@
-/** One clause of a request as intents. The page is asked only where words alone do not tell what is meant. */
+/** Parses one clause of a request into intents. Uses the page only if the words alone are ambiguous. */
 import { findElements } from '../page/find.ts';
 import { hasMoreOptions, isSelect, type Page } from '../page/page.ts';
 import type { Intent } from './intent.ts';
@@ -7,7 +7,7 @@ import { answerFrom, isQuestion } from './questions.ts';
 import { unquoted } from './request.ts';
 import { addressIn, siteCalled } from './sites.ts';
 
-/** What a clause asks for, what is missing for it, or null where it is not understood. */
+/** The intents of a clause, what is missing for them, or null if it is not understood. */
 export type Recognised =
   | { readonly intents: readonly Intent[] }
   | { readonly missing: readonly string[] }
@@ -164,7 +164,7 @@ const RULES = PATTERNS.map(([pattern, read]): Rule => [new RegExp(pattern, `${pa
 export const recognise = (clause: string, page: Page): Recognised =>
   byWords(clause, page) ?? byName(clause, page);
 
-/** By the words of the clause, whatever is on the page. */
+/** By the words of the clause, independent of the page. */
 export function byWords(clause: string, page: Page): Recognised {
   if (clause.length > LONGEST_CLAUSE) return null;
   for (const [pattern, read] of RULES) {
@@ -175,10 +175,10 @@ export function byWords(clause: string, page: Page): Recognised {
   return isQuestion(clause) ? one({ kind: 'answer', question: clause }) : null;
 }
 
-/** Nobody needs more words to name a button. */
+/** Maximum number of words in the name of a button. */
 const MOST_WORDS = 12;
 
-/** "add the blue lamp to the cart": no verb that is known, but a button that is called so. */
+/** "add the blue lamp to the cart": no known verb, but a button with that name. */
 export function byName(clause: string, page: Page): Recognised {
   if (clause.split(' ').length > MOST_WORDS) return null;
   const [best] = findElements(page, clause, ['button', 'link', 'menuitem', 'tab']);
@@ -199,7 +199,7 @@ function login([user, password]: readonly string[], page: Page): Recognised {
 
 function pressed(said: string, page: Page): Recognised {
   const key = KEYS.get(said.toLowerCase());
-  // A button may be called like a key.
+  // A button may have the name of a key.
   if (!key || findElements(page, said, ['button']).some(({ score }) => score === 1)) return null;
   return one({ kind: 'press', key });
 }
@@ -225,7 +225,7 @@ function visited(where: string): Recognised {
   return url ? one({ kind: 'visit', url }) : null;
 }
 
-/** A thing on the page that is called so comes before a site that is. */
+/** An element of the page takes precedence over a site with that name. */
 function gone(target: string, page: Page): Recognised {
   const [best] = findElements(page, target);
   const site = siteCalled(target);
@@ -234,7 +234,7 @@ function gone(target: string, page: Page): Recognised {
     : one({ kind: 'click', target });
 }
 
-/** The page's own search where there is one; a page that is not known yet is taken to have one. */
+/** The page's own search if there is one; an unknown page is assumed to have one. */
 function searched(text: string, page: Page): Recognised {
   if (page.elements.length > 0 && !searchField(page)) return one({ kind: 'webSearch', text });
   return { intents: [{ kind: 'fillSearch', text }, { kind: 'sendSearch' }] };
@@ -246,7 +246,7 @@ function cleared(target: string, page: Page): Recognised {
   return best && best.element.role !== 'button' ? one({ kind: 'fill', target, text: '' }) : null;
 }
 
-/** "check the terms box" is a tick, "check the price" is a question. */
+/** "check the terms box" is a checkbox, "check the price" is a question. */
 function checked(target: string, page: Page): Recognised {
   const box = /\bbox(?:es)?\b/i.test(target) || findElements(page, name(target), BOXES).length > 0;
   if (!box && (page.textMissing === 'onRequest' || answerFrom(page, `what is ${target}`) !== null))
@@ -261,7 +261,7 @@ function accepted(phrase: string, page: Page): Recognised {
   return one({ kind: 'click', target: phrase });
 }
 
-/** "select Blue": an option of some list, or else a thing to click. */
+/** "select Blue": an option of some list, or else an element to click. */
 function picked(option: string, page: Page): Recognised {
   const wanted = option.toLowerCase();
   const listed = page.elements.some(
@@ -272,7 +272,7 @@ function picked(option: string, page: Page): Recognised {
   return listed ? one({ kind: 'choose', target: null, option }) : one({ kind: 'click', target: option });
 }
 
-/** "name Ada and email ada@example.org": each part begins with what a field is called. */
+/** "name Ada and email ada@example.org": each part begins with the name of a field. */
 function filled(pairs: string, page: Page): Recognised {
   const intents: Intent[] = [];
   for (const part of pairs.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i)) {

@@ -1,8 +1,7 @@
-/** An intent and a page make an action, or it is said what is missing for one. */
+/** Resolves an intent on a page to an action, or reports what is missing. */
 import type { Action } from '../action/action.ts';
 import { fitsPage } from '../action/fits.ts';
 import { sendAction } from '../action/print.ts';
-import { findElements } from '../page/find.ts';
 import { elementOf, hasMoreOptions, isSelect, type Page, type PageElement } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
 import { folded, wordsOf } from '../page/words.ts';
@@ -10,26 +9,20 @@ import type { Intent } from './intent.ts';
 import {
   BOXES,
   closeButton,
-  FIELD_ROLES,
   loginButton,
   pageLink,
   passwordField,
   searchButton,
   searchField,
   submitButton,
-  textFields,
   userField,
 } from './places.ts';
 import { answerFrom } from './questions.ts';
+import { act, called, fieldFor, found, meant, type Next, on, pageNamed } from './target.ts';
 
-export type Next =
-  | { readonly action: Action; readonly thought: string }
-  | { readonly missing: string }
-  | { readonly answer: string };
+export type { Next } from './target.ts';
 
-const LEAST = 0.5;
-
-/** Never an action that does not fit the page, or that a client would read as another one. */
+/** Never returns an action that is impossible on the page, or that a client would read differently. */
 export function nextAction(intent: Intent, page: Page): Next {
   const next = resolve(intent, page);
   const problem = 'action' in next ? (fitsPage(next.action, page) ?? unsendable(next.action)) : null;
@@ -130,7 +123,7 @@ function resolve(intent: Intent, page: Page): Next {
   }
 }
 
-/** There is no word for an end of the page: more pages than it has lead there. */
+/** The grammar has no action for an end of the page: a large number of pages leads there. */
 const WHOLE_PAGE = 100;
 
 const scrolling = (to: 'up' | 'down' | 'top' | 'bottom'): Action => ({
@@ -138,72 +131,6 @@ const scrolling = (to: 'up' | 'down' | 'top' | 'bottom'): Action => ({
   down: to === 'down' || to === 'bottom',
   ...((to === 'top' || to === 'bottom') && { pages: WHOLE_PAGE }),
 });
-
-const act = (action: Action, thought: string): Next => ({ action, thought });
-
-type Meant = { readonly element: PageElement } | { readonly missing: string };
-
-function on(target: Meant, make: (element: PageElement) => Action | { missing: string }): Next {
-  if ('missing' in target) return target;
-  const action = make(target.element);
-  return 'missing' in action ? action : act(action, thoughtOf(action, target.element));
-}
-
-const found = (element: PageElement | null, what: string): Meant =>
-  element ? { element } : { missing: what };
-
-const called = ({ role, name, label, id }: PageElement): string => `the ${role} “${name || label || id}”`;
-
-const pageNamed = (to: 'next' | 'previous' | number): string =>
-  typeof to === 'number' ? `a link to page ${to}` : `a link to the ${to} page`;
-
-/** Passwords are not repeated. */
-function thoughtOf(action: Action, element: PageElement): string {
-  switch (action.name) {
-    case 'setValue':
-      if (action.text === '') return `I clear ${called(element)}.`;
-      return element.type === 'password'
-        ? `I enter the password into ${called(element)}.`
-        : `I enter “${action.text}” into ${called(element)}.`;
-    case 'selectDropdown':
-      return `I choose “${action.value}” in ${called(element)}.`;
-    case 'check':
-    case 'uncheck':
-      return `I ${action.name} ${called(element)}.`;
-    case 'hover':
-      return `I hover over ${called(element)}.`;
-    default:
-      return `I ${action.name === 'click' ? 'click' : action.name} ${called(element)}.`;
-  }
-}
-
-/** One element; where several are called the same and only their surroundings tell them apart, that is a question. */
-function meant(page: Page, target: string, roles?: readonly string[]): Meant {
-  const matches = findElements(page, target, roles);
-  const [best, ...others] = matches;
-  if (!best || best.score < LEAST) return { missing: `“${target}”` };
-  const equals = others.filter(({ score }) => score === best.score).map(({ element }) => element);
-  const apart = equals.filter((other) => isAnother(best.element, other));
-  if (apart.length === 0) return { element: best.element };
-  const places = [best.element, ...apart].slice(0, 4).map(({ label, name }) => `“${label ?? name}”`);
-  return { missing: `which “${target}” is meant: the one beside ${places.join(' or ')}` };
-}
-
-const isAnother = (one: PageElement, other: PageElement): boolean =>
-  (one.href === undefined || one.href !== other.href) &&
-  (one.label ?? one.name) !== (other.label ?? other.name);
-
-function fieldFor(page: Page, target: string | null): Meant {
-  if (target === null) {
-    const fields = textFields(page);
-    if (fields.length > 1) return { missing: 'which field is meant' };
-    return found(fields[0] ?? null, 'a field to type into');
-  }
-  const field = meant(page, target, [...FIELD_ROLES, 'checkbox', 'switch', 'radio']);
-  if (!('missing' in field)) return field;
-  const search = /\bsearch\b/i.test(target) ? searchField(page) : null;
-  return search ? { element: search } : field;
-}
 
 const ON = /^(?:on|yes|true|checked|ticked|enabled)$/i;
 const OFF = /^(?:off|no|false|unchecked|unticked|disabled)$/i;
@@ -223,7 +150,7 @@ function optionIn(element: PageElement, wanted: string): Action | { missing: str
   return { missing: `“${wanted}” in ${called(element)}, which has ${known.join(', ')}` };
 }
 
-/** The option that is meant, as the page names it; null where it is not among those that are known. */
+/** The matching option, as the page names it; null if it is not among the known ones. */
 function optionOf({ options = [], value, name }: PageElement, wanted: string): string | null {
   const text = folded(wanted);
   const option =
@@ -231,13 +158,13 @@ function optionOf({ options = [], value, name }: PageElement, wanted: string): s
     options.find((each) => folded(each.text).startsWith(text)) ??
     options.find((each) => folded(each.text).includes(text));
   if (option) return option.value;
-  // A list whose options run together: the words are there all the same.
+  // A list whose options run together: the words are in its text.
   const words = wanted.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const within = new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, 'iu');
   return (options.length === 0 && words !== '' && within.exec(`${value ?? ''}\n${name}`)?.[0]) || null;
 }
 
-/** Options of a select cannot be clicked: what names one is a choice. */
+/** Options of a select cannot be clicked: naming one is a selection. */
 function clicking(page: Page, intent: Extract<Intent, { kind: 'click' | 'doubleClick' }>): Next {
   const { kind, target } = intent;
   const clicked = meant(page, target);
@@ -266,7 +193,7 @@ function pressed(
 const chosen = (list: PageElement, option: string): Next =>
   on({ element: list }, (element) => optionIn(element, option));
 
-/** The option of a select that a description names, alone or beside the name of the select. */
+/** The option of a select that a description names, alone or with the name of the select. */
 function optionNamed({ options = [], name }: PageElement, target: string): string | null {
   const exact = folded(target).replace(/^(?:the |a |an )?(?:option )?| option$/g, '');
   const same = options.find(({ text }) => folded(text) === exact);
@@ -282,7 +209,7 @@ function optionNamed({ options = [], name }: PageElement, target: string): strin
 const LISTS = ['combobox', 'listbox'];
 const CHOICES = ['option', 'radio', 'menuitemradio', 'menuitem', 'checkbox'];
 
-/** A list is chosen from; where the choices are elements themselves, one is clicked; a closed list is opened first. */
+/** Selects from a list; clicks an option that is an element itself; opens a closed list first. */
 function choosing(page: Page, target: string | null, option: string): Next {
   const lists = page.elements.filter(
     ({ role, state }) => LISTS.includes(role) && state.expanded === undefined,
@@ -290,7 +217,7 @@ function choosing(page: Page, target: string | null, option: string): Next {
   const holds = (element: PageElement) => optionOf(element, option) !== null;
   const only = lists.filter(holds);
   const named = target === null ? found(only[0] ?? null, `“${option}”`) : meant(page, target, LISTS);
-  // Nothing is called so, but only one list has the option.
+  // No list has that name, but only one has the option.
   const list = 'missing' in named && only.length === 1 ? found(only[0] ?? null, named.missing) : named;
   if ('element' in list && (isSelect(list.element) || only.includes(list.element)))
     return on(list, (element) => optionIn(element, option));
@@ -300,7 +227,7 @@ function choosing(page: Page, target: string | null, option: string): Next {
     return isTicked(plain.element.role)
       ? on(plain, ({ id }) => ({ name: 'check', id }))
       : pressed(page, plain.element, { kind: 'click', target: option });
-  // Open already, and the choice is not there.
+  // Already open, without that option.
   if ('element' in list && list.element.state.expanded)
     return { missing: `“${option}” in ${called(list.element)}` };
   return 'element' in list ? on(list, ({ id }) => ({ name: 'click', id })) : list;

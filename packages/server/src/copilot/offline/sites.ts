@@ -1,4 +1,4 @@
-/** Addresses in what people say: whole ones, bare domains, and the sites that everybody calls by name. */
+/** Finds addresses in requests: URLs, domains, and well-known sites by name. */
 
 const SITES = new Map(
   Object.entries({
@@ -15,10 +15,10 @@ const SITES = new Map(
 
 const DOMAIN = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,24}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
 const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:\/\S*)?$/i;
-/** What looks like a domain but is rather the name of a file. */
+/** Looks like a domain, but is rather a file name. */
 const FILE = /^[^/]+\.(?:md|txt|ts|js|json|pdf|png|jpe?g|csv|html?)$/i;
 
-/** Null where it is no address. */
+/** Null if it is not an address. */
 export function addressIn(said: string): string | null {
   const text = said.trim();
   if (/^https?:\/\/\S+$/i.test(text)) return URL.parse(text)?.href ?? null;

@@ -1,4 +1,4 @@
-/** A step of a plan as it is told: what is done, why, and what the page should show afterwards. */
+/** The description of a plan step: action, reason and expectation. */
 import type { Page } from '../page/page.ts';
 import type { Intent } from './intent.ts';
 import { nextAction } from './resolve.ts';

@@ -1,4 +1,4 @@
-/** One answer in a conversation. Everything is read from the prompt: there is no state between two answers. */
+/** One answer in a conversation. Stateless: everything is read from the prompt. */
 import type { Part } from '@parlance/protocol';
 import type { Prompt } from '../../core/ports/provider.ts';
 import { firstMatch, planActions } from './clauses.ts';

@@ -1,4 +1,4 @@
-/** Finds the things that a message asks for, where it asks for several: "… and …", "… then …", "… at the same time …". */
+/** Splits a message with several requests: "… and …", "… then …", "… at the same time …". */
 import type { Act, Intent, Plan, Scene, Step } from './plan.ts';
 import { listen, type Utterance } from './utterance.ts';
 
@@ -8,7 +8,7 @@ const MOST_STEPS = 20;
 
 type Link = 'with' | 'then' | 'and';
 
-/** Null where the message asks for nothing that is an action. A text is only cut where both sides are actions. */
+/** Null if the message requests no action. Splits only if both sides are actions. */
 export function planActions(utterance: Utterance, actions: readonly Intent[], scene: Scene): Plan | null {
   const { line } = utterance;
   const recognise = (clause: Utterance) => firstMatch(actions, clause, scene);
@@ -49,7 +49,7 @@ export function firstMatch(intents: readonly Intent[], utterance: Utterance, sce
 
 type Recognise = (clause: Utterance) => { intent: Intent; plan: Plan } | null;
 
-/** The first place where an action ends and another begins. */
+/** The first position at which an action ends and another begins. */
 function firstCut(text: string, recognise: Recognise) {
   const open = withoutQuoted(text);
   for (const match of open.matchAll(CONNECTOR)) {
@@ -58,7 +58,7 @@ function firstCut(text: string, recognise: Recognise) {
     const left = recognise(listen(text.slice(0, match.index)));
     if (!left) continue;
     const link: Link = match[1] ? 'with' : match[2] ? 'then' : 'and';
-    // A command does not contain the word "then" by itself; the text of a file or a search may.
+    // A command does not contain the word "then"; the text of a file or a search may.
     const plain = left.intent.name === 'shell' && link !== 'and';
     if (plain || startsAction(rest, recognise)) return { plan: left.plan, rest, link };
   }
@@ -73,7 +73,7 @@ function startsAction(rest: string, recognise: Recognise): boolean {
   return false;
 }
 
-/** Same length, with everything between quotes made unreadable. An apostrophe inside a word is no quote. */
+/** Same length, with quoted text masked. An apostrophe inside a word is not a quote. */
 const withoutQuoted = (text: string): string =>
   text.replace(/`[^`]*`|"[^"]*"|“[^”]*”|(?<=^|\s)'[^']*'(?=\s|$)/g, (span) => '\u0000'.repeat(span.length));
 
@@ -86,7 +86,7 @@ function linked(before: readonly Step[], more: readonly Step[], link: Link): Ste
   return [...before, { ...first, dependent }, ...others];
 }
 
-/** Both at once, where both are calls; else one after the other would be said, so the second waits. */
+/** In parallel if both are calls; otherwise sequential. */
 function together(one: Step, other: Step): Step {
   const act = (...args: Parameters<Step['act']>): Act => {
     const acts = [one.act(...args), other.act(...args)];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { commandOf, typed } from './command-line.ts';
 
-describe('a command as it is written becomes words', () => {
+describe('a command line is split into words', () => {
   test.each([
     ['git status', ['git', 'status']],
     ['  ls   -la ', ['ls', '-la']],
@@ -19,7 +19,7 @@ describe('a command as it is written becomes words', () => {
     expect(commandOf(written)).toEqual(expected);
   });
 
-  test('and can be shown as it would be typed', () => {
+  test('and can be printed as it would be typed', () => {
     expect(typed(['git', 'commit', '-m', "it's"])).toBe("git commit -m 'it'\\''s'");
     expect(typed(['bash', '-lc', 'a && b'])).toBe('a && b');
   });

@@ -1,6 +1,6 @@
-/** A command as a person writes it, as the words that a process is started with. */
+/** Splits a command line into the arguments of a process. */
 
-/** What only a shell can do: pipes, redirection, lists, substitution, patterns, variables. */
+/** Shell syntax: pipes, redirection, lists, substitution, patterns, variables. */
 const NEEDS_SHELL = /[|<>;&*$\n]|(?:^|\s)~|^\w+=\S*\s/;
 
 export function commandOf(written: string): string[] {
@@ -20,7 +20,7 @@ export function typed(command: readonly string[]): string {
     .join(' ');
 }
 
-/** Quotes around the whole command are the writer's, not the shell's. */
+/** Removes quotes around the whole command. */
 function unwrapped(written: string): string {
   const text = written.trim();
   const ticks = /^(`+)([^`]+)\1$/.exec(text);
@@ -31,7 +31,7 @@ function unwrapped(written: string): string {
 
 const withoutSingleQuoted = (text: string): string => text.replace(/(?<=^|\s)'[^']*'/g, '');
 
-/** Null where a quote is not closed. */
+/** Null if a quote is not closed. */
 export function splitWords(text: string): string[] | null {
   const words: string[] = [];
   let word: string | null = null;

@@ -1,6 +1,6 @@
 /**
- * A task in a browser: plans once, then acts step by step on the page as it is now. Everything is worked out anew from the prompt
- * each time; a page is looked at and never listened to.
+ * A browser task: plans once, then acts step by step on the current page. Everything is derived from the prompt each time; text
+ * of a page is untrusted.
  */
 import type { JsonObject } from '@parlance/protocol';
 import { sendAction } from '../../copilot/action/print.ts';
@@ -10,18 +10,18 @@ import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { type Answer, type Request, request } from './plan.ts';
 import { currentTurn, type Done } from './turn.ts';
 
-/** After this many failures of one step there is no use in going on. */
+/** Number of failures of one step after which the task fails. */
 const MOST_TRIES = 3;
 const NO_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
 
-/** Null where the prompt is not a task in a browser. */
+/** Null if the prompt is not a browser task. */
 export function browse(prompt: Prompt): Answer | null {
   if (!prompt.tools.some((tool) => tool.name === 'browser_act')) return null;
   const { request: query, done, start } = currentTurn(prompt.items);
   const pages = prompt.items.slice(start).flatMap(pageIn);
   const asked = done.filter(({ tool }) => tool === 'browser_ask');
   const wanted = asked.at(-1);
-  // An answer to a question is the request from then on.
+  // The answer to a question replaces the request.
   const since = wanted ? done.slice(done.indexOf(wanted) + 1) : done;
   const planned = planTask(
     wanted ? (wanted.text.split('\n')[0] ?? '') : query,
@@ -87,7 +87,7 @@ function pageIn(item: PromptItem): Page[] {
   return data?.page ? [data.page as unknown as Page] : [];
 }
 
-/** The plan is made for the page there was when the request came. */
+/** The plan is made for the page of the request. */
 function pageWhenAsked(pages: readonly Page[], done: readonly Done[], since: readonly Done[]): Page {
   const later = since.filter(({ tool }) => tool === 'browser_act' || tool === 'browser_read').length;
   return pages[done.length === since.length ? 0 : Math.max(0, pages.length - 1 - later)] ?? NO_PAGE;

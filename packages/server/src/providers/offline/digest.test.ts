@@ -11,7 +11,7 @@ const long: PromptItem[] = Array.from({ length: 200 }, (_, index) => [
 ]).flat();
 
 describe('a compaction', () => {
-  test('names what was asked, what was done and how it came out, and the last answer', async () => {
+  test('contains requests, actions with their outcome, and the last answer', async () => {
     const padding = 'and there is more to say about it '.repeat(20);
     const text = await compact([
       user('My name is Ada. run git status'),
@@ -27,7 +27,7 @@ describe('a compaction', () => {
     expect(text).toContain('Last answer: Everything is clean');
   });
 
-  test('is never longer than a page, and keeps the first and the latest', async () => {
+  test('is never longer than a page, and contains the first and the latest entries', async () => {
     const text = await compact(long);
     expect(text.length).toBeLessThanOrEqual(1_500);
     expect(text).toContain('request number 0:');
@@ -35,7 +35,7 @@ describe('a compaction', () => {
     expect(text).toContain('answer number 199');
   });
 
-  test('is at most half of what it stands for', async () => {
+  test('is at most half as long as its source', async () => {
     const items = [
       user('Please tell me about the lighthouse on the island.'),
       said('It is red and white, and old.'),
@@ -43,7 +43,7 @@ describe('a compaction', () => {
     expect((await compact(items)).length).toBeLessThanOrEqual(40);
   });
 
-  test('keeps what an earlier compaction kept', async () => {
+  test('preserves an earlier compaction', async () => {
     const first = await compact([user('my name is Ada'), ...long]);
     const second = await compact([{ kind: 'summary', text: first }, ...long]);
     expect(second).toContain("The user's name is Ada.");
@@ -51,7 +51,7 @@ describe('a compaction', () => {
     expect(second.length).toBeLessThanOrEqual(1_500);
   });
 
-  test('keeps some of a summary that another model wrote', async () => {
+  test('preserves part of a summary of another model', async () => {
     const items: PromptItem[] = [{ kind: 'summary', text: 'They planned a bridge.' }, ...long];
     expect(await compact(items)).toContain('They planned a bridge.');
   });

@@ -1,6 +1,6 @@
 /**
- * A conversation in short, by extraction: what is known of the user, what was asked, what was done, the last answer.
- * It reads its own digests, so that what one compaction kept the next one keeps too.
+ * A digest of a conversation by extraction: known facts about the user, requests, actions, the last answer. It reads its own
+ * digests, so that repeated compactions preserve them.
  */
 import { textOf } from '@parlance/protocol';
 import type { PromptItem } from '../../core/ports/provider.ts';
@@ -43,14 +43,14 @@ export function digest(items: readonly PromptItem[], limit: number): string {
   return cut(lines.join('\n'), limit);
 }
 
-/** What the items of a prompt come to: half of it at most, and never more than a page. */
+/** The digest of the items of a prompt: at most half as long, and never more than a page. */
 export function compact(items: readonly PromptItem[]): string {
   const size = items.reduce((sum, item) => sum + sizeOf(item), 0);
   const text = digest(items, Math.min(LONGEST, Math.max(Math.floor(size / 2), 24)));
   return text === '' ? 'Nothing was said.' : text;
 }
 
-/** The first user messages that a digest names, in order. */
+/** The first user messages that a digest contains, in order. */
 export function askedInDigest(text: string): string[] {
   const start = text.indexOf(ASKED);
   if (start === -1) return [];
@@ -100,7 +100,7 @@ function linesAfter(text: string, heading: string): string[] {
   return (end === -1 ? lines : lines.slice(0, end)).filter((line) => !line.startsWith('- …'));
 }
 
-/** The first line and as many of the latest as there is room for. */
+/** The first line and as many of the latest as fit. */
 function section(heading: string, lines: readonly string[], room: number): string[] {
   const first = lines[0];
   if (first === undefined) return [];

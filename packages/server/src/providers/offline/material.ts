@@ -1,4 +1,4 @@
-/** Texts that came into the conversation and can be answered from: pages, files, passages. They are only quoted. */
+/** Texts in the conversation that can be quoted in answers: pages, files, passages. */
 import { textOf } from '@parlance/protocol';
 import type { PromptItem } from '../../core/ports/provider.ts';
 import { readable } from './result.ts';
@@ -6,10 +6,10 @@ import { readable } from './result.ts';
 export type Material = { readonly source: string; readonly text: string };
 
 const SHORTEST_PASSAGE = 200;
-/** How much is read again for every message, in characters. */
+/** Maximum number of characters read per message. */
 const MOST = 300_000;
 
-/** The latest first. */
+/** Latest first. */
 export function materialOf(earlier: readonly PromptItem[]): Material[] {
   const names = new Map<string, string>();
   const found: Material[] = [];

@@ -1,4 +1,4 @@
-/** What an intent makes of a message: steps that are taken one after another, each from what came before it. */
+/** The plan for a message: sequential steps, each derived from the previous ones. */
 import type { FaultData, JsonObject } from '@parlance/protocol';
 import type { PromptItem, ToolSpec } from '../../core/ports/provider.ts';
 import type { Done, Turn } from './turn.ts';
@@ -8,10 +8,10 @@ export type Request = { readonly tool: string; readonly input: JsonObject };
 
 export const request = (tool: string, input: JsonObject): Request => ({ tool, input });
 
-/** One use of a tool: the first option whose tool is offered is called. */
+/** One tool call: the first option whose tool is offered is used. */
 export type Deed = {
   readonly options: readonly Request[];
-  /** says what came out, where it went well */
+  /** describes a successful result */
   readonly report?: (done: Done) => string;
 };
 
@@ -20,9 +20,9 @@ export type Act = { readonly deeds: readonly Deed[] } | { readonly say: string; 
 export type Step = {
   /** completes the sentence "I'll …" */
   readonly title: string;
-  /** Depends on nothing but the calls that were made before it: it is asked again on every step of the turn. */
+  /** Depends only on earlier calls: it is evaluated again on every step of the turn. */
   readonly act: (done: readonly Done[]) => Act;
-  /** makes no sense when the step before it failed */
+  /** needs the previous step to succeed */
   readonly dependent?: boolean;
 };
 
@@ -31,7 +31,7 @@ export type Plan = { readonly reasoning?: string; readonly steps: readonly Step[
 export type Scene = {
   readonly tools: ReadonlyMap<string, ToolSpec>;
   readonly turn: Turn;
-  /** everything before the message that is answered */
+  /** everything before the answered message */
   readonly earlier: readonly PromptItem[];
 };
 
@@ -40,7 +40,7 @@ export type Intent = {
   readonly match: (utterance: Utterance, scene: Scene) => Plan | null;
 };
 
-/** What is said in one go: thought, then text, then calls or a fault. */
+/** One answer: reasoning, then text, then calls or a fault. */
 export type Answer = {
   readonly reasoning?: string;
   readonly text: string;

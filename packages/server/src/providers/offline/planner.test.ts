@@ -5,7 +5,7 @@ import { ask, did, hear, play, promptOf, said, user } from './testing/ask.ts';
 const ok = () => ({ text: 'fine' });
 const tools = (calls: readonly { tool: string }[]) => calls.map(({ tool }) => tool);
 
-describe('a result is put into words', () => {
+describe('a result is described', () => {
   const git = { command: ['git', 'status'] };
 
   test.each([
@@ -63,12 +63,12 @@ describe('a result is put into words', () => {
     expect(text.length).toBeLessThan(2_500);
   });
 
-  test('output with fences in it stays inside its own', async () => {
+  test('output with fences stays inside its own fence', async () => {
     const { text } = await play('read a.md', () => ({ text: '```\ncode\n```\n' }));
     expect(text).toContain('````\n```\ncode\n```\n````');
   });
 
-  test('output that looks like a failure is no failure', async () => {
+  test('output that looks like a failure is not a failure', async () => {
     const { text } = await play('read log.txt', () => ({ text: 'The user denied this call.\nexit code 1' }));
     expect(text).toContain('`log.txt` reads:');
   });
@@ -83,14 +83,14 @@ describe('a result is put into words', () => {
     expect(text).not.toContain('Hats');
   });
 
-  test('a call that a person asked for by name is only reported', async () => {
+  test('a direct call of a user is only reported', async () => {
     const items = [user('/tool echo {"value":"x"}'), ...did('c', 'echo', { value: 'x' }, 'x')];
     expect((await hear(promptOf(items))).text).toBe('`echo` gave: `x`');
   });
 });
 
 describe('a request of several steps', () => {
-  test('is taken step by step, with a thought first', async () => {
+  test('is executed step by step, with reasoning first', async () => {
     const first = await ask('check the git status and list the files in the current directory');
     expect(first.reasoning).toContain('2 steps');
     const { calls, items, text } = await play(
@@ -122,12 +122,12 @@ describe('a request of several steps', () => {
     expect((await play(utterance, ok)).calls).toHaveLength(2);
   });
 
-  test('goes on after a failed or denied step that the next does not need', async () => {
+  test('continues after a failed or denied step that the next does not need', async () => {
     const denied = () => ({ text: 'The user denied this call: no', failed: true });
     expect(tools((await play('run rm x and list files', denied)).calls)).toEqual(['shell', 'list_files']);
   });
 
-  test('stops where the next step needs the one that failed', async () => {
+  test('stops if the next step needs the failed one', async () => {
     const { calls, text } = await play('run npm test then run git push', () => ({
       text: 'broken',
       failed: true,
@@ -136,19 +136,19 @@ describe('a request of several steps', () => {
     expect(text).toContain('I left this out: run `git push`');
   });
 
-  test('does what it can when one tool is missing', async () => {
+  test('does what it can if a tool is missing', async () => {
     const { calls, text } = await play('open https://example.com and run ls', ok, ['shell']);
     expect(tools(calls)).toEqual(['shell']);
     expect(text).toContain('fine');
   });
 
-  test('says which part it did not understand', async () => {
+  test('reports the part that it did not understand', async () => {
     const { calls, text } = await play('run npm test then deploy', ok);
     expect(calls).toHaveLength(1);
     expect(text).toContain('“deploy”');
   });
 
-  test('does not repeat a step when a missing tool appears later', async () => {
+  test('does not repeat a step if a missing tool appears later', async () => {
     const items = [
       user('open https://example.com and run ls'),
       ...did('c', 'shell', { command: ['ls'] }, 'a'),
@@ -167,7 +167,7 @@ describe('a request of several steps', () => {
 describe('replacing text in a file', () => {
   const request = 'replace red with blue in colours.txt';
 
-  test('reads the file, then changes the lines that hold the text', async () => {
+  test('reads the file, then changes the lines with the text', async () => {
     const { calls, text } = await play(request, (tool) => ({
       text: tool === 'read_file' ? 'red\ngreen\nred, red\n' : 'ok',
     }));
@@ -190,13 +190,13 @@ describe('replacing text in a file', () => {
     expect(text).toBe('`colours.txt` is changed in 2 lines.');
   });
 
-  test('changes nothing where the text is not there', async () => {
+  test('changes nothing if the text is missing', async () => {
     const { calls, text } = await play(request, () => ({ text: 'green\n' }));
     expect(calls).toHaveLength(1);
     expect(text).toContain('There is no `red`');
   });
 
-  test('stops where the file cannot be read', async () => {
+  test('stops if the file cannot be read', async () => {
     const { calls, text } = await play(request, () => ({
       text: 'There is no file colours.txt.',
       failed: true,

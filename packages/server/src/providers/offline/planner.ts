@@ -1,4 +1,4 @@
-/** Finds where the turn stands in its plan, from the calls that were made, and says and does what comes next. */
+/** Finds the position of the turn in its plan, from its calls, and produces the next answer. */
 import type { Act, Answer, Deed, Plan, Request, Scene, Step } from './plan.ts';
 import { react } from './reaction.ts';
 import { worked } from './result.ts';
@@ -33,7 +33,7 @@ export function nextAnswer(plan: Plan, scene: Scene): Answer {
       spoken = taken.map(({ deed, result }) => react(result, deed.report));
       continue;
     }
-    // Later calls were made already: this step was passed over when its time came, and stays so.
+    // Later calls exist: this step was skipped at its time, and stays so.
     if (used < done.length) continue;
     const calls = act.deeds.flatMap((deed) => chosen(deed, scene) ?? []);
     well = calls.length === act.deeds.length;
@@ -43,7 +43,7 @@ export function nextAnswer(plan: Plan, scene: Scene): Answer {
     return answer({ calls });
   }
 
-  // Calls that no step explains were asked for by name: only their results are reported.
+  // Calls without a step were direct calls of a user: only their results are reported.
   if (used < done.length)
     spoken = done
       .slice(used)

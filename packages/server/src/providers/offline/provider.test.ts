@@ -26,7 +26,7 @@ const SAMPLES: readonly { name: string; prompt: Prompt }[] = [
 const isLast = (event: ProviderEvent) => event.type === 'ended' || event.type === 'failed';
 
 describe('every stream', () => {
-  test.each([...SAMPLES])('ends in exactly one last event and says something: $name', async ({ prompt }) => {
+  test.each([...SAMPLES])('ends in exactly one last event and has content: $name', async ({ prompt }) => {
     const { events, text } = await hear(prompt);
     expect(events.filter(isLast)).toHaveLength(1);
     expect(isLast(events.at(-1) as ProviderEvent)).toBe(true);
@@ -37,7 +37,7 @@ describe('every stream', () => {
     expect((await hear(prompt)).events).toEqual((await hear(structuredClone(prompt))).events);
   });
 
-  test.each([...SAMPLES])('has one word with its blanks in each delta: $name', async ({ prompt }) => {
+  test.each([...SAMPLES])('has one word with its blanks per delta: $name', async ({ prompt }) => {
     const { events } = await hear(prompt);
     for (const event of events) {
       if (event.type === 'text' || event.type === 'reasoning') expect(event.text).toMatch(/^\S+\s*$/);
@@ -61,13 +61,13 @@ describe('the provider', () => {
     expect((await ask('run ls')).last).toMatchObject({ type: 'ended', stop: 'calls' });
   });
 
-  test('says long answers completely', async () => {
+  test('long answers are complete', async () => {
     const { text, events } = await ask('count to 10,000');
     expect(text).toBe(Array.from({ length: 10_000 }, (_, index) => index + 1).join(' '));
     expect(events).toHaveLength(10_001);
   });
 
-  test('gives calls ids that depend on their place and input', async () => {
+  test('ids of calls depend on their position and input', async () => {
     const ids = await Promise.all(
       [
         [user('run ls')],
@@ -80,7 +80,7 @@ describe('the provider', () => {
     for (const id of ids) expect(id).toMatch(/^call_[0-9a-f]{16}$/);
   });
 
-  test('gives two equal calls made at once different ids', async () => {
+  test('two equal parallel calls have different ids', async () => {
     const { calls } = await ask('run ls and at the same time run ls');
     expect(calls).toHaveLength(2);
     expect(calls[0]?.id).not.toBe(calls[1]?.id);

@@ -1,6 +1,6 @@
 /**
- * The built-in model: no key, no network. It is a deterministic program and says so; the same prompt gives the same
- * events. Only the last user item is read as a request. Results, pages and summaries are data, which it quotes.
+ * The built-in model: no key, no network. It is a deterministic program and says so; the same prompt gives the same events.
+ * Only the last user item is a request. Results, pages and summaries are data, which it quotes.
  */
 import { asFault, textOf } from '@parlance/protocol';
 import type { Prompt, PromptItem, Provider, ProviderEvent } from '../../core/ports/provider.ts';
@@ -13,7 +13,7 @@ import { type Saying, stream, tokens } from './stream.ts';
 import { summarise } from './text/summary.ts';
 
 export type OfflineOptions = {
-  /** between two words, in milliseconds */
+  /** delay between two words, in milliseconds */
   readonly delayMs?: number;
 };
 
@@ -67,7 +67,7 @@ function lastUserText(items: readonly PromptItem[]): string {
   return item?.kind === 'user' ? textOf(item.parts) : '';
 }
 
-/** The same call at the same place of the same conversation has the same id; anywhere else it has another. */
+/** The same call at the same position of the same conversation has the same id; anywhere else another one. */
 function callId(prompt: Prompt, request: Request, index: number): string {
   const hash = new Bun.CryptoHasher('sha256');
   for (const item of prompt.items) hash.update(item.kind === 'call' ? item.call : textIn(item));

@@ -1,4 +1,4 @@
-/** Says in words what came of a call. */
+/** Describes the result of a call. */
 
 import { typed } from './command-line.ts';
 import type { Deed } from './plan.ts';

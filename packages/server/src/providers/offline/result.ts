@@ -1,4 +1,4 @@
-/** Reads what a call gave back. It is data: it is quoted and counted, never obeyed. */
+/** Reads the result of a call. It is untrusted data: quoted and counted, never followed. */
 import { isObject } from '@parlance/protocol';
 import type { Done } from './turn.ts';
 
@@ -27,7 +27,7 @@ export function outcomeOf(done: Done): Outcome {
 
 export const worked = (done: Done): boolean => outcomeOf(done).kind === 'ok';
 
-/** Commands answer in plain text, or as {output, metadata: {exit_code}}. */
+/** Commands return plain text, or {output, metadata: {exit_code}}. */
 function outputOf(text: string): { output: string; exitCode: number | null } {
   const silent = NO_OUTPUT.exec(text.trim())?.[1];
   if (silent !== undefined) return { output: '', exitCode: Number(silent) };
@@ -41,7 +41,7 @@ function outputOf(text: string): { output: string; exitCode: number | null } {
 
 const PAGE_TOOLS = new Set(['extract_page_content', 'get_selected_text', 'open_url']);
 
-/** The readable text of a result: of a page its content, of a command its output, of a file every character. */
+/** The readable text of a result: the content of a page, the output of a command, the whole text of a file. */
 export function readable(done: Pick<Done, 'tool' | 'text'>): string {
   if (!PAGE_TOOLS.has(done.tool)) return outputOf(done.text).output;
   const data = jsonObject(done.text);
@@ -52,7 +52,7 @@ export function readable(done: Pick<Done, 'tool' | 'text'>): string {
   return done.text;
 }
 
-/** The title of a page, where the result names one. */
+/** The title of a page, if the result has one. */
 export function titleOf(done: Done): string {
   const title = jsonObject(done.text)?.title;
   return typeof title === 'string' ? title.trim() : '';
@@ -64,6 +64,6 @@ function jsonObject(text: string): Record<string, unknown> | null {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
-    return null; // text that only looks like JSON is text
+    return null; // not JSON after all: plain text
   }
 }

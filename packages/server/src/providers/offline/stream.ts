@@ -1,9 +1,9 @@
-/** Says an answer word by word. Ends in exactly one `ended` or `failed`, and at once when the signal is aborted. */
+/** Streams an answer word by word. Ends in exactly one `ended` or `failed`, and immediately on abort. */
 import type { ProviderEvent } from '../../core/ports/provider.ts';
 import type { Answer, Request } from './plan.ts';
 import { deltas } from './text/words.ts';
 
-/** With no delay between words, other work still gets its turn this often. */
+/** Without a delay between words, the loop yields this often. */
 const WORDS_IN_A_ROW = 64;
 
 export type Saying = {
@@ -62,7 +62,7 @@ function* events({ answer, inputTokens, callId }: Saying): Generator<ProviderEve
   };
 }
 
-/** Resolves after the time, or as soon as the signal is aborted. */
+/** Resolves after the time, or on abort. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();

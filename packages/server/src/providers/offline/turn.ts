@@ -1,8 +1,8 @@
-/** Reads the current turn from the items: the last user item and what was done since. Nothing else is a request. */
+/** Reads the current turn from the items: the last user item and everything since. Nothing else is a request. */
 import { type JsonObject, type Part, textOf } from '@parlance/protocol';
 import type { PromptItem } from '../../core/ports/provider.ts';
 
-/** A call that was made in this turn, and what came back. */
+/** A call of this turn and its result. */
 export type Done = {
   readonly tool: string;
   readonly input: JsonObject;
@@ -11,13 +11,13 @@ export type Done = {
 };
 
 export type Turn = {
-  /** the first text of the message: the only text that is read as a request */
+  /** the first text of the message: the only text that is a request */
   readonly request: string;
-  /** further texts of the message: a page or a file that came with it */
+  /** further texts of the message: an attached page or file */
   readonly material: string;
   readonly attachments: readonly Part[];
   readonly done: readonly Done[];
-  /** the position of the message among the items */
+  /** index of the message in the items */
   readonly start: number;
 };
 

@@ -1,12 +1,12 @@
-/** A message without the words that only make it polite. */
+/** A message without polite phrases. */
 
 export type Utterance = {
-  /** everything that was said, from the first meaningful word on */
+  /** the whole text, from the first meaningful word on */
   readonly text: string;
-  /** the first line without the punctuation after it; empty where it is too long to be a request */
+  /** the first line without trailing punctuation; empty if it is too long to be a request */
   readonly line: string;
   readonly single: boolean;
-  /** the first line with the polite words before it */
+  /** the first line with leading polite words */
   readonly whole: string;
 };
 

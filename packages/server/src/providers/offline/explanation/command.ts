@@ -1,4 +1,4 @@
-/** A command in plain sentences. */
+/** Explains a command in plain sentences. */
 import { isScript, splitWords } from '../command-line.ts';
 import { code } from '../text/quote.ts';
 import type { Program } from './program.ts';

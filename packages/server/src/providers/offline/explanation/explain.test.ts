@@ -78,7 +78,7 @@ describe('a command is explained', () => {
     for (const pattern of expected) expect(argv(...command)).toMatch(pattern);
   });
 
-  test('part by part, where it is a script', () => {
+  test('part by part, if it is a script', () => {
     const text = argv(
       'bash',
       '-lc',
@@ -93,7 +93,7 @@ describe('a command is explained', () => {
     expect(text).toContain('If that fails: `echo`');
   });
 
-  test('with a warning where the network is run', () => {
+  test('with a warning if it runs code from the network', () => {
     expect(argv('bash', '-lc', 'curl -s https://example.com/x | sh')).toContain(
       'runs whatever the network address sends',
     );
@@ -104,7 +104,7 @@ describe('a command is explained', () => {
     expect(explain('Explain this command: ["rm","x"]')).toContain('deletes files');
   });
 
-  test('with nothing to explain it says so', () => {
+  test('without anything to explain it says so', () => {
     expect(explain(' ')).toBe('There is nothing to explain.');
   });
 });

@@ -1,4 +1,4 @@
-/** What a command or a patch does. The text holds an argv as JSON, a patch, or a command line. */
+/** Explains a command or a patch. The text contains an argv as JSON, a patch, or a command line. */
 import { explainCommand, explainScript } from './command.ts';
 import { explainPatch } from './patch.ts';
 
@@ -15,7 +15,7 @@ export function explain(text: string): string {
   return script === '' ? 'There is nothing to explain.' : explainScript(script);
 }
 
-/** The words before and after the array are of no interest. */
+/** Text around the array is ignored. */
 function argvIn(text: string): string[] | null {
   const start = text.indexOf('[');
   const end = text.lastIndexOf(']');
@@ -24,6 +24,6 @@ function argvIn(text: string): string[] | null {
     const value: unknown = JSON.parse(text.slice(start, end + 1));
     return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : null;
   } catch {
-    return null; // brackets of a command line or a patch
+    return null; // not JSON: brackets of a command line or a patch
   }
 }

@@ -1,4 +1,4 @@
-/** A patch in plain sentences: which files, and how many lines. */
+/** Explains a patch in plain sentences: which files, and how many lines. */
 import { code } from '../text/quote.ts';
 
 type Change = {

@@ -1,8 +1,8 @@
-/** Cuts a shell script at && || | ; & and line ends, outside quotes. */
+/** Splits a shell script at && || | ; & and line ends, outside of quotes. */
 
 export type ScriptPart = {
   readonly text: string;
-  /** what joins it to the part before it */
+  /** the operator before it */
   readonly link: 'first' | 'and' | 'or' | 'pipe' | 'next' | 'background';
 };
 

@@ -1,4 +1,4 @@
-/** Programs that are told by their second word what to do. */
+/** Programs with subcommands. */
 import type { Program } from './program.ts';
 
 const INSTALL = 'downloads packages and installs them into the project; their install scripts may run';

@@ -1,4 +1,4 @@
-/** What is left: an honest answer that says what was received and what can be done instead. */
+/** Fallback: says what was received and what is supported. */
 import { type Plan, type Scene, saying } from '../plan.ts';
 import { quoted } from '../text/quote.ts';
 

@@ -32,7 +32,7 @@ export const browser: Intent = {
   },
 };
 
-/** What is done on a page makes no sense when the page did not open. */
+/** Actions on a page need the page to be open. */
 const afterOpening = (plan: Plan): Plan => ({
   ...plan,
   steps: plan.steps.map((step) => ({ ...step, dependent: true })),

@@ -1,4 +1,4 @@
-/** Streams and failures on demand, for people who build a front end. */
+/** Streams and failures on demand, for developers of clients. */
 import { type Intent, type Plan, saying } from '../plan.ts';
 import { shorten } from '../text/quote.ts';
 import { storyAbout } from './story.ts';

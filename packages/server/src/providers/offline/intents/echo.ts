@@ -1,4 +1,4 @@
-/** "echo X": the smallest tool there is. */
+/** "echo X": the smallest tool. */
 import { doing, type Intent, request } from '../plan.ts';
 import { readable } from '../result.ts';
 import { code, shown } from '../text/quote.ts';

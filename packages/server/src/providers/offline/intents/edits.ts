@@ -103,7 +103,7 @@ function replacing(before: string, after: string, path: string): Plan {
   return { reasoning, steps: [read, edit] };
 }
 
-/** One hunk for each line: they are searched forward, so lines that read the same are all found. */
+/** One hunk per line: hunks are searched forward, so all equal lines are found. */
 const hunksOf = (text: string, before: string, after: string): string[][] =>
   text
     .split(/\r?\n/)

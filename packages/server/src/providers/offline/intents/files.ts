@@ -70,7 +70,7 @@ function list(line: string): Plan | null {
   const command = path === '.' ? ['ls'] : ['ls', asArgument(path)];
   const options = [request('list_files', { path }), request('shell', { command })];
   const title = path === '.' ? 'list the files in the current directory' : `list the files in ${code(path)}`;
-  // "the current directory" is a shell's word: there it means where the commands run.
+  // "the current directory" means the working directory of commands.
   return doing(title, here ? options.reverse() : options, listed);
 }
 

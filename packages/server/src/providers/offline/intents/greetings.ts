@@ -1,4 +1,4 @@
-/** Who it is. It never passes for a language model. */
+/** Introduces itself. It never claims to be a language model. */
 import { type Intent, saying } from '../plan.ts';
 
 const HELLO =

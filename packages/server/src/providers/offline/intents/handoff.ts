@@ -6,7 +6,7 @@ import { code } from '../text/quote.ts';
 const HAND =
   /^(?:(?:hand\s*(?:this\s+|it\s+)?(?:off|over)|delegate)\s+(?:this\s+|it\s+)?to\s+(?:the\s+)?|(?:transfer|pass|switch)\s+(?:this\s+|it\s+|me\s+)?(?:over\s+)?to\s+the\s+)([\w-]+)(?:\s+agent)?(?:\s*(?:,|:|because|since|so\s+that|to|for)\s*(.+))?$/i;
 const ASK = /^(?:ask|tell|have|let)\s+the\s+([\w-]+)(?:\s+agent)?\s+(?:to\s+)?(.+)$/i;
-/** Names of roles, for when it is not known which agents there are: "let the games begin" names none. */
+/** Role names, if the agents are unknown: "let the games begin" contains none. */
 const ROLE = /(?:er|or|ist|ath|ian|ent)$/;
 
 export const handoff: Intent = {
@@ -30,7 +30,7 @@ export const handoff: Intent = {
   },
 };
 
-/** The agents that the tool itself names, in its schema or its description. */
+/** The agents in the schema or the description of the tool. */
 function agentsIn({ tools }: Scene): string[] {
   const spec = tools.get('handoff');
   const properties = spec?.parameters.properties;

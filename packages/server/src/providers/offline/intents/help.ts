@@ -1,4 +1,4 @@
-/** What it understands, as a person can read it. */
+/** Lists what it understands. */
 import { type Intent, saying } from '../plan.ts';
 import { IDENTITY } from './greetings.ts';
 

@@ -1,4 +1,4 @@
-/** "my name is Ada", "what is my name?", "what did I say first?", all answered from the items. */
+/** "my name is Ada", "what is my name?", "what did I say first?", answered from the items. */
 import { askedInDigest } from '../digest.ts';
 import { nameIn } from '../name.ts';
 import { type Intent, type Scene, saying } from '../plan.ts';
@@ -36,7 +36,7 @@ function knownName({ earlier }: Scene): string {
   return name ? `Your name is ${name}.` : 'You have not told me your name in this conversation.';
 }
 
-/** What compaction left of older messages comes before the messages themselves. */
+/** Messages from compactions come before the messages themselves. */
 const said = ({ earlier }: Scene): string[] => [
   ...summaryTexts(earlier).flatMap(askedInDigest),
   ...userTexts(earlier),

@@ -1,4 +1,4 @@
-/** "… and summarise it": the last step of a request that first fetches something, or a look back. */
+/** "… and summarise it": the last step after a request that fetches something. */
 import { materialOf } from '../material.ts';
 import type { Intent } from '../plan.ts';
 import { readable } from '../result.ts';

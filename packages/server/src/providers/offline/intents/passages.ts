@@ -35,7 +35,7 @@ export const passages: Intent = {
 
 const isQuestion = (text: string): boolean => /[?\uff1f\u061f]\s*$/.test(text) || ASKS.test(text);
 
-/** The question stands before the passage or after it, in a paragraph or a part of its own. */
+/** The question is before or after the passage, in its own paragraph or part. */
 function parted(text: string, material: string): { question: string; passage: string } {
   if (material.trim() !== '') return { question: text.slice(0, LONGEST_QUESTION), passage: material };
   if (text.length < SHORTEST_PASSAGE) return { question: '', passage: '' };

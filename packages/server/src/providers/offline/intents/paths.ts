@@ -1,8 +1,8 @@
-/** Paths as people write them in a sentence. */
+/** Paths in a sentence. */
 
 const NAMED = /^(?:readme|license|licence|makefile|dockerfile|changelog|contributing|todo|notes)$/i;
 
-/** Null where it does not look like a path. Quotes make anything a path. */
+/** Null if it does not look like a path. Anything in quotes is a path. */
 export function pathOf(written: string): string | null {
   const text = written.trim();
   const quotes = /^[`"'“](.+)[`"'”]$/.exec(text);
@@ -12,10 +12,10 @@ export function pathOf(written: string): string | null {
   return looksLikePath && /[\p{L}\p{N}_.]/u.test(text) ? text : null;
 }
 
-/** As an argument it must not be taken for an option. */
+/** Prevents that it is read as an option. */
 export const asArgument = (path: string): string => (path.startsWith('-') ? `./${path}` : path);
 
-/** Quotes, a fence or a colon around content are the writer's. */
+/** Removes quotes, a fence or a colon around content. */
 export function contentOf(written: string): string {
   const text = written.trim();
   const fence = /^```[^\n]*\n([\s\S]*?)\n?```$/.exec(text);

@@ -1,4 +1,4 @@
-/** A story that is always the same, so that a stream can be compared with an earlier one. */
+/** A constant story, so that streams can be compared. */
 
 const BEGINNING = [
   'Once upon a time there was a small lighthouse at the end of a long stone pier. It had no keeper any more. A quiet machine lit the lamp every evening and put it out every morning, and it had done so for so many years that nobody in the village remembered a night without the light.',

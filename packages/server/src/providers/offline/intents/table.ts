@@ -1,4 +1,4 @@
-/** Everything it understands, in the order in which it is tried. */
+/** All intents, in matching order. */
 import type { Intent } from '../plan.ts';
 import { browser } from './browser.ts';
 import { demonstrations } from './demonstrations.ts';
@@ -15,10 +15,10 @@ import { shell } from './shell.ts';
 import { summaries } from './summaries.ts';
 import { thoughts } from './thoughts.ts';
 
-/** They take the whole message as it is, "and" and "then" included. */
+/** They take the whole message, "and" and "then" included. */
 export const WHOLE: readonly Intent[] = [summaries];
 
-/** They can be joined to requests of several steps. */
+/** They can be combined to requests of several steps. */
 export const ACTIONS: readonly Intent[] = [echo, shell, edits, browser, files, handoff, outcome];
 
 export const TALK: readonly Intent[] = [help, greetings, memory, demonstrations, thoughts, passages];

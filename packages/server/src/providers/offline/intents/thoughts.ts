@@ -1,4 +1,4 @@
-/** "think about …", "why …", "explain …": a visible thought first, then the answer. */
+/** "think about …", "why …", "explain …": visible reasoning first, then the answer. */
 import { explain } from '../explanation/explain.ts';
 import { isKnownProgram } from '../explanation/programs.ts';
 import { materialOf } from '../material.ts';

@@ -1,4 +1,4 @@
-/** Asks the offline model in tests, without any delay. */
+/** Sends prompts to the offline model in tests, without delays. */
 import type { JsonObject, Part } from '@parlance/protocol';
 import type { Prompt, PromptItem, ProviderEvent, ToolSpec } from '../../../core/ports/provider.ts';
 import { offlineProvider } from '../provider.ts';
@@ -81,7 +81,7 @@ export const ask = (text: string, tools?: readonly string[]): Promise<Heard> =>
 export const answer = async (task: Prompt['task'], text: string): Promise<string> =>
   (await hear(promptOf([user(text)], [], task))).text;
 
-/** Plays a whole turn: every call is answered with what `run` gives, until no call is left. */
+/** Plays a whole turn: `run` provides the result of every call, until there are no more calls. */
 export async function play(
   text: string,
   run: (tool: string, input: JsonObject) => { text: string; failed?: boolean },

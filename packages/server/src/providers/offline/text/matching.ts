@@ -4,7 +4,7 @@ import { meaningful } from './words.ts';
 
 export type Found = { readonly sentences: readonly string[]; readonly score: number };
 
-/** Null where nothing in the text is close to the question. */
+/** Null if no sentence is close to the question. */
 export function findIn(passage: string, question: string): Found | null {
   const asked = new Set(meaningful(question));
   if (asked.size === 0) return null;

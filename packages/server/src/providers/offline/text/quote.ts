@@ -1,4 +1,4 @@
-/** Other people's text inside our own: shortened, marked as a quotation, never longer than it may be. */
+/** Quotes foreign text: shortened, marked as a quotation, bounded. */
 
 /** On one line, cut between characters. */
 export function shorten(text: string, limit: number): string {
@@ -16,7 +16,7 @@ export function shorten(text: string, limit: number): string {
 
 export const quoted = (text: string, limit = 80): string => `“${shorten(text, limit)}”`;
 
-/** As code on one line; the marks are longer than any inside. */
+/** As inline code; its backticks are longer than any inside. */
 export function code(text: string, limit = 120): string {
   const line = shorten(text, limit);
   const marks = '`'.repeat(longestRun(line, 0) + 1);
@@ -27,7 +27,7 @@ export function code(text: string, limit = 120): string {
 const MOST_LINES = 24;
 const MOST_CHARACTERS = 1_600;
 
-/** As a fenced block. What is left out is counted. */
+/** As a fenced block. Omitted text is counted. */
 export function fenced(text: string): string {
   const all = text.trimEnd().split('\n');
   const kept: string[] = [];
@@ -45,7 +45,7 @@ export function fenced(text: string): string {
   return `${fence}\n${body}\n${fence}${rest}`;
 }
 
-/** Short output stays in the sentence, longer output gets a block. */
+/** Short output stays inline, longer output gets a block. */
 export function shown(text: string): string {
   const trimmed = text.trim();
   const short = trimmed.length <= 160 && !trimmed.includes('\n');

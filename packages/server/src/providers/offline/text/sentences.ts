@@ -1,6 +1,6 @@
-/** Cuts a document into sentences: prose, wrapped lines, lists, and text without any punctuation. */
+/** Splits a document into sentences: prose, wrapped lines, lists, and text without punctuation. */
 
-/** What lies beyond is not read: a summary of more would take seconds. */
+/** Text beyond this is not read: a summary would take seconds. */
 export const LONGEST_DOCUMENT = 200_000;
 const LONGEST_SENTENCE = 400;
 const WRAPPED_LINE = 40;
@@ -18,7 +18,7 @@ export function sentencesOf(document: string): string[] {
     .flatMap((sentence) => (sentence.length > LONGEST_SENTENCE ? cut(sentence) : [sentence]));
 }
 
-/** Cut behind a whole line or word, so that no half sentence is taken for one. */
+/** Cuts after a whole line or word, so that no partial sentence remains. */
 function beginning(document: string): string {
   if (document.length <= LONGEST_DOCUMENT) return document;
   const part = document.slice(0, LONGEST_DOCUMENT);
@@ -26,7 +26,7 @@ function beginning(document: string): string {
   return end > LONGEST_DOCUMENT / 2 ? part.slice(0, end + 1) : part;
 }
 
-/** Lines that were only wrapped are put together again; list items and headings stand alone. */
+/** Joins wrapped lines; list items and headings stay separate. */
 function lines(document: string): string[] {
   const whole: string[] = [];
   let open = '';

@@ -9,7 +9,7 @@ Many solar panels together form a solar power station. Electricity from solar po
 Some people prefer tea. Batteries store solar electricity for the night. A cat sat on the mat.`;
 
 describe('a summary', () => {
-  test('takes the sentences that say the most, in their own order', () => {
+  test('contains the most significant sentences, in their own order', () => {
     const summary = summarise(article);
     expect(summary).toContain('Solar power turns sunlight into electricity.');
     expect(summary).not.toContain('dog');
@@ -33,7 +33,7 @@ describe('a summary', () => {
     expect(summarise(text)).toBe(expected);
   });
 
-  test('of a list takes some of its items', () => {
+  test('of a list contains some of its items', () => {
     const items = [
       'apples are fruit',
       'pears are fruit',
@@ -59,11 +59,11 @@ describe('a summary', () => {
     expect(summarise('البحر واسع. البحر عميق؟ القبعة جديدة. البحر أزرق.')).toContain('البحر');
   });
 
-  test('of a long text without any full stop is short', () => {
+  test('of a long text without a full stop is short', () => {
     expect(summarise('one two three four five six seven '.repeat(500)).length).toBeLessThan(2_100);
   });
 
-  test('of a megabyte is short and made of whole sentences', () => {
+  test('of a megabyte is short and consists of whole sentences', () => {
     const summary = summarise('The quick brown fox jumps over the lazy dog. '.repeat(23_000));
     expect(summary).toBe('The quick brown fox jumps over the lazy dog.');
   });

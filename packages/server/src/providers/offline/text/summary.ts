@@ -1,4 +1,4 @@
-/** A summary by extraction: the sentences whose words are the most frequent, in their own order. */
+/** Extractive summary: the sentences with the most frequent words, in their own order. */
 import { sentencesOf } from './sentences.ts';
 import { meaningful } from './words.ts';
 
@@ -27,7 +27,7 @@ function best(sentences: readonly string[], title: string, count: number): strin
       const inTitle = titleWords.has(word) ? 3 : 0;
       return sum + Math.log2(1 + (frequency.get(word) ?? 0)) + inTitle;
     }, 0);
-    // Long sentences collect words, short ones say little: both are held back.
+    // Penalizes both long sentences, which collect words, and short ones, which say little.
     const density = weight / Math.sqrt(Math.max(distinct.length, 6));
     const place = position === 0 ? 2 : position === sentences.length - 1 ? 1.1 : 1;
     return density * place;

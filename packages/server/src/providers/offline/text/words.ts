@@ -1,11 +1,11 @@
-/** Words: for streaming (nothing is lost) and for comparing (only what carries meaning is kept). */
+/** Splits text into words, for streaming (lossless) and for comparison (meaningful words only). */
 
 const UNSPACED = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}';
 const DELTA = new RegExp(`^\\s+|(?:[${UNSPACED}]{1,2}|[^\\s${UNSPACED}]+)\\s*`, 'gu');
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** One word with the blanks after it at a time. The deltas joined are the text. */
+/** Yields one word with its trailing blanks at a time. The deltas joined are the text. */
 export function* deltas(text: string): Generator<string> {
   for (const match of text.matchAll(DELTA)) yield match[0];
 }
@@ -20,7 +20,7 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** The words that carry meaning, folded; scripts without blanks between words give pairs of characters. */
+/** The meaningful words, normalized; scripts without blanks give pairs of characters. */
 export function meaningful(text: string): string[] {
   const words: string[] = [];
   for (const [word] of text.toLowerCase().normalize('NFKC').matchAll(WORD)) {
