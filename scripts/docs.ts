@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';
 import { DESCRIPTIONS, type Described } from '../packages/server/src/describe/descriptions.ts';
 import { referenceTables } from '../packages/server/src/describe/markdown.ts';
-import { asyncApiJson, openApiJson } from '../packages/server/src/describe/served.ts';
+import { documentsOf } from '../packages/server/src/describe/served.ts';
+import { DIALECTS } from '../packages/server/src/dialects/index.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';
+
+const served = await documentsOf(DIALECTS);
 
 /** The table stands between two comments; what is around it is written by hand. */
 const between = (text: string, table: string): string =>
@@ -47,8 +50,8 @@ it is missing, empty, or known to be yours. Otherwise the start is refused with 
 ${settingsMarkdown().trim()}
 `,
   'docs/guides/limits.md': (text) => between(text, limitsMarkdown()),
-  'docs/asyncapi.json': asyncApiJson,
-  'docs/openapi.json': openApiJson,
+  'docs/asyncapi.json': () => served.asyncApi,
+  'docs/openapi.json': () => served.openApi,
   'docs/guides/operations.md': () =>
     withTable('docs/guides/operations.md', 'metrics', [
       '| name | type | label | counts |',

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import { CONSOLE_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/api/index.ts';
+import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { httpOwner, type ServedDialect } from '../dialects/shared/routes.ts';
 import { consoleRoutes } from '../http/console.ts';
@@ -12,20 +13,13 @@ import { type Operations, operationRoutes } from '../telemetry/routes.ts';
 
 export function httpRoutes(served: readonly ServedDialect[], operations: Operations, log: Log): Hono {
   const routes = new Hono();
-  const refusal = refusalOf(served.map(({ dialect }) => dialect));
+  const dialects = served.map(({ dialect }) => dialect);
+  const refusal = refusalOf(dialects);
   routes.use(crossOrigin());
   for (const { inbound } of served) inbound.routes?.(routes);
   operationRoutes(routes, operations);
   consoleRoutes(routes, CONSOLE_FOLDER);
-  // Loaded on the first request: a server that is not asked for descriptions does not pay for them.
-  routes.get('/openapi.json', async (c) => {
-    const { openApiJson } = await import('../describe/served.ts');
-    return c.body(openApiJson(), 200, { 'content-type': 'application/json' });
-  });
-  routes.get('/asyncapi.json', async (c) => {
-    const { asyncApiJson } = await import('../describe/served.ts');
-    return c.body(asyncApiJson(), 200, { 'content-type': 'application/json' });
-  });
+  documentRoutes(routes, dialects);
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {
     const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
@@ -33,6 +27,19 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
     return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
   });
   return routes;
+}
+
+/** Built on the first request: a server that is not asked for descriptions does not pay for them. */
+function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
+  let documents: Promise<ServedDocuments> | null = null;
+  const build = () => import('../describe/served.ts').then(({ documentsOf }) => documentsOf(dialects));
+  const built = () => {
+    documents ??= build();
+    return documents;
+  };
+  const headers = { 'content-type': 'application/json' };
+  routes.get('/openapi.json', async (c) => c.body((await built()).openApi, 200, headers));
+  routes.get('/asyncapi.json', async (c) => c.body((await built()).asyncApi, 200, headers));
 }
 
 /** The body of a refusal, in the shape of the dialect that the path belongs to. */

@@ -1,16 +1,12 @@
-/** The documents as they are served, each built when it is first requested. */
+/** The documents as they are served. */
+import type { Dialect } from '../dialects/shared/dialect.ts';
 import { asyncApiText } from './asyncapi.ts';
-import { DESCRIPTIONS } from './descriptions.ts';
+import { descriptionsOf } from './descriptions.ts';
 import { openApiText } from './openapi.ts';
 
-function memoize(build: () => string): () => string {
-  let text: string | null = null;
-  return () => {
-    text ??= build();
-    return text;
-  };
+export type ServedDocuments = { readonly openApi: string; readonly asyncApi: string };
+
+export async function documentsOf(dialects: readonly Dialect[]): Promise<ServedDocuments> {
+  const descriptions = await descriptionsOf(dialects);
+  return { openApi: openApiText(descriptions), asyncApi: asyncApiText(descriptions) };
 }
-
-export const openApiJson = memoize(() => openApiText(DESCRIPTIONS));
-
-export const asyncApiJson = memoize(() => asyncApiText(DESCRIPTIONS));

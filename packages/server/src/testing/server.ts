@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../config/config.ts';
+import { type Door, loadConfig } from '../config/config.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { TestClient } from './client.ts';
 
@@ -21,8 +22,14 @@ export type TestServer = {
 
 export const TEST_USERS = 'ada:ada-password:admin;dev:dev-password:developer;uma:uma-password:user';
 
+/** Dialects instead of those of the index, and their extra listeners. */
+export type TestDialects = { readonly dialects?: readonly Dialect[]; readonly doors?: readonly Door[] };
+
 /** `settings` are environment variables as an operator would set them. */
-export async function startTestServer(settings: Record<string, string> = {}): Promise<TestServer> {
+export async function startTestServer(
+  settings: Record<string, string> = {},
+  { dialects, doors }: TestDialects = {},
+): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-test-'));
   const root = mkdtempSync(join(folder, 'work-'));
   const data = settings.PARLANCE_DATA ?? join(folder, 'data');
@@ -36,7 +43,8 @@ export async function startTestServer(settings: Record<string, string> = {}): Pr
     LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...settings,
   };
-  const running = await startServer(loadConfig([], environment, folder));
+  const config = loadConfig([], environment, folder);
+  const running = await startServer({ ...config, doors: [...(doors ?? config.doors)] }, dialects);
   const http = `http://127.0.0.1:${running.port}`;
   const ws = `ws://127.0.0.1:${running.port}`;
   const clients: TestClient[] = [];

@@ -11,7 +11,7 @@ const LF = 0x0a;
 
 type Expected =
   | 'size'
-  | 'extension'
+  | 'chunk extension'
   | 'end of size'
   | 'data'
   | 'CR after data'
@@ -58,10 +58,10 @@ export class ChunkedDecoder {
     switch (this.#expected) {
       case 'size':
         if (byte === CR) return 'end of size';
-        return byte === 0x3b || byte === 0x20 || byte === 0x09 ? 'extension' : this.#digit(byte);
-      case 'extension':
+        return byte === 0x3b || byte === 0x20 || byte === 0x09 ? 'chunk extension' : this.#digit(byte);
+      case 'chunk extension':
         must(byte !== LF);
-        return byte === CR ? 'end of size' : this.#skip('extension');
+        return byte === CR ? 'end of size' : this.#skip('chunk extension');
       case 'end of size':
         must(byte === LF && this.#digits > 0);
         this.#digits = 0;

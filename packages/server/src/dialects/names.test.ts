@@ -1,0 +1,41 @@
+/** The server knows dialects by their descriptors: their names stand in their own folders and in the index alone. */
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { Glob } from 'bun';
+import { DIALECT_NAMES } from './index.ts';
+
+const SOURCE = join(import.meta.dir, '..');
+/** The agent of the Browser Copilot has an id of its own, which is stored in events. */
+const OTHER_NAMES = ['compose/copilot-agent.ts'];
+const NAME = new RegExp(`(['"\`])(${DIALECT_NAMES.join('|')})\\1`, 'g');
+
+const isTestSupport = (path: string): boolean =>
+  /\.test\.ts$|(^|\/)(testing|test-[\w-]+|suite)\.ts$|(^|\/)(testing|suite|contract)\//.test(path);
+const isOwn = (path: string): boolean =>
+  path === 'dialects/index.ts' || DIALECT_NAMES.some((name) => path.startsWith(`dialects/${name}/`));
+const withoutComments = (source: string): string =>
+  source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
+
+test('no name of a dialect stands outside of its folder and the index', async () => {
+  const paths = [...new Glob('**/*.ts').scanSync(SOURCE)].filter(
+    (path) => !isTestSupport(path) && !isOwn(path) && !OTHER_NAMES.includes(path),
+  );
+  expect(paths.length).toBeGreaterThan(200);
+  const found: string[] = [];
+  for (const path of paths) {
+    const source = withoutComments(await Bun.file(join(SOURCE, path)).text());
+    for (const [name] of source.matchAll(NAME)) found.push(`${path}: ${name}`);
+  }
+  expect(found).toEqual([]);
+});
+
+test('a dialect does not name another one', async () => {
+  const found: string[] = [];
+  for (const own of DIALECT_NAMES)
+    for (const path of new Glob(`dialects/${own}/**/*.ts`).scanSync(SOURCE)) {
+      if (isTestSupport(path)) continue;
+      const source = withoutComments(await Bun.file(join(SOURCE, path)).text());
+      for (const [text, , name] of source.matchAll(NAME)) if (name !== own) found.push(`${path}: ${text}`);
+    }
+  expect(found).toEqual([]);
+});
