@@ -20,7 +20,7 @@ type Orphan = {
   readonly user: PrincipalId;
   readonly ref: SessionRef;
   readonly mailbox: Mailbox;
-  /** settles when the mailbox has its place in the audience */
+  /** Settles when the mailbox is subscribed. */
   placed: Promise<void>;
   readonly expiry: ReturnType<typeof setTimeout>;
 };

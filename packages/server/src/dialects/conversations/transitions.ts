@@ -40,7 +40,7 @@ export function turnStarted(
   return [state, direct ? NONE : frames(agentSelected(state), stepStart(state, at))];
 }
 
-/** What was shown of the step is void: the answer goes on under a new id, and what stands is told again under it. */
+/** Discards what was sent of the step: the answer continues under a new id, and completed text is sent again under it. */
 export function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
   const { id, fault } = event;
   const words = restartWords(event);

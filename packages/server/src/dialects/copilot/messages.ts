@@ -52,10 +52,10 @@ export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMe
   const actions = new Map<CallId, number>();
   let state = startMessages(said);
   for (const event of events) {
-    const [next, told] = stepMessages(state, event);
+    const [next, added] = stepMessages(state, event);
     state = next;
-    messages.push(...told);
-    if (event.type === 'call.deferred' && told.at(-1)?.status) actions.set(event.call, messages.length - 1);
+    messages.push(...added);
+    if (event.type === 'call.deferred' && added.at(-1)?.status) actions.set(event.call, messages.length - 1);
     if (event.type !== 'tool.ended') continue;
     const index = actions.get(event.call) ?? -1;
     const action = messages[index];

@@ -35,10 +35,10 @@ function start(now: SessionSnapshot): State {
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (!isDurable(event)) return [before, NONE];
-  const [messages, told] = stepMessages(before.messages, event);
+  const [messages, added] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);
   const state = { messages, tasks: trackTasks(before.tasks, event), failed };
-  const bodies = told.map((message): Body => ({ type: 'new_message', sessionId: event.session, message }));
+  const bodies = added.map((message): Body => ({ type: 'new_message', sessionId: event.session, message }));
   return [state, [...bodies, ...progress(event, failed)].map((body): Frame<Body> => ({ body }))];
 }
 

@@ -1,4 +1,4 @@
-/** What a call of `/api/agent/interact` is answered with, and what other devices are told of it. */
+/** The response to a call of `/api/agent/interact`, and the event for other devices. */
 import type { JsonObject } from '@parlance/protocol';
 import { parseAction } from '../../copilot/action/parse.ts';
 import type { Interaction } from './interact.ts';

@@ -46,7 +46,7 @@ const FAULTS = {
   internal: refused,
 } satisfies Record<FaultCode, (message: string) => Answered>;
 
-/** What the sender of a frame is told. */
+/** The answer to the sender of a frame that failed. */
 export function refusal(frame: unknown, fault: Fault): Content {
   const answered = {
     ...FAULTS[fault.code](retryWords(fault)),

@@ -142,8 +142,9 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
 
   function progress(frame: object): void {
     const { executionId, status, progress, statusMessage } = read(ToolExecutionStatus, frame);
-    const told = { status, progress: progress ?? undefined, message: statusMessage ?? undefined };
-    if (!engine.clients.progress(socket.id, executionId, told)) ignored('tool_execution_status', executionId);
+    const update = { status, progress: progress ?? undefined, message: statusMessage ?? undefined };
+    if (!engine.clients.progress(socket.id, executionId, update))
+      ignored('tool_execution_status', executionId);
   }
 
   const ignored = (type: string, execution: string): void =>

@@ -1,4 +1,4 @@
-/** Tools on this wire: what a client is asked, what it answers, and what everyone is told of it. */
+/** The frames of tools: requests to a client, its responses, and progress for all subscribers. */
 import type { DurableEvent, EphemeralEvent, Json, Outcome } from '@parlance/protocol';
 import { textOf } from '@parlance/protocol';
 import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';

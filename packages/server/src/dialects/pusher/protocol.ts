@@ -1,4 +1,4 @@
-/** Frames of Pusher protocol 7: what clients say, and what they are told. */
+/** Frames of Pusher protocol 7, in both directions. */
 import { jsonNestsDeeper } from '@parlance/protocol';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-/** For dialects without approval frames: what a client is told when a turn waits for a person. */
+/** The text of a pending approval, for dialects without approval frames. */
 import type { Ask } from '@parlance/protocol';
 
 export const waitingWords = (ask: Ask): string =>

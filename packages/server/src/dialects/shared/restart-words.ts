@@ -1,4 +1,4 @@
-/** What clients are told when a model is asked again: once for each model call, however often it is tried. */
+/** The text for clients when a model call is retried: once per call, however many attempts. */
 import type { DurableEvent } from '@parlance/protocol';
 
 type Restarted = DurableEvent<'step.restarted'>;
