@@ -194,6 +194,11 @@ describe('by default', () => {
     expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
     slow.end();
   });
+});
+
+/** The small profile returns freed memory at once, so the resident size shows what is held. */
+describe('with the small profile', () => {
+  withServer({ PARLANCE_PROFILE: 'small' });
 
   test('forty readers that do not read cost less than a megabyte each, and are disconnected', async () => {
     const { open } = READERS.agentloop;
