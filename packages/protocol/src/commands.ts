@@ -1,6 +1,6 @@
 /** Commands of a session. The native dialect accepts them as they are. */
 import { z } from 'zod';
-import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './events.ts';
+import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
 import { ApprovalId, CallId, InputId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';

@@ -3,83 +3,34 @@
  * ephemeral (sent to readers, not stored). Replaying the durable events gives the whole conversation.
  */
 import { z } from 'zod';
+import {
+  AgentRef,
+  ApprovalAnswer,
+  ApprovalMode,
+  Ask,
+  ContextUse,
+  DirectCall,
+  Outcome,
+  Sealed,
+  Usage,
+} from './event-fields.ts';
 import { FaultData } from './faults.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { TURN_TERMS } from './turn-options.ts';
 
-const event = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+const durable = <Shape extends z.ZodRawShape>(shape: Shape) => ({
   durable: true as const,
   body: z.object(shape),
 });
-const live = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+const ephemeral = <Shape extends z.ZodRawShape>(shape: Shape) => ({
   durable: false as const,
   body: z.object(shape),
 });
 
-export const AgentRef = z.object({ id: z.string(), name: z.string() });
-export type AgentRef = z.infer<typeof AgentRef>;
-
-export const Usage = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cachedTokens: z.number().optional(),
-  reasoningTokens: z.number().optional(),
-});
-export type Usage = z.infer<typeof Usage>;
-
-/** Use of the model's context. */
-export const ContextUse = z.object({
-  /** instructions, tools and conversation, as in the next request */
-  tokens: z.number(),
-  limit: z.number(),
-  items: z.number(),
-  strategy: z.enum(['threshold', 'none']),
-});
-export type ContextUse = z.infer<typeof ContextUse>;
-
-/** What a person sees before a call may run. */
-export const Ask = z.object({
-  /** kind of side effect, used by the approval mode */
-  kind: z.enum(['command', 'edit', 'browser', 'other']),
-  /** the exact command, or [tool, argument…] */
-  command: z.array(z.string()),
-  /** the patch, if the call is one */
-  patch: z.string().optional(),
-  /** existing files that the patch overwrites */
-  replaces: z.array(z.string()).optional(),
-  /** in a sentence or two */
-  description: z.string(),
-  /** the grant of "always"; absent if a standing grant would be too broad */
-  grant: z.string().optional(),
-});
-export type Ask = z.infer<typeof Ask>;
-
-/** What runs without approval. */
-export const ApprovalMode = z.enum(['suggest', 'auto-edit', 'full-auto']);
-export type ApprovalMode = z.infer<typeof ApprovalMode>;
-
-export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
-export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
-
-/** Outcome of a call. `unknown`: the process died while it ran; it was not repeated. */
-export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
-export type Outcome = z.infer<typeof Outcome>;
-
-export const InputMode = z.enum(['queue', 'supersede']);
-export type InputMode = z.infer<typeof InputMode>;
-
-/** Opaque vendor data that goes back with the next prompt (a signature, an encrypted item). */
-export const Sealed = z.object({ provider: z.string(), data: JsonValue });
-export type Sealed = z.infer<typeof Sealed>;
-
-/** A call requested by a person, without the model. */
-export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
-export type DirectCall = z.infer<typeof DirectCall>;
-
 export const EVENTS = {
-  'session.created': event({
+  'session.created': durable({
     dialect: z.string(),
     /** false if the client gave no name and cannot return by one */
     named: z.boolean(),
@@ -87,35 +38,35 @@ export const EVENTS = {
     agent: AgentRef,
   }),
   /** The conversation so far leaves the context. The events stay. */
-  'session.cleared': event({ by: z.string() }),
+  'session.cleared': durable({ by: z.string() }),
 
   /** An input is replaced: it and later events leave the context. The events stay. */
-  'session.rewound': event({
+  'session.rewound': durable({
     input: InputId,
     /** seq of the event that accepted that input */
     from: z.number(),
     by: z.string(),
   }),
   /** Settings of the session; null: the server's default. */
-  'session.configured': event({
+  'session.configured': durable({
     model: z.string().nullable().optional(),
     approval: ApprovalMode.nullable().optional(),
     agent: AgentRef.optional(),
     by: z.string(),
   }),
 
-  'session.renamed': event({
+  'session.renamed': durable({
     title: z.string(),
     by: z.string(),
     /** generated, not chosen by a user */
     automatic: z.boolean().optional(),
   }),
   /** Archived sessions can be read; lists leave them out. */
-  'session.archived': event({ by: z.string() }),
+  'session.archived': durable({ by: z.string() }),
   /** Labels that a client sets to find a session by. */
-  'session.labelled': event({ labels: z.record(z.string(), z.string()) }),
+  'session.labelled': durable({ labels: z.record(z.string(), z.string()) }),
 
-  'input.accepted': event({
+  'input.accepted': durable({
     input: InputId,
     parts: z.array(Part),
     dialect: z.string(),
@@ -129,26 +80,26 @@ export const EVENTS = {
     ...TURN_TERMS,
   }),
 
-  'turn.started': event({ turn: TurnId, input: InputId, agent: AgentRef }),
+  'turn.started': durable({ turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died during the turn, or could not store anything; the unfinished step is repeated. */
-  'turn.resumed': event({ turn: TurnId }),
-  'turn.ended': event({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
-  'turn.failed': event({
+  'turn.resumed': durable({ turn: TurnId }),
+  'turn.ended': durable({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
+  'turn.failed': durable({
     turn: TurnId,
     fault: FaultData,
     durationMs: z.number(),
     context: ContextUse.optional(),
   }),
-  'turn.cancelled': event({
+  'turn.cancelled': durable({
     turn: TurnId,
     reason: z.enum(['cancelled', 'superseded', 'denied']),
     context: ContextUse.optional(),
   }),
 
-  'agent.changed': event({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
+  'agent.changed': durable({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
   /** `interrupted`: the turn was cancelled during the block; the text is what was shown until then. */
-  'reasoning.ended': event({
+  'reasoning.ended': durable({
     turn: TurnId,
     block: BlockId,
     text: z.string(),
@@ -156,14 +107,14 @@ export const EVENTS = {
     interrupted: z.boolean().optional(),
     sealed: Sealed.optional(),
   }),
-  'text.ended': event({
+  'text.ended': durable({
     turn: TurnId,
     block: BlockId,
     text: z.string(),
     interrupted: z.boolean().optional(),
   }),
   /** The model's answer broke off or did not start, and is requested again: output of the step so far is discarded. */
-  'step.restarted': event({
+  'step.restarted': durable({
     turn: TurnId,
     attempt: z.number(),
     delayMs: z.number(),
@@ -174,7 +125,7 @@ export const EVENTS = {
     shown: z.boolean().optional(),
   }),
   /** One answer of the model is complete; its blocks and calls are the events before this one. */
-  'step.ended': event({
+  'step.ended': durable({
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
@@ -184,7 +135,7 @@ export const EVENTS = {
     estimate: z.number().optional(),
   }),
 
-  'call.requested': event({
+  'call.requested': durable({
     turn: TurnId,
     call: CallId,
     tool: z.string(),
@@ -193,7 +144,7 @@ export const EVENTS = {
     malformed: z.string().optional(),
     sealed: Sealed.optional(),
   }),
-  'approval.requested': event({
+  'approval.requested': durable({
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -201,8 +152,8 @@ export const EVENTS = {
     /** hash of what is shown; an answer may cite it */
     hash: z.string(),
   }),
-  'approval.explained': event({ turn: TurnId, approval: ApprovalId, text: z.string() }),
-  'approval.answered': event({
+  'approval.explained': durable({ turn: TurnId, approval: ApprovalId, text: z.string() }),
+  'approval.answered': durable({
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -216,15 +167,15 @@ export const EVENTS = {
     grant: z.string().optional(),
   }),
   /** Stored before the side effect. */
-  'tool.started': event({ turn: TurnId, call: CallId }),
+  'tool.started': durable({ turn: TurnId, call: CallId }),
   /** A client that may be disconnected carries out the call: the session waits for its result. */
-  'call.deferred': event({
+  'call.deferred': durable({
     turn: TurnId,
     call: CallId,
     /** the call also shows something to the user, such as the progress of a plan */
     notice: z.boolean().optional(),
   }),
-  'tool.ended': event({
+  'tool.ended': durable({
     turn: TurnId,
     call: CallId,
     outcome: Outcome,
@@ -242,9 +193,9 @@ export const EVENTS = {
     notice: z.boolean().optional(),
   }),
   /** A standing grant was revoked. */
-  'grant.revoked': event({ grant: z.string(), by: z.string() }),
+  'grant.revoked': durable({ grant: z.string(), by: z.string() }),
 
-  'context.compacted': event({
+  'context.compacted': durable({
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
@@ -258,11 +209,11 @@ export const EVENTS = {
   }),
 
   /** The session and all its events are deleted; a new one of the same name starts at seq 1. */
-  'session.erased': live({ by: z.string() }),
-  'reasoning.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
-  'text.delta': live({ turn: TurnId, block: BlockId, text: z.string() }),
+  'session.erased': ephemeral({ by: z.string() }),
+  'reasoning.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
+  'text.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
   /** Progress of a call that runs in a client. */
-  'call.progress': live({
+  'call.progress': ephemeral({
     call: CallId,
     execution: z.string(),
     status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),

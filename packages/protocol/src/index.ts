@@ -1,4 +1,5 @@
 export * from './commands.ts';
+export * from './event-fields.ts';
 export * from './events.ts';
 export * from './faults.ts';
 export * from './ids.ts';

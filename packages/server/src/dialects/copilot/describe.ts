@@ -1,24 +1,7 @@
 import { type Answers, type Description, type Endpoint, named } from '../shared/description.ts';
 import { interactExamples } from './interact-examples.ts';
 import { InteractRequest } from './request.ts';
-import {
-  Account,
-  ActiveTask,
-  CopilotError,
-  CopilotSession,
-  InteractResponse,
-  KeptPreferences,
-  Knowledge,
-  LoggedIn,
-  MessageHistory,
-  SavedPreferences,
-  SessionArchived,
-  SessionBegun,
-  SessionFound,
-  SessionPage,
-  SessionRenamed,
-  SessionShown,
-} from './response-schemas.ts';
+import { ActiveTask, CopilotError, InteractResponse, MessageHistory } from './response-schemas.ts';
 import {
   ActiveTaskQuery,
   ArchiveBody,
@@ -33,6 +16,20 @@ import {
   SessionPath,
   StatusQuery,
 } from './schemas.ts';
+import {
+  Account,
+  CopilotSession,
+  KeptPreferences,
+  Knowledge,
+  LoggedIn,
+  SavedPreferences,
+  SessionArchived,
+  SessionBegun,
+  SessionFound,
+  SessionPage,
+  SessionRenamed,
+  SessionShown,
+} from './session-responses.ts';
 
 const ERRORS = {
   400: 'VALIDATION_ERROR: what was sent does not fit',

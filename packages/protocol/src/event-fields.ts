@@ -1,0 +1,63 @@
+/** Fields that several events share. */
+import { z } from 'zod';
+import { JsonValue } from './json.ts';
+
+export const AgentRef = z.object({ id: z.string(), name: z.string() });
+export type AgentRef = z.infer<typeof AgentRef>;
+
+export const Usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** Use of the model's context. */
+export const ContextUse = z.object({
+  /** instructions, tools and conversation, as in the next request */
+  tokens: z.number(),
+  limit: z.number(),
+  items: z.number(),
+  strategy: z.enum(['threshold', 'none']),
+});
+export type ContextUse = z.infer<typeof ContextUse>;
+
+/** What a person sees before a call may run. */
+export const Ask = z.object({
+  /** kind of side effect, used by the approval mode */
+  kind: z.enum(['command', 'edit', 'browser', 'other']),
+  /** the exact command, or [tool, argument…] */
+  command: z.array(z.string()),
+  /** the patch, if the call is one */
+  patch: z.string().optional(),
+  /** existing files that the patch overwrites */
+  replaces: z.array(z.string()).optional(),
+  /** in a sentence or two */
+  description: z.string(),
+  /** the grant of "always"; absent if a standing grant would be too broad */
+  grant: z.string().optional(),
+});
+export type Ask = z.infer<typeof Ask>;
+
+/** What runs without approval. */
+export const ApprovalMode = z.enum(['suggest', 'auto-edit', 'full-auto']);
+export type ApprovalMode = z.infer<typeof ApprovalMode>;
+
+export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** Outcome of a call. `unknown`: the process died while it ran; it was not repeated. */
+export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const InputMode = z.enum(['queue', 'supersede']);
+export type InputMode = z.infer<typeof InputMode>;
+
+/** Opaque vendor data that goes back with the next prompt (a signature, an encrypted item). */
+export const Sealed = z.object({ provider: z.string(), data: JsonValue });
+export type Sealed = z.infer<typeof Sealed>;
+
+/** A call requested by a person, without the model. */
+export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
+export type DirectCall = z.infer<typeof DirectCall>;
