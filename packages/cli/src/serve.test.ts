@@ -69,8 +69,8 @@ describe('with a server', () => {
       const [listening = '', ...listeners] = await readLines(child.stdout, 3);
       expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
       expect(listeners.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
-        'parlance listening for native on http://127.0.0.1:PORT',
-        'parlance listening for agentloop on http://127.0.0.1:PORT',
+        'parlance door native on http://127.0.0.1:PORT',
+        'parlance door agentloop on http://127.0.0.1:PORT',
       ]);
       const health = await fetch(`${listening.slice('parlance listening on '.length)}/health`);
       expect(health.status).toBe(200);

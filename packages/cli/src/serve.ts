@@ -57,6 +57,6 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
     complain(`created user admin with password ${server.adminPassword} (shown once)`);
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
-    console.log(`parlance listening for ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
+    console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
   return null;
 }
