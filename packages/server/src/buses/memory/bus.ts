@@ -22,10 +22,10 @@ export function openMemoryBus<View>(log: Log): Bus<View> {
   return {
     channel(ref: SessionRef) {
       const own = new Set<Sink>();
-      const audiences = [own, ofOwner(ref.owner), everyone];
+      const sinkSets = [own, ofOwner(ref.owner), everyone];
       return {
         publish(event, session) {
-          for (const sinks of audiences) {
+          for (const sinks of sinkSets) {
             for (const sink of sinks) {
               try {
                 sink(event, session);
