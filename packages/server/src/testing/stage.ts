@@ -72,7 +72,7 @@ export async function setStage(
   });
   const events: SessionEvent[] = [];
   const waiting = new Set<{ type: string; resolve: (event: never) => void }>();
-  await engine.watch(SESSION, 'now', (event) => {
+  await engine.watch(SESSION, (event) => {
     events.push(structuredClone(event));
     for (const waiter of [...waiting]) {
       if (waiter.type !== event.type) continue;

@@ -57,7 +57,7 @@ export const UNBORN: SessionSnapshot = {
   approval: null,
   approvals: [],
   approvalRequestedAt: null,
-  deferred: null,
+  deferred: [],
   open: null,
 };
 

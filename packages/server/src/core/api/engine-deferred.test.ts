@@ -14,7 +14,7 @@ test('a call at a client that comes and goes waits across a restart, and is answ
   const { call } = await deferred;
   const second = await setStage([says('Done.')], { ids, store: first.store });
   await second.engine.recover();
-  expect((await second.engine.snapshot(SESSION)).deferred).toMatchObject({ call, tool: 'errand' });
+  expect((await second.engine.snapshot(SESSION)).deferred).toMatchObject([{ call, tool: 'errand' }]);
   const ended = second.happens('turn.ended');
   await second.engine.send(SESSION, { type: 'call.answer', call, parts }, CALLER);
   await ended;

@@ -42,7 +42,7 @@ test('a driver whose lease is lost starts no tool and asks no model', async () =
   const stage = await setStage([calls('lookup', { word: 'a' }), says('Never.')], {
     parts: { leases: { ...leases, good: (lease) => good && leases.good(lease) } },
   });
-  await stage.engine.watch(SESSION, 'now', (event) => {
+  await stage.engine.watch(SESSION, (event) => {
     if (event.type === 'tool.started') good = false;
   });
   const started = stage.happens('tool.started');

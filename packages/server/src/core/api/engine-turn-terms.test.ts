@@ -64,7 +64,10 @@ test("calls of the caller's tools wait for its answers, all at once, also in ano
   expect((await first.engine.record(SESSION))?.status).toBe('waiting');
 
   const second = await setStage([says('Done.')], { store: first.store });
+  const open = async () => (await second.engine.snapshot(SESSION)).deferred.map(({ call }) => String(call));
+  expect(await open()).toEqual(['one', 'two']);
   await second.engine.send(SESSION, answer('two', 'snow'), CALLER);
+  expect(await open()).toEqual(['one']);
   expect(second.provider.prompts).toHaveLength(0);
   await second.engine.send(SESSION, answer('one', 'sun'), CALLER);
   await second.engine.rested(SESSION);

@@ -53,8 +53,11 @@ async function joinAt(
   const events: SessionEvent[] = [];
   let told: Told | null = null;
   const sink: Sink = (event) => events.push(structuredClone(event));
-  const watching = engine.watch(SESSION, after, sink, (watch) => {
-    told = { after, events, before: events.length, snapshot: watch.snapshot() };
+  const watching = engine.watch(SESSION, sink, {
+    after,
+    begin: (watch) => {
+      told = { after, events, before: events.length, snapshot: watch.snapshot() };
+    },
   });
   await Promise.all([sent, watching, ended]);
   await quiet();
@@ -126,9 +129,10 @@ test('a watcher that comes back is told what it missed, and nothing twice', asyn
     await say(engine, 'What is a?');
     await ended;
     const seen: number[] = [];
-    const watch = await engine.watch(SESSION, cursor, (event) => {
+    const sink: Sink = (event) => {
       if (isDurable(event)) seen.push(event.seq);
-    });
+    };
+    const watch = await engine.watch(SESSION, sink, { after: cursor });
     expect(seen).toEqual(DURABLE.slice(cursor).map((_, index) => cursor + index + 1));
     watch.stop();
   }
@@ -136,7 +140,7 @@ test('a watcher that comes back is told what it missed, and nothing twice', asyn
 
 test('a watcher that leaves in the middle cancels nothing', async () => {
   const { engine, happens, events } = await setStage(SCRIPT);
-  const watch = await engine.watch(SESSION, 0, () => undefined);
+  const watch = await engine.watch(SESSION, () => undefined, { after: 0 });
   const delta = happens('text.delta');
   const ended = happens('turn.ended');
   await say(engine, 'What is a?');
@@ -156,7 +160,7 @@ test('a watcher that throws keeps neither the others nor the session from going 
     error: (_: object, message: string) => errors.push(message),
   };
   const { engine, happens, events } = await setStage(SCRIPT, { parts: { log } });
-  await engine.watch(SESSION, 'now', () => {
+  await engine.watch(SESSION, () => {
     throw new Error('a bug in a projection');
   });
   const ended = happens('turn.ended');

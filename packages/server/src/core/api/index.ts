@@ -18,7 +18,13 @@ export type { Figures } from '../ports/meter.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
 export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
-export type { ObservedSession, PendingApproval, SessionSnapshot, Sink } from '../runtime/snapshot.ts';
+export type {
+  DeferredCall,
+  ObservedSession,
+  PendingApproval,
+  SessionSnapshot,
+  Sink,
+} from '../runtime/snapshot.ts';
 export { TextBuffer } from '../runtime/text-buffer.ts';
 export type { Receipt } from './commands.ts';
 export type { Caller } from './decision-context.ts';
@@ -27,4 +33,4 @@ export type { EngineParts } from './engine-internals.ts';
 export type { ApprovalPage, GrantPage } from './queries.ts';
 export { exportedLines } from './session-export.ts';
 export { checkSessions, type ReadSession, readSessions, writeSession } from './session-import.ts';
-export type { Watch } from './subscriptions.ts';
+export type { Watch, WatchOptions } from './subscriptions.ts';

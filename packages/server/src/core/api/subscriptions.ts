@@ -7,21 +7,22 @@ import type { EngineInternals } from './engine-internals.ts';
 
 export type Watch = ObservedSession & { stop(): void };
 
+export type WatchOptions = {
+  /** default: starts with the next event */
+  readonly after?: number | 'now';
+  /** called after the past events, before any other event can happen */
+  readonly begin?: (watch: Watch) => void;
+};
+
 export type Subscriptions = ReturnType<typeof subscriptions>;
 
 export function subscriptions({ parts: { bus }, sessions }: EngineInternals) {
   return {
     /**
      * Calls `sink` with every event after number `after` and then with every new event, ephemeral events included: no
-     * gap, no repeat. `'now'` starts with the next event. `begin` is called after the past events, before any other
-     * event can happen.
+     * gap, no repeat.
      */
-    watch: (
-      ref: SessionRef,
-      after: number | 'now',
-      sink: Sink,
-      begin?: (watch: Watch) => void,
-    ): Promise<Watch> =>
+    watch: (ref: SessionRef, sink: Sink, { after = 'now', begin }: WatchOptions = {}): Promise<Watch> =>
       sessions.use(ref, async (session) => {
         // A caller that has just read the store may be ahead of the session in memory.
         if (after !== 'now' && after > session.state.seq) await session.refresh();

@@ -149,9 +149,9 @@ export const waitingCalls = (state: SessionState): WaitingCall[] =>
 export const waitingCall = (state: SessionState, approval?: ApprovalId): WaitingCall | undefined =>
   waitingCalls(state).find((call) => approval === undefined || call.approval === approval);
 
-/** The first call that a client carries out. */
-export const deferredCall = (state: SessionState): OpenCall | undefined =>
-  state.turn?.calls.find((call) => call.phase === 'deferred');
+/** The calls that clients carry out, in the order of their requests. */
+export const deferredCalls = (state: SessionState): OpenCall[] =>
+  (state.turn?.calls ?? []).filter((call) => call.phase === 'deferred');
 
 /**
  * Whether the open calls go on only when a person or a client answers. Calls that were not looked at yet are behind

@@ -35,7 +35,7 @@ test('sessions are dropped when nobody uses them, and nothing is lost', async ()
 test('sessions stay while they are watched, driven or asked for, however many others come', async () => {
   const { engine, provider } = await setStage([HANG], { parts: { keptInMemory: 1 } });
   const seen: string[] = [];
-  await engine.watch(ref(0), 'now', (event) => seen.push(event.type));
+  await engine.watch(ref(0), (event) => seen.push(event.type));
   await submit(engine, 0, 'Hi');
   await provider.hanging;
   for (let index = 1; index < 10; index++) {

@@ -1,6 +1,6 @@
 /** The present state of a session, for its subscribers. */
 import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
-import { deferredCall, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
+import { deferredCalls, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { OpenBlock } from './open-block.ts';
@@ -14,6 +14,8 @@ export type PendingApproval = {
   readonly ask: Ask;
   readonly hash: string;
 };
+
+export type DeferredCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 
 export type SessionSnapshot = {
   readonly ref: SessionRef;
@@ -47,8 +49,8 @@ export type SessionSnapshot = {
   readonly approvals: readonly PendingApproval[];
   /** when the first of them was requested, or became the first by the answer to another */
   readonly approvalRequestedAt: number | null;
-  /** the call that a client carries out, however late */
-  readonly deferred: { readonly call: CallId; readonly tool: string; readonly input: JsonObject } | null;
+  /** the calls that clients carry out, however late, in the order of their requests */
+  readonly deferred: readonly DeferredCall[];
   /** the block that is being streamed, so far */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
@@ -100,14 +102,9 @@ export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSou
     approval: approvals[0] ?? null,
     approvals,
     approvalRequestedAt: waiting[0]?.requestedAt ?? null,
-    deferred: deferredOf(state),
+    deferred: deferredCalls(state).map(({ call, tool, input }) => ({ call, tool, input })),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
   };
-}
-
-function deferredOf(state: SessionState): SessionSnapshot['deferred'] {
-  const deferred = deferredCall(state);
-  return deferred ? { call: deferred.call, tool: deferred.tool, input: deferred.input } : null;
 }
 
 function pendingApproval(turn: TurnId, call: WaitingCall): PendingApproval {

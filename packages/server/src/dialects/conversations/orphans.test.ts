@@ -6,7 +6,7 @@ import {
   type PrincipalId,
   type SessionId,
 } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
@@ -39,15 +39,17 @@ function fakeSocket(): FakeSocket {
 async function stage(keptMs?: number) {
   const { engine } = await setStage([says('Hello.')]);
   let watching = 0;
-  const watch: Engine['watch'] = (ref, after, sink, begin) =>
-    engine.watch(ref, after, sink, (began) => {
+  const watch: Engine['watch'] = (ref, sink, options) => {
+    const begin = (began: Watch) => {
       watching++;
       const stop = () => {
         watching--;
         began.stop();
       };
-      begin?.({ ...began, stop });
-    });
+      options?.begin?.({ ...began, stop });
+    };
+    return engine.watch(ref, sink, { ...options, begin });
+  };
   const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, quietLog);
   const orphans = new Orphans(hub, countingIds(), keptMs);
   return { engine, orphans, watching: () => watching };

@@ -39,7 +39,7 @@ async function longSession(): Promise<Engine> {
     await say(engine, `Question ${turn}`);
     for (let action = 0; action < count; action++) {
       await engine.rested(SESSION);
-      const { deferred } = await engine.snapshot(SESSION);
+      const [deferred] = (await engine.snapshot(SESSION)).deferred;
       if (!deferred) throw new Error('no call is out');
       const { call } = deferred;
       await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('ok')] }, CALLER);

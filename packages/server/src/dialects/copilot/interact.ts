@@ -164,14 +164,16 @@ export function interactions(ctx: Context) {
   }
 
   /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
-  async function bringsPage({ ref, request, page }: Call, { deferred }: SessionSnapshot): Promise<boolean> {
+  async function bringsPage({ ref, request, page }: Call, now: SessionSnapshot): Promise<boolean> {
+    const [deferred] = now.deferred;
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
     return (await activeTask(ctx.hub, ref))?.query === request.query;
   }
 
   /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
   async function goOn({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<TurnId> {
-    const { turn, began, deferred } = now;
+    const { turn, began } = now;
+    const [deferred] = now.deferred;
     if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
     if (deferred) {
       const before = lastPage(await engine.events(ref, Math.max(0, began - 2), PAGE));

@@ -9,7 +9,7 @@ export type Question =
 /** A reply whose call has no response yet. */
 export type PendingReply = { readonly session: string; readonly question: Question };
 
-export function questionOf({ approval, deferred }: SessionSnapshot): Question | null {
+export function questionOf({ approval, deferred: [deferred] }: SessionSnapshot): Question | null {
   if (approval) return { kind: 'approval', approval: approval.approval };
   return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
 }

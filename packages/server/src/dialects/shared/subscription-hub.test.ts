@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
-import type { Engine } from '../../core/api/index.ts';
+import type { Engine, Watch } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
@@ -27,15 +27,17 @@ const fakeSubscriber = (id: string): FakeSubscriber => {
 /** The engine, and the number of its watchers. */
 function counted(engine: Engine): { engine: Engine; watching: () => number } {
   let watching = 0;
-  const watch: Engine['watch'] = (ref, after, sink, begin) =>
-    engine.watch(ref, after, sink, (began) => {
+  const watch: Engine['watch'] = (ref, sink, options) => {
+    const begin = (began: Watch) => {
       watching++;
       const stop = () => {
         watching--;
         began.stop();
       };
-      begin?.({ ...began, stop });
-    });
+      options?.begin?.({ ...began, stop });
+    };
+    return engine.watch(ref, sink, { ...options, begin });
+  };
   return { engine: { watch } as Engine, watching: () => watching };
 }
 

@@ -163,10 +163,11 @@ export class SubscriptionHub<State> {
 
   /** Sends the subscriber the frames that a new subscriber of the session would be sent now. */
   async show(ref: SessionRef, subscriber: Subscriber): Promise<void> {
-    const watch = await this.engine.watch(ref, 'now', ignore, (observed) => {
+    const begin = (observed: Watch) => {
       for (const body of this.#delivery.attach(this.#delivery.stateOf(observed), observed))
         this.#delivery.send(body, subscriber);
-    });
+    };
+    const watch = await this.engine.watch(ref, ignore, { begin });
     watch.stop();
   }
 
@@ -214,7 +215,7 @@ export class SubscriptionHub<State> {
       group = { state: this.#delivery.stateOf(watch), watch, subscribers: new Map() };
       resolve(group);
     };
-    this.engine.watch(ref, 'now', sink, begin).catch((thrown) => {
+    this.engine.watch(ref, sink, { begin }).catch((thrown) => {
       this.#groups.delete(key);
       reject(thrown);
     });
