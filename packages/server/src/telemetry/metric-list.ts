@@ -39,6 +39,11 @@ export const COUNTERS: Readonly<Record<CounterName, Described>> = {
     label: 'outcome',
     values: ['accepted', 'refused', 'limited'],
   },
+  bus_joins: { help: 'several nodes: snapshots asked of the node that drives a session' },
+  bus_dropped: {
+    help: 'several nodes: messages between nodes that were not accepted, and why',
+    label: 'reason',
+  },
 };
 
 export const HISTOGRAMS: Readonly<Record<HistogramName, Described & { readonly buckets: number[] }>> = {
@@ -72,6 +77,7 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
   approvals_waiting: { help: 'calls that wait for a person' },
   turns_running: { help: 'sessions that are being driven' },
   sessions_in_memory: { help: 'sessions in memory' },
+  bus_up: { help: 'several nodes: 1 while messages between nodes are carried, 0 without a bus' },
 };
 
 /** Process metrics, under their conventional names. */

@@ -4,6 +4,9 @@
  */
 import type { SessionRef } from './event-store.ts';
 
+/** Names a node; new with every start of a process. */
+export type NodeId = string;
+
 export type Lease = {
   readonly ref: SessionRef;
   /** fencing token: it grows with every claim of the session, so that an earlier holder can be told from the present */

@@ -18,7 +18,11 @@ export type CounterName =
   /** label: the limit that was reached */
   | 'refusals'
   /** label: accepted, refused, limited */
-  | 'logins';
+  | 'logins'
+  /** snapshots asked of the node that drives a session */
+  | 'bus_joins'
+  /** messages of other nodes that were not accepted; label: the reason */
+  | 'bus_dropped';
 
 export type HistogramName =
   /** from append to durable, in seconds */
@@ -38,7 +42,9 @@ export type GaugeName =
   | 'unparsed_bytes'
   | 'approvals_waiting'
   | 'turns_running'
-  | 'sessions_in_memory';
+  | 'sessions_in_memory'
+  /** 1 while the bus between nodes carries messages */
+  | 'bus_up';
 
 export interface Meter {
   add(name: CounterName, label?: string, amount?: number): void;

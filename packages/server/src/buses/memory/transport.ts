@@ -1,0 +1,119 @@
+/**
+ * A network of nodes within one process: the transport of a single node, and of several in tests. Text is handed on as the
+ * other carriers do it, encoded and a moment later.
+ */
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { Log } from '../../core/ports/logger.ts';
+import { type Meter, NO_METER } from '../../core/ports/meter.ts';
+import type { Transport } from '../../core/ports/transport.ts';
+import { CarriedTransport } from '../shared/carried-transport.ts';
+import type { Timings } from '../shared/timings.ts';
+import type { Wire, WireEvents } from '../shared/wire.ts';
+
+export type MemoryNodeOptions = {
+  readonly log: Log;
+  readonly meter?: Meter;
+  readonly secret?: string;
+  readonly cluster?: string;
+  readonly timings?: Timings;
+};
+
+export type MemoryNetwork = {
+  open(node: NodeId, options: MemoryNodeOptions): Transport;
+  /** The carrier is gone, with everything that was registered. */
+  down(): void;
+  up(): void;
+  /** One node loses its connection; what is registered stays. */
+  cut(node: NodeId): void;
+  mend(node: NodeId): void;
+  /** Writes to a channel as a stranger would. */
+  inject(channel: string, text: string): void;
+};
+
+type Port = { readonly channels: readonly string[]; readonly events: WireEvents; connected: boolean };
+
+export function openMemoryNetwork(): MemoryNetwork {
+  const ports = new Map<NodeId, Port>();
+  const sets = new Map<string, Map<string, number>>();
+  let running = true;
+
+  const connect = (port: Port): void =>
+    queueMicrotask(() => {
+      if (port.connected || !running || ![...ports.values()].includes(port)) return;
+      port.connected = true;
+      port.events.connected();
+    });
+  const disconnect = (port: Port): void => {
+    if (!port.connected) return;
+    port.connected = false;
+    port.events.disconnected('the network is down');
+  };
+  const publish = (channel: string, text: string): number => {
+    const receivers = [...ports.values()].filter((port) => port.connected && port.channels.includes(channel));
+    for (const port of receivers) queueMicrotask(() => port.connected && port.events.received(channel, text));
+    return receivers.length;
+  };
+  const setOf = (key: string): Map<string, number> => {
+    const known = sets.get(key);
+    if (known) return known;
+    const made = new Map<string, number>();
+    sets.set(key, made);
+    return made;
+  };
+  const wireOf = (node: NodeId, port: Port): Wire => {
+    const whileConnected = async <Value>(act: () => Value): Promise<Value> => {
+      if (!port.connected) throw new Error('the network is down');
+      return act();
+    };
+    return {
+      publish: (channel, text) => whileConnected(() => publish(channel, text)),
+      renew: (key, members, expiryMs) =>
+        whileConnected(() => {
+          for (const member of members) setOf(key).set(member, performance.now() + expiryMs);
+        }),
+      remove: (key, members) =>
+        whileConnected(() => {
+          for (const member of members) sets.get(key)?.delete(member);
+          if (sets.get(key)?.size === 0) sets.delete(key);
+        }),
+      members: (key) =>
+        whileConnected(() => {
+          const now = performance.now();
+          return [...(sets.get(key) ?? [])].filter(([, until]) => until > now).map(([member]) => member);
+        }),
+      async close() {
+        port.connected = false;
+        ports.delete(node);
+      },
+    };
+  };
+
+  return {
+    open(node, { log, meter = NO_METER, secret = 'memory', cluster = 'memory', timings }) {
+      return new CarriedTransport({ node, cluster, secret, log, meter, timings }, (channels, events) => {
+        const port: Port = { channels, events, connected: false };
+        ports.set(node, port);
+        connect(port);
+        return wireOf(node, port);
+      });
+    },
+    down() {
+      running = false;
+      sets.clear();
+      for (const port of ports.values()) disconnect(port);
+    },
+    up() {
+      running = true;
+      for (const port of ports.values()) connect(port);
+    },
+    cut(node) {
+      const port = ports.get(node);
+      if (port) disconnect(port);
+    },
+    mend(node) {
+      const port = ports.get(node);
+      if (port) connect(port);
+    },
+    inject: (channel, text) => void publish(channel, text),
+  };
+}

@@ -1,0 +1,183 @@
+/** The transport over any carrier: order, batches, requests, signatures and the registry. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { Log } from '../../core/ports/logger.ts';
+import type { Meter } from '../../core/ports/meter.ts';
+import { NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
+import { Channels } from './channels.ts';
+import { Listeners } from './listeners.ts';
+import { type Answer, type Receive, Receiver } from './receiver.ts';
+import { NodeRegistry } from './registry.ts';
+import { RegistryCarrier } from './registry-carrier.ts';
+import { Requests } from './requests.ts';
+import { Sender } from './sender.ts';
+import { Signatures } from './signatures.ts';
+import { TIMINGS, type Timings } from './timings.ts';
+import type { OpenWire, Wire } from './wire.ts';
+
+export type TransportOptions = {
+  readonly node: NodeId;
+  /** clusters with different ids do not hear each other */
+  readonly cluster: string;
+  /** known to the nodes of the cluster alone */
+  readonly secret: string;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly timings?: Timings;
+};
+
+/** Kinds of the transport itself. */
+const REGISTRY = 'registry';
+const ALIVE = 'alive';
+const LEAVING = 'leaving';
+
+const monotonic = (): number => performance.now();
+
+export class CarriedTransport implements Transport {
+  readonly node: NodeId;
+  readonly registry: NodeRegistry;
+  up = false;
+  readonly #wire: Wire;
+  readonly #carrier: RegistryCarrier;
+  readonly #sender: Sender;
+  readonly #receiver: Receiver;
+  readonly #requests = new Requests();
+  readonly #ups: Listeners<[]>;
+  readonly #downs: Listeners<[]>;
+  readonly #losses: Listeners<[NodeId]>;
+  readonly #telling: ReturnType<typeof setInterval>;
+  /** grows whenever the connection is made or lost */
+  #connection = 0;
+
+  constructor(
+    private readonly options: TransportOptions,
+    open: OpenWire,
+  ) {
+    const { node, cluster, secret, log, meter, timings = TIMINGS } = options;
+    this.node = node;
+    this.#ups = new Listeners(log);
+    this.#downs = new Listeners(log);
+    this.#losses = new Listeners(log);
+    const channels = new Channels(cluster);
+    const signatures = new Signatures(cluster, secret, node);
+    this.#receiver = new Receiver({
+      node,
+      log,
+      meter,
+      signatures,
+      requests: this.#requests,
+      now: monotonic,
+      reply: (to, item) => this.#carrier.connected && this.#sender.atOnce(to, item),
+      onLost: (from) => this.#lost(from),
+    });
+    this.#sender = new Sender({
+      node,
+      channels,
+      signatures,
+      wire: () => this.#wire,
+      onOversized: () => this.#receiver.drop('oversized'),
+      onAbsent: (absent) => this.#requests.fail(`node ${absent} does not listen`, absent),
+    });
+    this.#wire = open([channels.everyone, channels.of(node)], {
+      connected: () => void this.#connected(),
+      disconnected: (reason) => this.#disconnected(reason),
+      received: (channel, text) => this.#receiver.take(channel, text),
+    });
+    const { prefix } = channels;
+    this.#carrier = new RegistryCarrier({
+      wire: this.#wire,
+      prefix,
+      expiryMs: timings.expiryMs,
+      now: monotonic,
+    });
+    this.registry = new NodeRegistry({
+      node,
+      carrier: this.#carrier,
+      timings,
+      announce: (body) => this.#sender.toEveryone({ kind: REGISTRY, body }),
+      heardAt: (other) => this.#receiver.heardAt(other),
+    });
+    this.on(REGISTRY, (body, from) => this.registry.announced(from, body));
+    this.on(LEAVING, (_body, from) => this.registry.forget(from));
+    this.on(ALIVE, () => undefined);
+    this.#telling = setInterval(() => this.broadcast({ kind: ALIVE, body: null }), timings.renewMs);
+    this.#telling.unref();
+    meter.gauge('bus_up', () => (this.up ? 1 : 0));
+  }
+
+  send(to: readonly NodeId[], message: NodeMessage): void {
+    if (this.up && to.length > 0) this.#sender.to(to, message);
+  }
+
+  broadcast(message: NodeMessage): void {
+    if (this.up) this.#sender.toEveryone(message);
+  }
+
+  on(kind: string, receive: Receive): () => void {
+    return this.#receiver.on(kind, receive);
+  }
+
+  respond(kind: string, answer: Answer): () => void {
+    return this.#receiver.respond(kind, answer);
+  }
+
+  async request(to: NodeId, message: NodeMessage, timeoutMs: number): Promise<unknown> {
+    if (!this.up) throw new NoAnswer('the bus is down');
+    const { id, answered } = this.#requests.begin(to, message.kind, timeoutMs);
+    this.#sender.atOnce(to, { ...message, request: id });
+    return answered;
+  }
+
+  onUp(listener: () => void): () => void {
+    return this.#ups.add(listener);
+  }
+
+  onDown(listener: () => void): () => void {
+    return this.#downs.add(listener);
+  }
+
+  onLost(listener: (from: NodeId) => void): () => void {
+    return this.#losses.add(listener);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#telling);
+    this.broadcast({ kind: LEAVING, body: null });
+    this.#sender.flush();
+    await this.registry.close();
+    this.#stop('the bus is closed');
+    await this.#wire.close();
+  }
+
+  async #connected(): Promise<void> {
+    const connection = ++this.#connection;
+    this.#sender.restart();
+    this.#receiver.restart();
+    this.#carrier.connected = true;
+    await this.registry.restore();
+    if (connection !== this.#connection) return;
+    this.up = true;
+    this.options.log.info({ node: this.node }, 'bus connected');
+    this.#ups.call();
+  }
+
+  #disconnected(reason: string): void {
+    const wasUp = this.up;
+    this.#stop('the bus is down');
+    if (!wasUp) return;
+    this.options.log.warn({ node: this.node, reason }, 'bus disconnected');
+    this.#downs.call();
+  }
+
+  #stop(reason: string): void {
+    this.#connection++;
+    this.up = false;
+    this.#carrier.connected = false;
+    this.#sender.clear();
+    this.#requests.fail(reason);
+  }
+
+  #lost(from: NodeId): void {
+    void this.registry.reread();
+    this.#losses.call(from);
+  }
+}

@@ -1,0 +1,21 @@
+/** The names of the channels: one for each node, and one that every node reads. */
+import type { NodeId } from '../../core/ports/lease.ts';
+
+export class Channels {
+  readonly prefix: string;
+  readonly everyone: string;
+
+  constructor(cluster: string) {
+    this.prefix = `parlance:${cluster}:`;
+    this.everyone = `${this.prefix}all`;
+  }
+
+  of(node: NodeId): string {
+    return this.prefix + node;
+  }
+
+  /** Null for the channel of everyone. */
+  nodeOf(channel: string): NodeId | null {
+    return channel === this.everyone ? null : channel.slice(this.prefix.length);
+  }
+}

@@ -1,0 +1,80 @@
+/** The entries of the other nodes under one key. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { Entry } from '../../core/ports/transport.ts';
+import { decodeMember } from './entry-member.ts';
+import type { RegistryCarrier } from './registry-carrier.ts';
+
+export type Mirrored = Entry & { readonly at: number };
+
+const nameOf = (node: NodeId, id: string): string => JSON.stringify([node, id]);
+
+export class Mirror {
+  readonly entries = new Map<string, Mirrored>();
+  readonly followers = new Set<() => void>();
+  /** what was registered has been read */
+  filled = false;
+  /** names that have changed since a read was sent: its answer may be older */
+  readonly #changedWhileReading = new Set<Set<string>>();
+
+  constructor(
+    private readonly key: string,
+    private readonly node: NodeId,
+    private readonly carrier: RegistryCarrier,
+  ) {}
+
+  add(entry: Entry): void {
+    this.#touch(nameOf(entry.node, entry.id));
+    this.#put(entry);
+    this.#notify();
+  }
+
+  remove(node: NodeId, id: string): void {
+    const name = nameOf(node, id);
+    this.#touch(name);
+    if (this.entries.delete(name)) this.#notify();
+  }
+
+  removeIf(gone: (entry: Mirrored) => boolean): void {
+    let changed = false;
+    for (const [name, entry] of this.entries) {
+      if (!gone(entry)) continue;
+      this.entries.delete(name);
+      changed = true;
+    }
+    if (changed) this.#notify();
+  }
+
+  /** Adds what is registered; removes what is not if `complete`. */
+  async read(complete: boolean): Promise<void> {
+    const changed = new Set<string>();
+    this.#changedWhileReading.add(changed);
+    const members = await this.carrier.members(this.key);
+    this.#changedWhileReading.delete(changed);
+    if (!members) return;
+    this.filled = true;
+    const registered = new Set<string>();
+    for (const member of members) {
+      const entry = decodeMember(this.key, member);
+      if (!entry || entry.node === this.node) continue;
+      const name = nameOf(entry.node, entry.id);
+      registered.add(name);
+      if (!changed.has(name)) this.#put(entry);
+    }
+    if (complete)
+      for (const name of [...this.entries.keys()])
+        if (!registered.has(name) && !changed.has(name)) this.entries.delete(name);
+    this.#notify();
+  }
+
+  #put(entry: Entry): void {
+    this.entries.set(nameOf(entry.node, entry.id), { ...entry, at: this.carrier.now() });
+  }
+
+  #touch(name: string): void {
+    for (const changed of this.#changedWhileReading) changed.add(name);
+  }
+
+  #notify(): void {
+    for (const follower of [...this.followers]) follower();
+  }
+}

@@ -1,0 +1,86 @@
+/** The entries of this node: registered while it is connected, renewed until they are removed. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { OwnEntry } from '../../core/ports/transport.ts';
+import { type Announcement, BARE, encodeMember } from './entry-member.ts';
+import type { RegistryCarrier } from './registry-carrier.ts';
+
+type Own = {
+  readonly key: string;
+  entry: OwnEntry;
+  member: string;
+  /** how many have added it */
+  count: number;
+  renewedAt: number;
+};
+
+export class OwnEntries {
+  /** by key and id; those that were renewed last are at the end */
+  readonly #entries = new Map<string, Own>();
+
+  constructor(
+    private readonly node: NodeId,
+    private readonly carrier: RegistryCarrier,
+    private readonly announce: (announcement: Announcement) => void,
+  ) {}
+
+  add(key: string, entry: OwnEntry = BARE): () => void {
+    const name = JSON.stringify([key, entry.id]);
+    const member = encodeMember(this.node, entry);
+    const own = this.#entries.get(name) ?? { key, entry, member, count: 0, renewedAt: 0 };
+    own.count++;
+    this.#entries.set(name, own);
+    if (own.member !== member) {
+      this.carrier.remove(key, own.member);
+      Object.assign(own, { entry, member });
+      this.#register(name, own);
+    } else if (own.count === 1) this.#register(name, own);
+    let removed = false;
+    return () => {
+      if (removed) return;
+      removed = true;
+      this.#remove(name, own);
+    };
+  }
+
+  /** Registers everything again: the carrier may have lost it. */
+  async registerAll(): Promise<void> {
+    for (const [name, own] of [...this.#entries]) this.#register(name, own);
+    await this.carrier.settled();
+  }
+
+  /** Renews those that were registered before the given time. */
+  renew(before: number): void {
+    for (const [name, own] of this.#entries) {
+      if (own.renewedAt >= before) return;
+      this.#renew(name, own);
+    }
+  }
+
+  async removeAll(): Promise<void> {
+    for (const { key, member } of this.#entries.values()) this.carrier.remove(key, member);
+    this.#entries.clear();
+    await this.carrier.settled();
+  }
+
+  #register(name: string, own: Own): void {
+    if (!this.carrier.connected) return;
+    this.#renew(name, own);
+    const { key, entry } = own;
+    this.announce({ add: { key, id: entry.id, value: entry.value } });
+  }
+
+  #renew(name: string, own: Own): void {
+    own.renewedAt = this.carrier.now();
+    this.#entries.delete(name);
+    this.#entries.set(name, own);
+    this.carrier.renew(own.key, own.member);
+  }
+
+  #remove(name: string, own: Own): void {
+    if (--own.count > 0 || this.#entries.get(name) !== own) return;
+    this.#entries.delete(name);
+    if (!this.carrier.connected) return;
+    this.carrier.remove(own.key, own.member);
+    this.announce({ remove: { key: own.key, id: own.entry.id } });
+  }
+}

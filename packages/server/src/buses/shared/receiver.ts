@@ -1,0 +1,119 @@
+/** What arrives at this node: checked, in order, and handed to the receiver of its kind. */
+import type { Json } from '@parlance/protocol';
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { Log } from '../../core/ports/logger.ts';
+import type { Meter } from '../../core/ports/meter.ts';
+import { SIGNED_KINDS } from '../../core/ports/transport.ts';
+import { type Batch, type DropReason, decodeBatch, type Item } from './envelope.ts';
+import { ReceivedBatches } from './received-batches.ts';
+import type { Requests } from './requests.ts';
+import type { Signatures } from './signatures.ts';
+
+export type Receive = (body: unknown, from: NodeId) => void;
+export type Answer = (body: unknown, from: NodeId) => Json | Promise<Json>;
+
+export type ReceiverOptions = {
+  readonly node: NodeId;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly signatures: Signatures;
+  readonly requests: Requests;
+  readonly now: () => number;
+  readonly reply: (to: NodeId, item: Item) => void;
+  readonly onLost: (from: NodeId) => void;
+};
+
+export class Receiver {
+  readonly #batches: ReceivedBatches;
+  readonly #receivers = new Map<string, Receive>();
+  readonly #answers = new Map<string, Answer>();
+
+  constructor(private readonly options: ReceiverOptions) {
+    this.#batches = new ReceivedBatches(options.now);
+  }
+
+  on(kind: string, receive: Receive): () => void {
+    return register(this.#receivers, kind, receive);
+  }
+
+  respond(kind: string, answer: Answer): () => void {
+    return register(this.#answers, kind, answer);
+  }
+
+  /** After a connection was made. */
+  restart(): void {
+    this.#batches.restart();
+  }
+
+  heardAt(node: NodeId): number | undefined {
+    return this.#batches.heardAt(node);
+  }
+
+  take(channel: string, text: string): void {
+    const batch = decodeBatch(text);
+    if (typeof batch === 'string') this.drop(batch);
+    else if (batch.from !== this.options.node) this.#takeBatch(channel, batch);
+  }
+
+  drop(reason: DropReason): void {
+    this.options.meter.add('bus_dropped', reason);
+  }
+
+  #takeBatch(channel: string, batch: Batch): void {
+    const order = this.#batches.take(channel, batch);
+    if (order === 'repeated') {
+      this.drop('repeated');
+      return;
+    }
+    if (order === 'lost') this.options.onLost(batch.from);
+    for (const item of batch.items) this.#takeItem(item, batch.from);
+  }
+
+  #takeItem(sent: Item, from: NodeId): void {
+    const item = SIGNED_KINDS.has(sent.kind) ? this.options.signatures.verified(sent, from) : sent;
+    if (!item) this.drop('signature');
+    // An answer that is too late is not handled, and not worth counting.
+    else if (item.answer !== undefined) this.options.requests.answer(from, item);
+    else if (item.request !== undefined) void this.#answer(item, item.request, from);
+    else this.#hand(item, from);
+  }
+
+  #hand({ kind, body }: Item, from: NodeId): void {
+    const receive = this.#receivers.get(kind);
+    if (!receive) {
+      this.drop('unhandled');
+      return;
+    }
+    try {
+      receive(body, from);
+    } catch (thrown) {
+      this.drop('invalid');
+      this.options.log.error({ err: thrown, kind, from }, 'bus message failed');
+    }
+  }
+
+  async #answer({ kind, body }: Item, request: number, from: NodeId): Promise<void> {
+    const { reply, log } = this.options;
+    try {
+      const answer = this.#answers.get(kind);
+      if (!answer) this.drop('unhandled');
+      const result = await (answer ?? unknownKind)(body, from);
+      reply(from, { kind, answer: request, body: result });
+    } catch (thrown) {
+      log.debug({ err: thrown, kind, from }, 'bus request refused');
+      reply(from, { kind, answer: request, refused: thrown instanceof Error ? thrown.message : 'refused' });
+    }
+  }
+}
+
+const unknownKind: Answer = () => {
+  throw new Error('this node does not answer requests of this kind');
+};
+
+function register<Value>(map: Map<string, Value>, kind: string, value: Value): () => void {
+  if (map.has(kind)) throw new TypeError(`messages of kind ${kind} have a receiver`);
+  map.set(kind, value);
+  return () => {
+    if (map.get(kind) === value) map.delete(kind);
+  };
+}

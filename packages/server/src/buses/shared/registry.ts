@@ -1,0 +1,113 @@
+/** The registry of a transport: the entries of this node, and mirrors of those of the others. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import type { Followed, OwnEntry, Registry } from '../../core/ports/transport.ts';
+import { type Announcement, readAnnouncement } from './entry-member.ts';
+import { FollowedKeys } from './followed-keys.ts';
+import { Mirror } from './mirror.ts';
+import { OwnEntries } from './own-entries.ts';
+import type { RegistryCarrier } from './registry-carrier.ts';
+import type { Timings } from './timings.ts';
+
+export type RegistryOptions = {
+  readonly node: NodeId;
+  readonly carrier: RegistryCarrier;
+  readonly timings: Timings;
+  readonly announce: (announcement: Announcement) => void;
+  /** when the node was last heard of */
+  readonly heardAt: (node: NodeId) => number | undefined;
+};
+
+/** How many sets are asked for in one trip. */
+const READ_AT_ONCE = 500;
+
+export class NodeRegistry implements Registry {
+  readonly #own: OwnEntries;
+  readonly #mirrors = new Map<string, Mirror>();
+  readonly #renewing: ReturnType<typeof setInterval>;
+  #complete: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly options: RegistryOptions) {
+    const { node, carrier, timings } = options;
+    this.#own = new OwnEntries(node, carrier, options.announce);
+    this.#renewing = setInterval(() => this.#tick(), timings.renewMs / 10);
+    this.#renewing.unref();
+  }
+
+  add(key: string, entry?: OwnEntry): () => void {
+    return this.#own.add(key, entry);
+  }
+
+  follow(keys: readonly string[]): Followed {
+    const mirrors = keys.map((key) => this.#mirrorOf(key));
+    const ready = readAll(
+      mirrors.filter(({ filled }) => !filled),
+      false,
+    );
+    return new FollowedKeys(mirrors, ready, () => this.#dropUnused(keys));
+  }
+
+  forget(node: NodeId): void {
+    for (const mirror of this.#mirrors.values()) mirror.removeIf((entry) => entry.node === node);
+  }
+
+  announced(from: NodeId, body: unknown): void {
+    const announcement = readAnnouncement(body);
+    if (!announcement) throw new TypeError('not an announcement');
+    if ('add' in announcement)
+      this.#mirrors.get(announcement.add.key)?.add({ ...announcement.add, node: from });
+    else this.#mirrors.get(announcement.remove.key)?.remove(from, announcement.remove.id);
+  }
+
+  /** Registers the entries of this node and reads those of the others. */
+  async restore(): Promise<void> {
+    await Promise.all([this.#own.registerAll(), this.reread()]);
+  }
+
+  /**
+   * Announcements may have been lost. What is registered is added now; what is not is removed some time later, since nodes
+   * that have lost the carrier too register their entries again in the meantime.
+   */
+  async reread(): Promise<void> {
+    if (this.#complete) clearTimeout(this.#complete);
+    this.#complete = setTimeout(() => {
+      this.#complete = null;
+      void readAll([...this.#mirrors.values()], true);
+    }, this.options.timings.rereadMs);
+    this.#complete.unref();
+    await readAll([...this.#mirrors.values()], false);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#renewing);
+    if (this.#complete) clearTimeout(this.#complete);
+    await this.#own.removeAll();
+  }
+
+  #tick(): void {
+    const { carrier, timings, heardAt } = this.options;
+    if (!carrier.connected) return;
+    this.#own.renew(carrier.now() - timings.renewMs);
+    const silentSince = carrier.now() - timings.expiryMs;
+    for (const mirror of this.#mirrors.values())
+      mirror.removeIf(({ node, at }) => Math.max(at, heardAt(node) ?? 0) < silentSince);
+  }
+
+  #mirrorOf(key: string): Mirror {
+    const known = this.#mirrors.get(key);
+    if (known) return known;
+    const mirror = new Mirror(key, this.options.node, this.options.carrier);
+    this.#mirrors.set(key, mirror);
+    return mirror;
+  }
+
+  #dropUnused(keys: readonly string[]): void {
+    for (const key of keys) if (this.#mirrors.get(key)?.followers.size === 0) this.#mirrors.delete(key);
+  }
+}
+
+async function readAll(mirrors: readonly Mirror[], complete: boolean): Promise<void> {
+  for (let start = 0; start < mirrors.length; start += READ_AT_ONCE) {
+    const slice = mirrors.slice(start, start + READ_AT_ONCE);
+    await Promise.all(slice.map((mirror) => mirror.read(complete)));
+  }
+}

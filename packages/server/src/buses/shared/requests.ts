@@ -1,0 +1,58 @@
+/** Requests that wait for their answer. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import { NoAnswer } from '../../core/ports/transport.ts';
+import type { Item } from './envelope.ts';
+
+type Waiting = {
+  readonly to: NodeId;
+  readonly kind: string;
+  readonly resolve: (body: unknown) => void;
+  readonly reject: (error: NoAnswer) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+};
+
+const MOST_WAITING = 10_000;
+
+export class Requests {
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+
+  /** The id of the request, and its answer. */
+  begin(to: NodeId, kind: string, timeoutMs: number): { id: number; answered: Promise<unknown> } {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = ++this.#last;
+    if (this.#waiting.size >= MOST_WAITING) {
+      reject(new NoAnswer('too many requests wait for an answer'));
+      return { id, answered: promise };
+    }
+    const timer = setTimeout(() => this.#fail(id, `no answer from node ${to} in ${timeoutMs} ms`), timeoutMs);
+    this.#waiting.set(id, { to, kind, resolve, reject, timer });
+    return { id, answered: promise };
+  }
+
+  /** False if nothing waits for this answer: it is late, or not from the node that was asked. */
+  answer(from: NodeId, { kind, answer = 0, body, refused }: Item): boolean {
+    const waiting = this.#waiting.get(answer);
+    if (!waiting || waiting.to !== from || waiting.kind !== kind) return false;
+    if (refused !== undefined) this.#fail(answer, refused);
+    else this.#end(answer)?.resolve(body);
+    return true;
+  }
+
+  /** Of all requests, or of those to one node. */
+  fail(reason: string, to?: NodeId): void {
+    for (const [id, waiting] of [...this.#waiting])
+      if (to === undefined || waiting.to === to) this.#fail(id, reason);
+  }
+
+  #fail(id: number, reason: string): void {
+    this.#end(id)?.reject(new NoAnswer(reason));
+  }
+
+  #end(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    if (waiting) clearTimeout(waiting.timer);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+}

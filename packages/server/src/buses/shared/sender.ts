@@ -1,0 +1,81 @@
+/** What leaves this node: signed if its kind asks for it, in batches. */
+import type { NodeId } from '../../core/ports/lease.ts';
+import { SIGNED_KINDS } from '../../core/ports/transport.ts';
+import type { Channels } from './channels.ts';
+import { encodeItem, type Item } from './envelope.ts';
+import { SendBatches } from './send-batches.ts';
+import type { Signatures } from './signatures.ts';
+import type { Wire } from './wire.ts';
+
+export type SenderOptions = {
+  readonly node: NodeId;
+  readonly channels: Channels;
+  readonly wire: () => Wire;
+  readonly signatures: Signatures;
+  readonly onOversized: () => void;
+  /** Nobody listens at that node. */
+  readonly onAbsent: (node: NodeId) => void;
+};
+
+export class Sender {
+  readonly #batches: SendBatches;
+
+  constructor(private readonly options: SenderOptions) {
+    const { node, channels, onOversized } = options;
+    this.#batches = new SendBatches({
+      from: node,
+      everyone: channels.everyone,
+      publish: (channel, text) => this.#publish(channel, text),
+      onOversized,
+    });
+  }
+
+  /** After a connection was made: numbers begin anew, and nothing is pending. */
+  restart(): void {
+    this.#batches.restart();
+  }
+
+  clear(): void {
+    this.#batches.clear();
+  }
+
+  toEveryone(item: Item): void {
+    if (SIGNED_KINDS.has(item.kind))
+      throw new TypeError(`${item.kind} is signed for one receiver: it cannot be broadcast`);
+    this.#batches.add(this.options.channels.everyone, encodeItem(item));
+  }
+
+  to(nodes: readonly NodeId[], item: Item): void {
+    const { channels, signatures } = this.options;
+    if (SIGNED_KINDS.has(item.kind)) {
+      for (const node of nodes) this.#batches.add(channels.of(node), encodeItem(signatures.sign(item, node)));
+      return;
+    }
+    const text = encodeItem(item);
+    for (const node of nodes) this.#batches.add(channels.of(node), text);
+  }
+
+  /** For what somebody waits for. */
+  atOnce(node: NodeId, item: Item): void {
+    this.to([node], item);
+    this.#batches.flush(this.options.channels.of(node));
+  }
+
+  flush(): void {
+    this.#batches.flushAll();
+  }
+
+  #publish(channel: string, text: string): void {
+    const { wire, channels, onAbsent } = this.options;
+    const node = channels.nodeOf(channel);
+    wire()
+      .publish(channel, text)
+      .then(
+        (receivers) => {
+          if (receivers === 0 && node !== null) onAbsent(node);
+        },
+        // The wire reports by itself that it is disconnected.
+        () => undefined,
+      );
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Implementation, TestNetwork } from './contract/network.ts';
+import { transportContract } from './contract/transport.ts';
+import { openMemoryNetwork } from './memory/transport.ts';
+
+async function memoryNetwork(): Promise<TestNetwork> {
+  const network = openMemoryNetwork();
+  return {
+    open: async (node, options) => network.open(node, options),
+    kill: async () => network.down(),
+    restart: async () => network.up(),
+    inject: async (channel, text) => network.inject(channel, text),
+    stop: async () => undefined,
+  };
+}
+
+/** By the name of the folder. */
+const IMPLEMENTATIONS: Record<string, Implementation> = {
+  memory: { open: memoryNetwork },
+};
+
+for (const [name, implementation] of Object.entries(IMPLEMENTATIONS)) transportContract(name, implementation);
+
+test('every transport in this folder is enrolled in the contract', () => {
+  const folders = readdirSync(import.meta.dir).filter((name) =>
+    existsSync(join(import.meta.dir, name, 'transport.ts')),
+  );
+  const implementations = folders.filter((name) => name !== 'contract');
+  expect(implementations.sort()).toEqual(Object.keys(IMPLEMENTATIONS).sort());
+});

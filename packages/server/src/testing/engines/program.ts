@@ -1,0 +1,72 @@
+/** A server program that a test starts for itself: in a temporary folder, at a free port, gone with the test. */
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+
+export type Engine = {
+  readonly url: string;
+  readonly port: number;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** At the same port and in the same folder; resolves when it answers. */
+  restart(): Promise<void>;
+  /** SIGSTOP: connections stay, nothing is answered. */
+  pause(): void;
+  /** SIGCONT */
+  resume(): void;
+  /** Ends the process and removes its folder. */
+  stop(): Promise<void>;
+};
+
+export type EngineOptions = {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  /** Starts the program in the foreground. */
+  readonly start: () => Bun.Subprocess;
+  /** Resolves with true once it answers. */
+  readonly answers: () => Promise<boolean>;
+};
+
+const MOST_STARTING_MS = 20_000;
+
+export async function runEngine(options: EngineOptions): Promise<Engine> {
+  const { url, port, folder, start, answers } = options;
+  let process = start();
+  const ready = async (): Promise<void> => {
+    const deadline = performance.now() + MOST_STARTING_MS;
+    while (!(await answers())) {
+      if (process.exitCode !== null) throw new Error(`the program has ended with ${process.exitCode}`);
+      if (performance.now() > deadline) throw new Error('the program does not answer');
+      await Bun.sleep(5);
+    }
+  };
+  const kill = async (): Promise<void> => {
+    process.kill('SIGKILL');
+    await process.exited;
+  };
+  await ready();
+  return {
+    url,
+    port,
+    kill,
+    async restart() {
+      process = start();
+      await ready();
+    },
+    pause: () => process.kill('SIGSTOP'),
+    resume: () => process.kill('SIGCONT'),
+    async stop() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
