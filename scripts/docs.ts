@@ -11,7 +11,7 @@ import { documents, linkProblems } from './links.ts';
 
 const served = await documentsOf(DIALECTS);
 
-/** The table stands between two comments; what is around it is written by hand. */
+/** Replaces the generated table between two comments; the text around it is written by hand. */
 const between = (text: string, table: string): string =>
   text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
 
@@ -21,28 +21,30 @@ const HEADINGS: Readonly<Record<string, string>> = {
   endpoints: 'Endpoints',
 };
 
-/** What each file becomes, from what it is. */
+/** Generated files: path → new content from the current content. */
 const MADE: Readonly<Record<string, (text: string) => string>> = {
   'docs/guides/configuration.md': () => `# Configuration
 
-Every setting has an environment variable, most have a flag, and all have a key in the config file: the JSON file that
-\`--config\` or \`PARLANCE_CONFIG\` names, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by default). A flag counts more than
-the environment, and that more than the file. A wrong value stops the start with one line that names it.
+Every setting has an environment variable and a key in the config file; most have a flag. A flag overrides the environment, and the environment
+overrides the file. An invalid value stops the start with one line that names it.
 
-Nothing is configured by the folder that tools work in: its files come from agents and from clones, and a configuration names programs to run. A
-\`parlance.json\` in the current folder or in the working directory is ignored, and the log says so; so are \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there.
-The config file is hidden from tools and commands, wherever it is. Relative paths in it are taken from the current folder, those of MCP servers from the folder of the file.
+The config file is JSON: the file named by \`--config\` or \`PARLANCE_CONFIG\`, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by
+default). Tools and commands cannot read it. Relative paths in it are resolved against the current folder, those of MCP servers against the folder of the file.
+
+The working directory of tools configures nothing, because agents and cloned repositories write there and a configuration names programs to run. A
+\`parlance.json\` in the current folder or in the working directory is ignored with a log line. \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there are ignored as well.
 
 ## The default data folder
 
-A data folder says what the server runs: its \`config.json\` names programs, and the turns in its database go on. So \`./.parlance\` is taken up by default only if
-it is missing, empty, or known to be yours. Otherwise the start is refused with one line: if you trust the folder, start once with \`--data .parlance\`.
+A data folder decides what the server runs: its \`config.json\` names programs, and the turns in its database are resumed. The default \`./.parlance\` is
+therefore used only if it is missing, empty, or known to be yours. Otherwise the start fails with one line: if you trust the folder, start once with
+\`--data .parlance\`.
 
-- Known are the folders that your server, \`parlance user add\` or \`parlance import\` made, and those that your server was started on by name. This is noted in
-  \`$XDG_STATE_HOME/parlance\` (\`~/.local/state/parlance\`), outside of the folder, so that no archive brings it along.
-- Name the folder once if an earlier version made it, if you put a \`config.json\` there before the first start, or if you moved or restored it.
-- Name it at every start (\`--data\`, \`PARLANCE_DATA\`) if it is a link, if a git repository tracks it, or if there is no such place because HOME is not set or
-  cannot be written. A folder that is named needs neither HOME nor a note.
+- A folder is known if your server, \`parlance user add\` or \`parlance import\` created it, or if you started your server with its name. This is recorded in
+  \`$XDG_STATE_HOME/parlance\` (\`~/.local/state/parlance\`), outside of the folder, so that an archive cannot contain it.
+- Name the folder once if an earlier version created it, if you put a \`config.json\` there before the first start, or if you moved or restored it.
+- Name it at every start (\`--data\`, \`PARLANCE_DATA\`) if it is a symbolic link, if a git repository tracks it, or if HOME is not set or not writable. A
+  named folder needs neither HOME nor a record.
 
 ## All settings
 
@@ -61,7 +63,7 @@ ${settingsMarkdown().trim()}
   ...Object.fromEntries(DESCRIPTIONS.filter(({ name }) => name !== 'server').map(dialectPage)),
 };
 
-/** The page of a dialect: the tables are generated, and a page that does not exist yet is started with them. */
+/** The page of a dialect: its tables are generated; a missing page is created with them. */
 function dialectPage(described: Described): [string, (text: string) => string] {
   const path = `docs/dialects/${described.name}.md`;
   const tables = Object.entries(referenceTables(described));
@@ -76,7 +78,7 @@ function dialectPage(described: Described): [string, (text: string) => string] {
   return [path, page];
 }
 
-/** The file as it is, with the table that stands between its two comments made anew. */
+/** The current file with a regenerated table between its two comments. */
 function withTable(path: string, name: string, lines: readonly string[]): string {
   return filled(readFileSync(join(import.meta.dir, '..', path), 'utf8'), name, lines);
 }
@@ -85,7 +87,7 @@ function filled(text: string, name: string, lines: readonly string[]): string {
   const [begin, end] = [`<!-- ${name}: made by scripts/docs.ts -->\n`, `<!-- end of ${name} -->`];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   if (from < begin.length || to < from)
-    throw new Error(`a page has no place for ${name}: ${text.slice(0, 40)}`);
+    throw new Error(`a page has no markers for ${name}: ${text.slice(0, 40)}`);
   return `${text.slice(0, from)}${lines.join('\n')}\n${text.slice(to)}`;
 }
 
