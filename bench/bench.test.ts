@@ -21,7 +21,7 @@ import { relay } from './tables/relay.ts';
 import type { Figures, Row } from './tables/table.ts';
 
 describe('percentile', () => {
-  test('is the smallest value that the share does not exceed', () => {
+  test('is the smallest value that covers the share', () => {
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(percentile(hundred, 0.5)).toBe(50);
     expect(percentile(hundred, 0.99)).toBe(99);
@@ -29,7 +29,7 @@ describe('percentile', () => {
     expect(percentile([7], 0.99)).toBe(7);
     expect(percentile([10, 9, 2], 0.5)).toBe(9);
   });
-  test('of nothing is no number', () => expect(percentile([], 0.5)).toBeNaN());
+  test('of an empty list is NaN', () => expect(percentile([], 0.5)).toBeNaN());
 });
 
 describe('an answer', () => {
@@ -40,34 +40,34 @@ describe('an answer', () => {
     for (const piece of pieces) check.hear(piece, 2_000);
     return { ...check.verdict(), delays };
   };
-  test('that is whole has nothing to complain about, and a delay a token', () => {
+  test('that is complete has no errors and one delay per token', () => {
     const { received, missing, misplaced, delays } = heard(...tokens);
     expect({ received, missing, misplaced }).toEqual({ received: 5, missing: 0, misplaced: 0 });
     expect(delays).toEqual([1_000, 999, 998, 997, 996]);
   });
-  test('may be cut and joined anywhere', () => {
+  test('may be split and joined anywhere', () => {
     const text = tokens.join('');
     expect(heard(text.slice(0, 3), text.slice(3, 20), text.slice(20))).toMatchObject({
       received: 5,
       misplaced: 0,
     });
   });
-  test('that lost a token is seen', () =>
+  test('with a missing token is detected', () =>
     expect(heard(...tokens.toSpliced(2, 1))).toMatchObject({ received: 4, missing: 1, misplaced: 1 }));
-  test('that lost its last token is seen', () =>
+  test('without its last token is detected', () =>
     expect(heard(...tokens.slice(0, 4))).toMatchObject({ received: 4, missing: 1 }));
-  test('with two tokens swapped is seen', () => {
+  test('with two swapped tokens is detected', () => {
     const [first = '', second = '', ...rest] = tokens;
     expect(heard(second, first, ...rest).misplaced).toBeGreaterThan(0);
   });
-  test('with a token that came twice is seen', () =>
+  test('with a repeated token is detected', () =>
     expect(heard(...tokens, tokens[1] ?? '')).toMatchObject({ received: 5, misplaced: 1 }));
-  test('that ends inside a token is seen', () =>
+  test('that ends inside a token is detected', () =>
     expect(heard(...tokens.slice(0, 4), '4:10')).toMatchObject({ missing: 1, misplaced: 1 }));
 });
 
 describe('a process tree', () => {
-  test('holds the processes that were started, and what they used', async () => {
+  test('contains child processes and their usage', async () => {
     const spin =
       'const end = Date.now() + 200; while (Date.now() < end); console.log("spun"); setInterval(() => 0, 1000)';
     const before = cpuMicros(treeOf(process.pid));
@@ -100,28 +100,28 @@ describe('rounds', () => {
     );
     return { ...given, stolen: Number(given.stolen.toFixed(3)), pauses };
   };
-  test('that are left alone are played as often as they are wanted', async () =>
+  test('without steal time run as often as requested', async () =>
     expect(await played(2, 5, 0, 0.002, 0)).toEqual({
       quietest: [1, 2],
       all: [1, 2],
       stolen: 0.1,
       pauses: 0,
     }));
-  test('in which the host took the machine away are played again, after a pause', async () =>
+  test('with steal time are repeated after a pause', async () =>
     expect(await played(2, 5, 0.2, 0, 0.005, 0.001)).toEqual({
       quietest: [2, 4],
       all: [1, 2, 3, 4],
       stolen: 0.05,
       pauses: 2,
     }));
-  test('are not played without end: the quietest count, and say how quiet they were', async () =>
+  test('are repeated up to a maximum; the quietest count, with their steal time', async () =>
     expect(await played(2, 3, 0.2, 0.06, 0.1)).toEqual({
       quietest: [2, 3],
       all: [1, 2, 3],
       stolen: 8,
       pauses: 2,
     }));
-  test('are told apart on this machine', async () => {
+  test('report the steal time of this machine', async () => {
     const { stolen } = await quietRounds(1, 1, async () => null);
     expect(stolen).toBeWithin(0, 100.001);
   });
@@ -129,7 +129,7 @@ describe('rounds', () => {
 
 const SMALL_LOAD = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, mostRounds: 1, warmUps: 1 };
 
-test('contestants whose rounds alternate are told apart, and one that cannot start is absent', async () => {
+test('contestants with alternating rounds are measured separately, and one that cannot start is absent', async () => {
   const broken: Contestant = {
     name: 'broken',
     description: '',
@@ -143,7 +143,7 @@ test('contestants whose rounds alternate are told apart, and one that cannot sta
   ]);
 });
 
-test('the floor carries two streams from end to end', async () => {
+test('the floor relays two streams end to end', async () => {
   const began = nowMicros();
   const figures = await measureStreams(floor, SMALL_LOAD, () => undefined);
   expect(figures).toMatchObject({ missing: 0, misplaced: 0, inOrder: true });
@@ -154,7 +154,7 @@ test('the floor carries two streams from end to end', async () => {
   expect(figures.p99).toBeLessThan((nowMicros() - began) / 1_000);
 });
 
-test('the sessions of the table of many are as many as it says, and those that wait are always the same number', async () => {
+test('the generated data has the requested number of sessions and a fixed number of pending ones', async () => {
   using folder = temporaryFolder();
   await writeSessions(folder.path, 250);
   const store = openSqliteStore(folder.path);
@@ -188,11 +188,11 @@ describe('the report', () => {
     row('Parlance, native', 50, { cpuPerToken: 50, p99: 6, megabytes: 80, missing: 1, misplaced: 0 }),
     row('Codex app-server', 50, null, 'not <installed>'),
   ];
-  test('says why a peer is absent, and never zero', () => {
+  test('gives the reason for an absent peer, and never zero', () => {
     expect(tableText(relay, rows)).toContain('absent: not <installed>');
     expect(chart(rows, 'a machine')).toContain('absent: not &lt;installed&gt;');
   });
-  test('says the CPU of a row in multiples of both floors of its size', () => {
+  test('shows the CPU of a row relative to both floors of its size', () => {
     const [, , ours] =
       relay.derive?.([
         row('floor', 50, { cpuPerToken: 20 }),
@@ -201,7 +201,7 @@ describe('the report', () => {
       ]) ?? [];
     expect(ours?.figures).toMatchObject({ timesFloor: 1.5, timesSocketFloor: 3 });
   });
-  test('compares two checkouts figure by figure, and leaves out what one of them lacks', () => {
+  test('compares two checkouts figure by figure and leaves out figures that one of them lacks', () => {
     const before = { ...row('Parlance, native', 50, { cpuPerToken: 40, p50: 1 }), checkout: '../before' };
     const after = row('Parlance, native', 50, { cpuPerToken: 30, p99: 2 });
     expect(compared(relay, [after, before])).toEqual([
@@ -216,7 +216,7 @@ describe('the report', () => {
       },
     ]);
   });
-  test('measures goals by the worst dialect, and leaves open what was not measured', () => {
+  test('measures goals by the worst dialect and leaves unmeasured ones open', () => {
     const goals = goalsOf(rows);
     const met = (start: string) => goals.find(({ goal }) => goal.startsWith(start))?.met;
     expect(met('at most twice the floor at 50')).toBe(false);
@@ -226,11 +226,11 @@ describe('the report', () => {
   });
 });
 
-test('a package that is not installed makes its contestant absent', () =>
+test('a contestant whose package is not installed is absent', () =>
   expect(() => installed('no-such-package')).toThrow(Absent));
 
 test('an unknown table is refused', () =>
   expect(() => readOptions(['--only', 'relay,nonsense'])).toThrow('there is no table nonsense'));
 
-test('a folder that is no checkout is refused', () =>
+test('a folder that is not a checkout is refused', () =>
   expect(() => readOptions(['--against', import.meta.dir])).toThrow('is no checkout of Parlance'));

@@ -85,7 +85,7 @@ describe('a question about the text of the page', () => {
     expect(Object.keys({ ...body, ...body.data })).not.toContain('action');
   });
 
-  test.each(['with', 'without'])('continues with the dom, called %s the id of the task', async (named) => {
+  test.each(['with', 'without'])('continues with the dom and %s the id of the task', async (named) => {
     const { taskId, sessionId } = (await asked()).data;
     const ids = named === 'with' ? { taskId, sessionId } : { sessionId };
     const { data } = await post(server, token, { query, url, domMode: 'full', dom: DOM, ...ids });

@@ -37,7 +37,7 @@ function slowSearch() {
   };
 }
 
-test('after SIGKILL each call is handled on its own: repeated, of unknown outcome, or still waiting', async () => {
+test('after SIGKILL each call is handled on its own: repeated, unknown, or still pending', async () => {
   writeFileSync(join(folder, 'log.txt'), 'a line\n');
   const search = slowSearch();
   const model = fakeModel((_request, nth) =>

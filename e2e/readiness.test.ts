@@ -29,7 +29,7 @@ test.skipIf(noDisk)('a server with a full disk is alive and not ready, until the
 });
 
 test.skipIf(noDisk)(
-  'a server that refuses inputs on a nearly full disk is not ready, until it takes them',
+  'a server that refuses inputs on a nearly full disk is not ready until it accepts them',
   async () => {
     using disk = mountDisk(16);
     const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));

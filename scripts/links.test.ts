@@ -7,12 +7,12 @@ import { documents, linkProblems } from './links.ts';
 const ROOT = join(import.meta.dir, '..');
 const guarantees = readFileSync(join(ROOT, 'docs/guarantees.md'), 'utf8');
 
-test('every link of the documentation leads somewhere, and every test that it names is there', () => {
+test('every link in the documentation resolves, and every named test exists', () => {
   expect(documents()).toContain('docs/guarantees.md');
   expect(documents().flatMap((path) => linkProblems(path))).toEqual([]);
 });
 
-test('every letter in the table of guarantees is a test, and every test is in the table', () => {
+test('every reference in the table of guarantees is a test, and every test is in the table', () => {
   const [table = '', list = ''] = guarantees.split('\n## The tests\n');
   const named = [...list.matchAll(/^- \*\*([SKDP]\d+)\*\* \[/gm)].map(([, name]) => name ?? '');
   const used = new Set([...table.matchAll(/\b[SKDP]\d+\b/g)].map(([name]) => name));
@@ -20,7 +20,7 @@ test('every letter in the table of guarantees is a test, and every test is in th
   expect([...used].sort()).toEqual([...named].sort());
 });
 
-test('every border says something about each of the four, and names a test or says that it is not kept', () => {
+test('every boundary covers the four failures, and names a test or says that it is not kept', () => {
   const rows = guarantees.split('\n').filter((line) => line.startsWith('| **'));
   expect(rows.length).toBeGreaterThanOrEqual(10);
   for (const row of rows) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Trouble } from './test-failures.ts';
 
-test('what fails in a test and what fails outside of one is found in what is printed, however it is cut', () => {
+test('failures inside and outside of tests are found in the output, wherever it is split', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trouble-'));
   writeFileSync(
     join(folder, 'inside.test.ts'),
@@ -32,7 +32,7 @@ test('what fails in a test and what fails outside of one is found in what is pri
   }
 });
 
-test('files that are run at once and take turns in printing are told apart', () => {
+test('the output of concurrent files is attributed to each file', () => {
   const trouble = new Trouble();
   trouble.take(`
 one.test.ts:

@@ -52,7 +52,7 @@ async function openServer(settings: Record<string, string> = {}) {
   return { server, dev, haul: new Haul(server.data) };
 }
 
-describe('what cannot be read', () => {
+describe('requests that cannot be read', () => {
   let server: TestServer;
   let dev: Person;
   let haul: Haul;
@@ -111,7 +111,7 @@ describe('what cannot be read', () => {
     expect(haul.leaks()).toEqual([]);
   });
 
-  test('a tool that fails says what a caller needs', async () => {
+  test('a failed tool reports what a caller needs', async () => {
     const session = crypto.randomUUID();
     const chat = await connected(server, dev, `/broadcast?session=${session}`);
     for (const message of [
@@ -129,7 +129,7 @@ describe('what cannot be read', () => {
     expect(haul.leaks()).toEqual([]);
   });
 
-  test('and every command that does not fit', async () => {
+  test('every invalid command', async () => {
     for (const type of Command.options.map((option) => option.shape.type.value))
       for (const more of [{}, { parts: 7 }, { answer: 7 }, { call: { tool: 7 } }, { labels: 'x' }])
         await raw('POST', `/v1/sessions/${ids.session}/commands`, JSON.stringify({ type, ...more }));

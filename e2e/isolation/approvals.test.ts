@@ -39,7 +39,7 @@ const answer = (id: string, body: object) => asked(server, dev, 'POST', `/v1/app
 const command = (session: string, body: object) =>
   asked(server, dev, 'POST', `/v1/sessions/${session}/commands`, body);
 
-test('the hash is of the tool, its input and what was shown', async () => {
+test('the hash covers the tool, its input and what was shown', async () => {
   const { tool, input, ask, hash } = await askFor(crypto.randomUUID(), 'touch one.txt');
   expect(approvalHash(tool, input, ask)).toBe(hash);
   expect(approvalHash(tool, { ...input, workdir: 'x' }, ask)).not.toBe(hash);
@@ -47,7 +47,7 @@ test('the hash is of the tool, its input and what was shown', async () => {
   expect(approvalHash('other', input, ask)).not.toBe(hash);
 });
 
-test('an answer with the hash of something else is refused on every way it can come, and what waits goes on waiting', async () => {
+test('an answer with another hash is refused by every dialect, and the approval stays pending', async () => {
   const session = crypto.randomUUID();
   const [first, second] = [
     await askFor(crypto.randomUUID(), 'touch two.txt'),
@@ -70,7 +70,7 @@ test('an answer with the hash of something else is refused on every way it can c
   expect(await waiting(session)).toBeUndefined();
 });
 
-test('in conversations the id of the approval alone decides what is answered, and only for its owner', async () => {
+test('in conversations only the approval id decides what is answered, and only for its owner', async () => {
   const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
   const [first, second] = [await askFor(mine, 'touch four.txt'), await askFor(other, 'touch five.txt')];
   const uma: Person = { name: 'uma', token: await server.login('uma', 'uma-password') };

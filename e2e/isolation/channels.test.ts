@@ -38,7 +38,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     return { client, status: 200 };
   }
 
-  test('whoever has a session of the same id neither hears the channel of the first one nor speaks on it', async () => {
+  test('a session with the same id of another user neither receives nor sends on the channel of the first', async () => {
     const sessionId = crypto.randomUUID();
     await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
     const hers = await panel(olga, sessionId);
@@ -63,7 +63,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     expect(await hers.client.settled()).toContain('interact_response');
   });
 
-  test('the secret that everyone knows lists no session and tells nothing of one', async () => {
+  test('requests signed with the default secret list no sessions and receive no events', async () => {
     const sessionId = crypto.randomUUID();
     await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
     await panel(olga, sessionId);
@@ -73,7 +73,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     expect((await call(`/apps/app-id/channels/presence-session-${sessionId}/users`)).status).toBe(403);
   });
 
-  test('a permit is for the socket and the channel it was asked for', async () => {
+  test('a signature is valid only for the socket and channel it was issued for', async () => {
     const sessionId = crypto.randomUUID();
     await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
     const { client } = await panel(olga, sessionId);
@@ -85,7 +85,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     expect((await asked(server, bob, 'POST', '/api/pusher/auth', body)).status).toBe(403);
   });
 
-  test('ids that the server makes cannot be guessed from one another', async () => {
+  test('generated ids cannot be guessed from one another', async () => {
     const made: string[] = [];
     for (let count = 0; count < 20; count++) {
       const { text } = await asked(server, olga, 'POST', '/api/agent/interact', PAGE);

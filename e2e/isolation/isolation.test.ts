@@ -53,7 +53,7 @@ const MODES = [
   { mode: 'open', owner: 'local', other: 'bob' },
 ];
 
-test('every route and every message is tried', () => {
+test('every route and every message has probes', () => {
   for (const [name, { path, body, examples }] of Object.entries(ROUTES))
     if (path.includes('{') || body) expect([name, typeof examples]).toEqual([name, 'function']);
   const requests = Object.values(ROUTES).flatMap((route) => [
@@ -66,7 +66,7 @@ test('every route and every message is tried', () => {
   expect(frames.length).toBeGreaterThanOrEqual(70);
 });
 
-describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, owner, other }) => {
+describe.each(MODES)('in $mode mode, data of $owner is invisible to $other', ({ mode, owner, other }) => {
   let server: TestServer;
   let things: Things;
   let before: string;
@@ -116,7 +116,7 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
   // There is only one `local`: what it makes is made under another name.
   if (other !== 'local')
     test.each(CREATING)(
-      '%s, creating example %d, makes a session of the caller’s own',
+      '%s, creating example %d, creates a session of the caller',
       async (_, index, route) => {
         const who = maker();
         const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
@@ -151,7 +151,7 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
     return plain(client.frames.map((frame) => JSON.stringify(frame)).join('\n'), ids);
   }
 
-  test('nothing is heard of what happens there', async () => {
+  test('no events are received', async () => {
     const listeners: [TestClient, Spoken][] = [];
     for (const wire of Object.values(WIRES)) {
       const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
@@ -166,7 +166,7 @@ describe.each(MODES)('in $mode mode, what is of $owner, for $other', ({ mode, ow
     expect(listeners.length).toBeGreaterThanOrEqual(4);
   });
 
-  test('it is all as it was, and its owner still finds it', async () => {
+  test('nothing has changed, and the owner still finds it', async () => {
     const lists = (kept: string) => kept.split('\n').slice(0, 3).join('\n');
     const after = await things.kept();
     expect(lists(after)).toBe(lists(before));

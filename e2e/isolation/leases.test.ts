@@ -62,7 +62,7 @@ async function callOut(sessionId: string): Promise<{ holder: TestClient; executi
   return { holder, executionId };
 }
 
-test('another socket, of the same principal or of another, answers for nobody', async () => {
+test('another socket, of the same principal or of another, cannot answer', async () => {
   const sessionId = crypto.randomUUID();
   const { holder, executionId } = await callOut(sessionId);
   const before = await events(sessionId);
@@ -93,7 +93,7 @@ test('another socket, of the same principal or of another, answers for nobody', 
   expect(ended).toMatchObject([{ outcome: 'ok', parts: [{ text: 'the page itself' }] }]);
 });
 
-test('an answer that comes twice counts once', async () => {
+test('a repeated answer counts once', async () => {
   const sessionId = crypto.randomUUID();
   const { holder, executionId } = await callOut(sessionId);
   holder.send(answer(executionId, 'first'));
@@ -105,7 +105,7 @@ test('an answer that comes twice counts once', async () => {
   expect(text).not.toContain('second');
 });
 
-test('a socket that becomes somebody else holds nothing of what it held', async () => {
+test('a socket that changes its user loses its calls', async () => {
   const sessionId = crypto.randomUUID();
   const { holder, executionId } = await callOut(sessionId);
   holder.send({ type: 'client_registration', capabilities: ['all_tools'], sessionToken: tokenOf('uma') });

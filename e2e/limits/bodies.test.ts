@@ -70,7 +70,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect(await metric(server, 'parlance_refusals_total{limit="maxLoginBody"}')).toBe(1);
   });
 
-  test('refuses a body that announces to be larger, or turns out to be, without waiting', async () => {
+  test('refuses a body that declares a larger size, or exceeds the limit, without waiting', async () => {
     const server = await serve();
     const declared = slow(server, { path, length: 11_000_000 });
     const chunked = slow(server, { path });

@@ -108,14 +108,14 @@ function complaint(caller: Caller, request: Request, { status, headers, body }: 
 
 const preflightHeaders = (answer: RawAnswer) => answer.headers.get('access-control-allow-methods');
 
-describe.each(['all', ...DIALECT_NAMES])('the door %s', (dialect) => {
+describe.each(['all', ...DIALECT_NAMES])('the listener %s', (dialect) => {
   const portOf = () => doors.find((door) => door.dialect === dialect)?.port ?? 0;
 
   for (const [subject, callers] of [
     ['Host', hostCallers],
     ['Origin', originCallers],
   ] as const)
-    test(`judges every ${subject} by the table, for every target`, async () => {
+    test(`decides every ${subject} as in the table, for every target`, async () => {
       const port = portOf();
       const wrong: string[] = [];
       for (const caller of callers(port))
@@ -160,7 +160,7 @@ test('a refused command changes nothing, even one that a page may send without a
 });
 
 test.each(['evil.example:80', '127.0.0.1:80', '[::1]:80', 'evil', '*', '%', '//evil.example', 'http://['])(
-  'CONNECT and TRACE of %s lead nowhere',
+  'CONNECT and TRACE of %s are refused',
   async (target) => {
     const headers: Lines = [['Host', `127.0.0.1:${server.running.port}`]];
     for (const method of ['CONNECT', 'TRACE', 'BREW']) {
@@ -174,7 +174,7 @@ test.each(['evil.example:80', '127.0.0.1:80', '[::1]:80', 'evil', '*', '%', '//e
   },
 );
 
-test('the log says once how to allow a refused extension, and that setting works', async () => {
+test('the log explains once how to allow a refused extension, and that setting works', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-doors-'));
   await using process = await startProcess(folder, { LOG_LEVEL: 'info', PARLANCE_DOORS: 'agentloop=0' });
   const { port } = new URL(process.http);

@@ -11,7 +11,7 @@ const [dockerfile, ignore, compose] = [
   await read('compose.yaml'),
 ];
 
-test('the Dockerfile and compose.yaml are without fault', () => {
+test('the Dockerfile and compose.yaml have no problems', () => {
   expect(dockerfileProblems(dockerfile, ROOT, ignore)).toEqual([]);
   expect(composeProblems(compose)).toEqual([]);
 });
@@ -25,7 +25,7 @@ test.each([
   ['WORKING_DIRECTORY', 'WORKING_DIRECTOR', 'is not a setting'],
   ['COPY LICENSE', 'COPY README.md', 'README.md is copied'],
   ['VOLUME ["/data"', 'VOLUME ["/dat"', 'no volume'],
-])('a Dockerfile with %s changed to %s is complained about', (from, to, complaint) => {
+])('a Dockerfile with %s changed to %s is reported', (from, to, complaint) => {
   const changed = dockerfile.replace(from, to);
   expect(changed).not.toBe(dockerfile);
   expect(dockerfileProblems(changed, ROOT, ignore).join('\n')).toContain(complaint);
@@ -39,13 +39,13 @@ test.each([
   ['PARLANCE_TRUSTED_PROXIES:', 'PARLANCE_PROXIES:', 'is not a setting'],
   ['stop_grace_period', 'stop_grace', 'additional properties'],
   ['caddy:2.10-alpine', 'caddy', 'tag'],
-])('a compose.yaml with %s changed to %s is complained about', (from, to, complaint) => {
+])('a compose.yaml with %s changed to %s is reported', (from, to, complaint) => {
   const changed = compose.replace(from, to);
   expect(changed).not.toBe(compose);
   expect(composeProblems(changed).join('\n')).toContain(complaint);
 });
 
-test('nothing that is secret, kept or installed gets into a build', () => {
+test('secrets, data and installed packages are not part of the build context', () => {
   const ignored = ignoreRules(ignore);
   for (const path of [
     '.git/HEAD',

@@ -56,7 +56,7 @@ describe('a port that another server of ours listens on stops the start with one
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
 
-  test('an extra listener, on the default listener of the other', async () => {
+  test('an extra listener on the port of the other server', async () => {
     await using first = spawnParlance(['serve'], options({ PORT: '0' }));
     const port = await printedPort(first);
     const args = ['serve', '--port', '0', '--door', 'broadcast=0', '--door', `agentloop=${port}`];
@@ -77,7 +77,7 @@ describe('a port that another program listens on stops the start with one line',
   }
 });
 
-test('a server that was stopped with connections open can be started on its port again at once', async () => {
+test('a server stopped with open connections can be restarted on its port at once', async () => {
   const folder = options({ PORT: '0' });
   let port = '0';
   for (let start = 0; start < 3; start++) {

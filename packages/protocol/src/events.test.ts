@@ -37,7 +37,7 @@ describe('a stored event', () => {
     expect(() => parseDurableEvent({ ...text, text: ['Hello'] })).toThrow();
   });
 
-  test('keeps ill-formed Unicode as JSON carries it', () => {
+  test('preserves ill-formed Unicode as JSON does', () => {
     const odd = { ...text, text: 'a\0b\ud800' };
     expect(parseDurableEvent(JSON.parse(JSON.stringify(odd)))).toEqual(odd as DurableEvent);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { JsonValue, jsonNestsDeeper, jsonRefusal, MOST_KEYS, MOST_LEVELS, nestsDeeper } from './json.ts';
 
 describe('jsonNestsDeeper', () => {
-  test('counts arrays and objects, and nothing else', () => {
+  test('counts only arrays and objects', () => {
     expect(jsonNestsDeeper('[[1]]', 2)).toBe(false);
     expect(jsonNestsDeeper('[[1]]', 1)).toBe(true);
     expect(jsonNestsDeeper('{"a":{"b":[]}}', 3)).toBe(false);
@@ -11,7 +11,7 @@ describe('jsonNestsDeeper', () => {
     expect(jsonNestsDeeper('"text"', 0)).toBe(false);
   });
 
-  test('brackets in strings do not count, whatever is escaped in them', () => {
+  test('ignores brackets in strings, whatever is escaped in them', () => {
     for (const text of ['[[[[', 'a"[[[[', '\\', '\\"[[[[', '\\\\"[{[{', '\u2028[[[[']) {
       const json = JSON.stringify({ [text]: [text] });
       expect(jsonNestsDeeper(json, 2)).toBe(false);
@@ -19,7 +19,7 @@ describe('jsonNestsDeeper', () => {
     }
   });
 
-  test('says the same of the text as is so of the value', () => {
+  test('agrees with the nesting of the parsed value', () => {
     for (const levels of [1, 5, MOST_LEVELS, MOST_LEVELS + 1, 3 * MOST_LEVELS]) {
       const json = `{"a":${'['.repeat(levels - 1)}"]"${']'.repeat(levels - 1)}}`;
       expect(jsonNestsDeeper(json)).toBe(nestsDeeper(JSON.parse(json)));
@@ -27,7 +27,7 @@ describe('jsonNestsDeeper', () => {
     }
   });
 
-  test('text that is not JSON never gets more levels past it', () => {
+  test('never allows more levels in text that is not JSON', () => {
     expect(jsonNestsDeeper('['.repeat(1_000_000))).toBe(true);
     expect(jsonNestsDeeper(`]]]]${'['.repeat(MOST_LEVELS)}`)).toBe(false);
     expect(() => JSON.parse(`]]]]${'['.repeat(MOST_LEVELS)}`)).toThrow();
@@ -35,17 +35,17 @@ describe('jsonNestsDeeper', () => {
 });
 
 describe('JsonValue', () => {
-  test('takes every kind of JSON as it is', () => {
+  test('accepts every kind of JSON unchanged', () => {
     for (const value of [null, true, 0, -1.5, '', [], {}, [{ a: [null, 'b', { c: 1 }] }]])
       expect(JsonValue.parse(value)).toEqual(value);
   });
 
-  test('refuses what JSON cannot say', () => {
+  test('refuses values that JSON cannot represent', () => {
     for (const value of [undefined, Number.POSITIVE_INFINITY, Number.NaN, [undefined], { a: () => 1 }, 1n])
       expect(JsonValue.safeParse(value).success).toBe(false);
   });
 
-  test('refuses what is nested without end', () => {
+  test('refuses values nested too deeply', () => {
     let value: unknown = 1;
     for (let level = 0; level < 100_000; level++) value = [value];
     expect(JsonValue.safeParse(value).success).toBe(false);
@@ -61,12 +61,12 @@ describe('jsonRefusal', () => {
     expect(jsonRefusal(`[${'{"a":1},'.repeat(MOST_KEYS + 1)}1]`)).toBe('has too many keys');
   });
 
-  test('does not count colons in strings, nor the elements of arrays', () => {
+  test('ignores colons in strings and the elements of arrays', () => {
     expect(jsonRefusal(JSON.stringify({ text: '"a":1,'.repeat(MOST_KEYS + 1) }))).toBeNull();
     expect(jsonRefusal(`[${'1,'.repeat(MOST_KEYS + 1)}1]`)).toBeNull();
   });
 
-  test('says that text is nested too deeply', () => {
+  test('reports text that is nested too deeply', () => {
     expect(jsonRefusal('['.repeat(MOST_LEVELS + 1))).toBe('is nested too deeply');
     expect(jsonRefusal('['.repeat(MOST_LEVELS))).toBeNull();
   });

@@ -12,7 +12,7 @@ import {
 } from './index.ts';
 
 describe('commands', () => {
-  test('have defaults for what may be left out', () => {
+  test('have defaults for optional fields', () => {
     expect(Command.parse({ type: 'input.submit', parts: [] })).toEqual({
       type: 'input.submit',
       parts: [],
@@ -23,7 +23,7 @@ describe('commands', () => {
     expect(Command.parse({ type: 'session.create' })).toMatchObject({ named: true });
   });
 
-  test('are refused where a person could mean something else', () => {
+  test('are refused if they are invalid', () => {
     const wrong = [
       { type: 'input.send', parts: [] },
       { type: 'input.submit' },
@@ -40,19 +40,19 @@ describe('commands', () => {
 });
 
 describe('session ids', () => {
-  test('are any printable name of reasonable length', () => {
+  test('are printable and at most 200 characters long', () => {
     for (const id of ['a', 'session-1', 'Ümläut 日本 🙂', 'x'.repeat(200), '../../etc/passwd'])
       expect(SessionId.safeParse(id).success).toBe(true);
   });
 
-  test('never hold control characters or half of a pair, and are never empty or endless', () => {
+  test('have no control characters or lone surrogates, and are neither empty nor too long', () => {
     for (const id of ['', 'x'.repeat(201), 'a\nb', 'a\0', '\u007f', 'a\ud800'])
       expect(SessionId.safeParse(id).success).toBe(false);
   });
 });
 
 describe('faults', () => {
-  test('stay what they are, and anything else shows nothing of itself', () => {
+  test('stay the same, and any other error becomes an internal fault without details', () => {
     const fault = new Fault('busy', 'Later.');
     expect(asFault(fault)).toBe(fault);
     expect(fault.data()).toEqual({ code: 'busy', message: 'Later.' });
@@ -64,18 +64,18 @@ describe('faults', () => {
   });
 });
 
-test('the text of parts is their text, a line each, without images and files', () => {
+test('the text of parts is one line per text part, without images and files', () => {
   expect(textOf([])).toBe('');
   const image = { type: 'image', mime: 'image/png', data: 'AAAA' } as const;
   expect(textOf([textPart('one'), image, textPart('two')])).toBe('one\ntwo');
 });
 
-test('an object is neither null nor a list', () => {
+test('isObject is false for null and arrays', () => {
   expect([{}, { a: 1 }].every(isObject)).toBe(true);
   expect([null, undefined, [], 'x', 7].some(isObject)).toBe(false);
 });
 
-test('who calls without a token may do everything to its own sessions and is not an admin', () => {
+test('a caller without a token has all permissions on its own sessions and is not an admin', () => {
   expect(LOCAL.role).not.toBe('admin');
   expect(LOCAL.permissions).toEqual(ROLE_PERMISSIONS.developer);
   expect(ROLE_PERMISSIONS.user).not.toContain('tool:approve');

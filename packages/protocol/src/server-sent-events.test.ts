@@ -28,26 +28,26 @@ describe('server-sent events', () => {
     ['all of them', LINES.replaceAll('\n\n', '\r\n\r').replace('\r', '\n')],
     ['a byte order mark', `\uFEFF${LINES}`],
   ] as const) {
-    test(`with ${name} are the same, wherever they are cut`, () => {
+    test(`with ${name} are parsed the same, however they are split`, () => {
       for (const pieces of cuts(text)) expect(read(pieces)).toEqual(EVENTS);
     });
   }
 
-  test('are read to the end where the last one was not ended', () => {
+  test('are parsed to the end if the last one is not terminated', () => {
     expect(read(['data: one\n\ndata: two'])).toEqual([
       { event: undefined, data: 'one' },
       { event: undefined, data: 'two' },
     ]);
   });
 
-  test('have a name and data, of which the first space of a value is not a part', () => {
+  test('have a name and data, without the first space of a value', () => {
     expect(read(['data:one\ndata:  two \ndata\nevent:named\n\nevent: nothing\n\ndata: three\n\n'])).toEqual([
       { event: 'named', data: 'one\n two \n' },
       { event: undefined, data: 'three' },
     ]);
   });
 
-  test('that come together are told together, and none of one is kept for the next', () => {
+  test('that arrive together are returned together and share no fields', () => {
     const events = new ServerSentEventParser(MAX_LENGTH);
     expect(events.read('event: a\ndata: 1\n\ndata: 2\n\ndata: 3')).toEqual([
       { event: 'a', data: '1' },
@@ -57,7 +57,7 @@ describe('server-sent events', () => {
     expect(events.read('\n\n')).toEqual([{ event: undefined, data: '3' }]);
   });
 
-  test('of many lines are given up as well, and short ones are read for ever', () => {
+  test('of many lines have a maximum size, and any number of short ones is read', () => {
     const lines = `data: ${'x'.repeat(1023)}\n`.repeat(1024);
     const events = new ServerSentEventParser(MAX_LENGTH);
     for (let count = 0; count < 100; count++) {
@@ -69,7 +69,7 @@ describe('server-sent events', () => {
     }).toThrow('too long');
   });
 
-  test('that grow without end are given up', () => {
+  test('have a maximum size', () => {
     const megabyte = 'x'.repeat(1024 * 1024);
     const endless = ['data: ', ...Array<string>(40).fill(megabyte)];
     expect(() => read(endless)).toThrow();

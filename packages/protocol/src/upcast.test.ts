@@ -13,21 +13,21 @@ const head = { session: 's', id: 'e', at: 1, seq: 7 };
 const stored = (type: string, more: object = {}): StoredEvent => Object.freeze({ ...head, type, ...more });
 
 describe('an event of an older version', () => {
-  test('takes every step from its version on, also where a step changes its type', () => {
+  test('goes through every later step, also if a step changes its type', () => {
     const current = { ...head, type: 'text.ended', text: 'hello', block: 'none' };
     expect(upcast(stored('text.said', { words: 'hello' }), 1, UPCASTS)).toEqual(current);
     expect(upcast(stored('text.said', { text: 'hello' }), 2, UPCASTS)).toEqual(current);
     expect(upcast(stored('text.ended', { text: 'hello' }), 3, UPCASTS)).toEqual(current);
   });
 
-  test('is left alone where its type did not change', () => {
+  test('is unchanged if its type did not change', () => {
     const event = stored('input.accepted');
     expect(upcast(event, 1, UPCASTS)).toBe(event);
     const inherited = stored('constructor');
     expect(upcast(inherited, 1, UPCASTS)).toBe(inherited);
   });
 
-  test('is handed on to the parser where it is no event', () => {
+  test('is passed to the parser if it is not an event', () => {
     for (const value of [null, 7, 'text', [], { type: 7 }]) expect(upcast(value, 1, UPCASTS)).toBe(value);
   });
 });
@@ -38,7 +38,7 @@ test('an event of the current version is the same object', () => {
   expect(upcast(event, eventVersion())).toBe(event);
 });
 
-test('a version that is not known is refused with the session, the event and the version', () => {
+test('an unknown version is refused with the session, the event and the version', () => {
   expect(() => upcast(stored('text.ended'), 5, UPCASTS)).toThrow(
     'Event 7 (text.ended) of session s has schema version 5, which a newer version of Parlance wrote: this one reads up to 4.',
   );

@@ -14,17 +14,17 @@ test.each([
   ['tags', 'a\u{e0041}b', 'a\\u{e0041}b'],
   ['chosen forms', 'a\ufe0fb\u{e0100}', 'a\\u{fe0f}b\\u{e0100}'],
   ['private', 'a\ue000b', 'a\\u{e000}b'],
-])('%s is written out', (_, text, shown) => {
+])('%s is escaped', (_, text, shown) => {
   expect(visible(text)).toBe(shown);
 });
 
-test('what can be seen is left as it is', () => {
+test('visible characters are unchanged', () => {
   const text = 'grüße, 世界, привет, שלום, 😀 – “x”\n\tif (a && b) { c }';
   expect(visible(text)).toBe(text);
   expect(visibleLine('a\n\tb')).toBe('a\\n\\tb');
 });
 
-test('in values, names are texts, too', () => {
+test('keys of objects are escaped, too', () => {
   expect(visibleJson({ 'a\u202e': ['\u200b', 1, null, true, { b: '\u0000' }] })).toEqual({
     'a\\u{202e}': ['\\u{200b}', 1, null, true, { b: '\\u{0000}' }],
   });

@@ -30,7 +30,7 @@ function frozen<Value>(value: Value): Value {
 }
 
 describe('every transcript', () => {
-  test('is there', () => expect(NAMES.length).toBeGreaterThan(20));
+  test('exists', () => expect(NAMES.length).toBeGreaterThan(20));
 
   for (const name of NAMES) {
     const events = readTranscript(name);
@@ -66,7 +66,7 @@ describe('every transcript', () => {
 });
 
 describe('a view', () => {
-  test('has the words of both sides, the title and the totals', () => {
+  test('has the messages of both sides, the title and the totals', () => {
     const view = viewOf('tool-call');
     expect(view).toMatchObject({
       title: 'What is parlance?',
@@ -106,7 +106,7 @@ describe('a view', () => {
     expect(after.queued).toBe(before.queued);
   });
 
-  test('tells an approval by whom and how it was answered, in the words that were said', () => {
+  test('shows who answered an approval and how, with the original words', () => {
     const { approval } = callIn(viewOf('approval-by-word'));
     expect(approval?.state).toMatchObject({ status: 'answered', answer: 'once', by: 'local', said: 'yes' });
     const denied = callIn(viewOf('approval-no'));
@@ -117,7 +117,7 @@ describe('a view', () => {
     expect(explained.grants).toEqual(['shell:npm']);
   });
 
-  test('has the pending approval as its call has it, until it is answered', () => {
+  test('shares the pending approval with its call until it is answered', () => {
     const events = readTranscript('approval-explained');
     const at = (type: string) =>
       foldAll(EMPTY, events.slice(0, 1 + events.findIndex((e) => e.type === type)));
@@ -129,7 +129,7 @@ describe('a view', () => {
     expect(at('approval.answered')).toMatchObject({ status: 'running', pending: null });
   });
 
-  test('drops what a restarted step has said, and says that it was restarted', () => {
+  test('drops the output of a restarted step and shows the restart', () => {
     expect(items(viewOf('retry-mid-stream'))).toMatchObject([
       { kind: 'restart', attempt: 2, fault: { code: 'provider_unavailable' } },
       { kind: 'text', text: 'A whole answer.' },
@@ -137,13 +137,13 @@ describe('a view', () => {
     expect(items(viewOf('resume'))).toMatchObject([{ kind: 'resumed' }, { text: 'A whole answer.' }]);
   });
 
-  test('drops a block that had not ended when its turn was over', () => {
+  test('drops an open block when its turn ends', () => {
     const events = readTranscript('failure-mid-stream').filter(({ type }) => type !== 'text.ended');
     const view = foldAll(EMPTY, events);
     expect(turnsOf(view)[0]).toMatchObject({ items: [], open: null, state: { status: 'failed' } });
   });
 
-  test('drops the blocks of a restarted step that had ended, and none of the step before', () => {
+  test('drops the ended blocks of a restarted step, and none of the previous step', () => {
     const events = readTranscript('reasoning');
     const thought = events.findIndex(({ type }) => type === 'reasoning.ended');
     const { turn, seq, ...head } = events[thought] as Extract<SessionEvent, { type: 'reasoning.ended' }>;
@@ -162,7 +162,7 @@ describe('a view', () => {
     expect(items(fold(view, restarted))).toMatchObject([{ kind: 'restart' }]);
   });
 
-  test('shows inputs that wait, and which turn an input interrupted', () => {
+  test('shows queued inputs, and which turn an input superseded', () => {
     const events = readTranscript('queue');
     const second = events.findLastIndex(({ type }) => type === 'input.accepted');
     const waiting = foldAll(EMPTY, events.slice(0, second + 1));
@@ -173,7 +173,7 @@ describe('a view', () => {
     expect(next?.input?.superseded).toBe(first?.turn ?? null);
   });
 
-  test('tells a fault, an outcome that nobody knows, and who took over', () => {
+  test('shows a fault, an unknown outcome and a handoff', () => {
     expect(viewOf('failure-mid-stream').status).toBe('failed');
     expect(turnsOf(viewOf('failure-mid-stream'))[0]?.state).toMatchObject({
       status: 'failed',
@@ -184,7 +184,7 @@ describe('a view', () => {
     expect(items(viewOf('handoff')).map(({ kind }) => kind)).toEqual(['call', 'handoff', 'text']);
   });
 
-  test('marks where the context was cleared or made smaller', () => {
+  test('marks where the context was cleared or compacted', () => {
     expect(viewOf('clear').entries.map(({ kind }) => kind)).toEqual(['turn', 'cleared']);
     expect(viewOf('clear').title).toBe('');
     expect(items(viewOf('compaction'))[0]).toMatchObject({
@@ -193,13 +193,13 @@ describe('a view', () => {
     });
   });
 
-  test('of a session that waits for a client waits', () => {
+  test('of a session that waits for a client is waiting', () => {
     const events = readTranscript('deferred-call');
     const at = events.findIndex(({ type }) => type === 'call.deferred');
     expect(foldAll(EMPTY, events.slice(0, at + 1)).status).toBe('waiting');
   });
 
-  test('has the progress of a call while it runs, and the plan when it is taken', () => {
+  test('has the progress of a running call, and the plan once it is accepted', () => {
     const events = readTranscript('tool-call').map((event) =>
       event.type === 'call.requested'
         ? { ...event, tool: 'update_plan', input: { steps: [{ step: 'Look', status: 'in_progress' }] } }
@@ -235,28 +235,28 @@ describe('a snapshot', () => {
   const { turn, block } = delta;
   const snapshot: Snapshot = { type: 'snapshot', seq: view.seq, turn, open: null, approval: null };
 
-  test('puts the open block where the server has it', () => {
+  test("sets the open block to the server's text", () => {
     const open = { kind: 'text', turn, block, text: 'Hello there' } as const;
     expect(items(fold(view, { ...snapshot, open }))).toMatchObject([{ text: 'Hello there', state: 'open' }]);
     expect(fold(view, { ...snapshot, open: { ...open, text: 'Hello ' } })).toBe(view);
   });
 
-  test('drops a block that the server does not know any more', () => {
+  test('drops a block that the server no longer has', () => {
     expect(items(fold(view, snapshot))).toEqual([]);
   });
 
-  test('of a block that has ended does not open it again', () => {
+  test('does not reopen an ended block', () => {
     const ended = foldAll(view, events.slice(0, -1));
     const open = { kind: 'text', turn, block, text: 'Hello ' } as const;
     expect(fold(ended, { ...snapshot, open })).toBe(ended);
   });
 });
 
-test('a reset begins anew', () => {
+test('a reset clears the view', () => {
   expect(fold(viewOf('queue'), { type: 'reset' })).toBe(EMPTY);
 });
 
-test('of a session that was erased nothing is left but by whom; another of its name begins anew', () => {
+test('an erased session keeps only who erased it; a new session of the same name starts over', () => {
   const events = readTranscript('plain-answer');
   const { session, id, at } = events[0] as SessionEvent;
   const erased = fold(viewOf('queue'), { type: 'session.erased', by: 'ada', session, id, at });
@@ -264,7 +264,7 @@ test('of a session that was erased nothing is left but by whom; another of its n
   expect(foldAll(erased, events)).toEqual(viewOf('plain-answer'));
 });
 
-test('an event of a newer server changes the position and nothing else', () => {
+test('an unknown event of a newer server only moves the position', () => {
   const view = viewOf('plain-answer');
   const unknown = { ...readTranscript('plain-answer')[0], type: 'moon.risen', seq: view.seq + 1 };
   expect(fold(view, unknown as never)).toEqual({ ...view, seq: view.seq + 1 });

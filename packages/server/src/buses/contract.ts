@@ -32,7 +32,7 @@ function listening() {
 
 export function busContract(name: string, open: OpenBus): void {
   describe(`the ${name} bus`, () => {
-    test('has told every subscriber on this node when publishing returns, in order', () => {
+    test('notifies every subscriber on this node, in order, before publish returns', () => {
       const { heard, log, sink } = listening();
       const channel = open(log).channel(ADA);
       channel.subscribe(sink('first'));
@@ -42,7 +42,7 @@ export function busContract(name: string, open: OpenBus): void {
       expect(heard).toEqual(['first a view', 'second a view', 'first b later', 'second b later']);
     });
 
-    test('hands on the event itself', () => {
+    test('passes on the same event object', () => {
       const { log } = listening();
       const channel = open(log).channel(ADA);
       const event = delta('a');
@@ -54,7 +54,7 @@ export function busContract(name: string, open: OpenBus): void {
       expect(received).toBe(event);
     });
 
-    test('tells those who subscribe to an owner or to everyone, and nobody else', () => {
+    test('notifies subscribers of the owner and of all sessions, and nobody else', () => {
       const { heard, log, sink } = listening();
       const bus = open(log);
       bus.subscribeOwner(ADA.owner, sink('owner'));
@@ -67,7 +67,7 @@ export function busContract(name: string, open: OpenBus): void {
       expect(heard).toEqual(['session a 1', 'owner a 1', 'all a 1', 'owner b 2', 'all b 2', 'all c 3']);
     });
 
-    test('tells nothing to those who have unsubscribed', () => {
+    test('does not notify after unsubscribing', () => {
       const { heard, log, sink } = listening();
       const bus = open(log);
       const channel = bus.channel(ADA);
@@ -81,7 +81,7 @@ export function busContract(name: string, open: OpenBus): void {
       expect(heard).toEqual([]);
     });
 
-    test('knows whether anyone watches the session by itself', () => {
+    test('reports whether the session itself has subscribers', () => {
       const { log, sink } = listening();
       const bus = open(log);
       const channel = bus.channel(ADA);
@@ -93,7 +93,7 @@ export function busContract(name: string, open: OpenBus): void {
       expect(channel.watched).toBe(false);
     });
 
-    test('logs a subscriber that throws, and tells the others all the same', () => {
+    test('logs a subscriber that throws and still notifies the others', () => {
       const { heard, failures, log, sink } = listening();
       const channel = open(log).channel(ADA);
       channel.subscribe(() => {

@@ -54,7 +54,7 @@ async function asked<Body = unknown>(
   return told as Body;
 }
 
-test('GET /openapi.json is the description, for anybody', async () => {
+test('GET /openapi.json needs no token', async () => {
   const response = await fetch(`${server.http}/openapi.json`);
   expect(response.headers.get('content-type')).toStartWith('application/json');
   expect(await response.text()).toBe(openApiText(DESCRIPTIONS));
@@ -78,7 +78,7 @@ test('copilot: accounts', async () => {
   await asked('post', '/api/v1/auth/logout', { status: 401, as: accessToken });
 });
 
-test('copilot: a task from its first action to its end, a question, and what the sessions show of it', async () => {
+test('copilot: a task from its first action to its end, a question, and its sessions', async () => {
   await asked('get', '/api/session/latest', { status: 404 });
   const page = { url: 'https://shop.example.com/', dom: DOM, sessionId: SESSION };
   const query = 'type tea into the search field';
@@ -116,7 +116,7 @@ test('copilot: a task from its first action to its end, a question, and what the
   await asked('post', '/api/session', { body: { sessionId: SESSION } });
 });
 
-test('native: users, doors, MCP servers and standing grants', async () => {
+test('native: users, listeners, MCP servers and standing grants', async () => {
   const ada = await server.login('ada', 'ada-password');
   const zoe = { name: 'zoe', password: 'zoe-password', role: 'user' };
   await asked('post', '/v1/admin/users', { body: zoe, status: 201, as: ada });
@@ -155,7 +155,7 @@ test('native: sessions, events, commands and approvals', async () => {
   await asked('post', commands, { body: { type: 'nonsense' }, status: 400 });
 });
 
-test('conversations: login, what there is, and the history', async () => {
+test('conversations: login, the catalog and the history', async () => {
   await asked('post', '/v1/auth/login', { body: { username: 'dev', password: 'dev-password' }, as: '' });
   await asked('post', '/v1/auth/login', { body: {}, status: 422, as: '' });
   await asked('get', '/v1/auth/me');

@@ -40,7 +40,7 @@ test('the AsyncAPI parser finds no error in it', async () => {
   }
 });
 
-test('the AsyncAPI parser finds a message that is referred to but not described', async () => {
+test('the AsyncAPI parser finds a message that is referenced but not described', async () => {
   const { channels, ...rest } = asyncApiDocument(DESCRIPTIONS);
   const { broadcast, ...others } = channels;
   const broken = { ...rest, channels: { ...others, broadcast: { ...broadcast, messages: {} } } };
@@ -73,7 +73,7 @@ describe.each(spoken.map((one) => [one.name, one] as const))('%s', (name, { sock
     }
   });
 
-  test('a field that is not described does not match', () => {
+  test('a field that is not described is an error', () => {
     for (const { schema, example } of Object.values(messages.out))
       expect(schema.safeParse({ ...example, surprise: true }).success).toBe(false);
   });

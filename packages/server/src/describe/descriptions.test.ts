@@ -43,7 +43,7 @@ test('every dialect of the index is described', () => {
   expect(DESCRIPTIONS.map(({ name }) => name)).toEqual([...DIALECTS.map(({ name }) => name), 'server']);
 });
 
-test('a dialect that is added to the list is in both documents and has reference tables', async () => {
+test('a dialect added to the list is in both documents and has reference tables', async () => {
   const descriptions = await descriptionsOf([{ name: 'toy', describe: async () => toy }]);
   expect(openApiDocument(descriptions).paths['/toy/{id}']?.get?.tags).toEqual(['toy']);
   const { channels, operations } = asyncApiDocument(descriptions);

@@ -22,11 +22,11 @@ function within(value: unknown, visit: (inner: Record<string, unknown>) => void)
   for (const inner of Object.values(value)) within(inner, visit);
 }
 
-test('the file that is checked in is what the code says', async () => {
+test('the checked-in document is up to date', async () => {
   expect(await Bun.file(join(ROOT, 'docs/openapi.json')).text()).toBe(openApiText(DESCRIPTIONS));
 });
 
-test('every route is described, and what is described is a route', () => {
+test('routes and descriptions match', () => {
   expect(operations.map(([name]) => name).sort()).toEqual(registered().sort());
 });
 
@@ -37,7 +37,7 @@ test('no endpoint is described twice', () => {
   expect(all.length).toBe(operations.length);
 });
 
-test('references lead somewhere, and every component is used', () => {
+test('references resolve, and every component is used', () => {
   const used = new Set<string>();
   within(document, ({ $ref }) => {
     if (typeof $ref === 'string') used.add($ref);
@@ -46,7 +46,7 @@ test('references lead somewhere, and every component is used', () => {
   expect([...used].sort()).toEqual(there.sort());
 });
 
-test('it has the form of OpenAPI 3.1', () => {
+test('the document is valid OpenAPI 3.1', () => {
   expect(document.openapi).toMatch(/^3\.1\.\d+$/);
   expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
   const tags = document.tags.map(({ name }) => name);
@@ -73,13 +73,13 @@ test('it has the form of OpenAPI 3.1', () => {
   }
 });
 
-test('nothing of the generator is left in it', () => {
+test('it contains no generator artifacts', () => {
   within(document, (inner) => {
     for (const key of ['$schema', '$id', '$defs', '~standard']) expect(inner).not.toHaveProperty([key]);
   });
 });
 
-test('every code that the copilot answers with is described', () => {
+test('every error code of copilot is described', () => {
   for (const { code } of Object.values(FAULTS)) expect(CopilotError.shape.code.options).toContain(code);
   expect(COMPONENTS.get(CopilotError)?.id).toBe('CopilotError');
 });

@@ -27,11 +27,11 @@ const COMMON = [
   'resume',
 ];
 
-test('the common set of transcripts is there', () => {
+test('the common transcripts exist', () => {
   expect(NAMES).toEqual(expect.arrayContaining(COMMON));
 });
 
-describe('transcripts are what the engine does', () => {
+describe('transcripts match the engine', () => {
   for (const [name, play] of Object.entries(SCENARIOS)) {
     test(name, async () => {
       expect(toLines(await play())).toBe(readText(transcriptPath(name)) ?? 'missing: npm run golden');
@@ -40,8 +40,8 @@ describe('transcripts are what the engine does', () => {
 });
 
 for (const dialect of PROJECTED) {
-  describe(`${dialect.name} shows`, () => {
-    test('every transcript, and nothing else', () => {
+  describe(`golden files of ${dialect.name}`, () => {
+    test('exist for every transcript, and no other', () => {
       expect(goldenNames(dialect.name).sort()).toEqual([...NAMES].sort());
     });
     for (const name of NAMES) {
@@ -50,7 +50,7 @@ for (const dialect of PROJECTED) {
         expect(projected(dialect, readTranscript(name))).toBe(golden ?? 'missing: npm run golden');
       });
     }
-    test('a token leaves the state as it is, so that nothing grows with the text', () => {
+    test('a delta does not grow the state', () => {
       const events = readTranscript('plain-answer');
       const last = events.findLastIndex((event) => event.type === 'text.delta');
       let state = dialect.projection.start(UNBORN);

@@ -16,7 +16,7 @@ const isOwn = (path: string): boolean =>
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
-test('no name of a dialect stands outside of its folder and the index', async () => {
+test('no dialect name appears outside of its folder and the index', async () => {
   const paths = [...new Glob('**/*.ts').scanSync(SOURCE)].filter(
     (path) => !isTestSupport(path) && !isOwn(path) && !OTHER_NAMES.includes(path),
   );

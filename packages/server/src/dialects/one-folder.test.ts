@@ -25,11 +25,11 @@ test('it is served at its own path', async () => {
   expect(await said(`${server.ws}/toy`)).toEqual({ type: 'said', text: expect.any(String) });
 });
 
-test('it has an extra listener, which serves it at every path', async () => {
+test('it has an extra listener that serves it at every path', async () => {
   expect(await said(`ws://127.0.0.1:${door()}/anywhere`)).toMatchObject({ type: 'said' });
 });
 
-test('its HTTP route answers with its settings, and other paths of it are refused in its shape', async () => {
+test('its HTTP route returns its settings, and unknown paths have its error format', async () => {
   expect(await (await fetch(`${server.http}/toy/steps`)).json()).toEqual({ steps: expect.any(Number) });
   const missing = await fetch(`${server.http}/toy/nothing`);
   expect(await missing.json()).toEqual({ toy: 'Not found', status: 404 });
@@ -39,7 +39,7 @@ test('its HTTP route answers with its settings, and other paths of it are refuse
   expect(await foreign.json()).toMatchObject({ status: 403 });
 });
 
-test('it is listed in what the server says about itself', async () => {
+test('it is listed in the server information', async () => {
   const about = await (await fetch(`${server.http}/v1/server`)).json();
   expect(about).toMatchObject({
     toys: true,
@@ -55,7 +55,7 @@ test('it is described in the OpenAPI and AsyncAPI documents of the server', asyn
   expect(Object.values(asyncApi.channels)).toContainEqual(expect.objectContaining({ address: '/toy' }));
 });
 
-test('an extra listener of a dialect that is not in the list is refused', async () => {
+test('an extra listener of an unknown dialect is refused', async () => {
   const start = startTestServer({}, { doors: [{ dialect: 'toy', port: 0 }] });
   await expect(start).rejects.toThrow('door toy=0 names no dialect that is served');
 });

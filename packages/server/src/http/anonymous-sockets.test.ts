@@ -22,14 +22,14 @@ function pool(limits: Partial<AnonymousLimits> = {}) {
   return { sockets, read, evicted, join, leave };
 }
 
-test('an address has as many places as it leaves free, so that the next address finds one', () => {
+test('an address can use as many slots as it leaves free, so that the next address finds one', () => {
   const { join, read } = pool({ places: 7 });
   expect(join('a1', 'a2', 'a3', 'a4', 'a5')).toEqual([true, true, true, true, false]);
   expect(join('b1', 'b2', 'b3', 'c1', 'd1')).toEqual([true, true, false, true, false]);
   expect(read).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
 });
 
-test('a free place goes to the address with the fewest, and of its peers to the latest', () => {
+test('a free slot goes to the address with the fewest, and there to the latest peer', () => {
   const { join, leave, read } = pool();
   join('a1', 'a2', 'b1', 'c1', 'a3', 'd1', 'd2', 'b2');
   read.length = 0;
@@ -40,7 +40,7 @@ test('a free place goes to the address with the fewest, and of its peers to the 
   expect(read).toEqual(['d2', 'a3']);
 });
 
-test('a peer that leaves twice, or while it waits, frees no place that it does not have', () => {
+test('a peer that leaves twice, or while it waits, frees no slot that it does not have', () => {
   const { join, leave, read } = pool({ places: 2 });
   join('a1', 'b1', 'c1', 'c2');
   leave('c2');
@@ -50,7 +50,7 @@ test('a peer that leaves twice, or while it waits, frees no place that it does n
   expect(join('d1')).toEqual([false]);
 });
 
-test('the place of a socket that lingers is free when the runtime has let go of it', async () => {
+test('the slot of a lingering socket is free when the runtime has released the socket', async () => {
   const admitted = Promise.withResolvers<void>();
   const { sockets, join, leave } = pool({ places: 1 });
   join('a1');
@@ -59,8 +59,8 @@ test('the place of a socket that lingers is free when the runtime has let go of 
   await admitted.promise;
 });
 
-describe('for a peer that waits', () => {
-  test('the oldest of the address with the most places is evicted after the grace period', async () => {
+describe('for a waiting peer', () => {
+  test('the oldest socket of the address with the most slots is evicted after the grace period', async () => {
     const { sockets, join, evicted } = pool({ graceMs: 1 });
     join('b1', 'a1', 'a2', 'c1');
     const admitted = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ describe('for a peer that waits', () => {
     expect(evicted).toEqual(['a1']);
   });
 
-  test('of its own address, if that has the most', async () => {
+  test('the evicted socket can be of its own address, if that has the most', async () => {
     const { sockets, join, evicted } = pool({ graceMs: 1 });
     join('b1', 'a1', 'a2');
     const admitted = Promise.withResolvers<void>();
@@ -79,14 +79,14 @@ describe('for a peer that waits', () => {
   });
 });
 
-test('if too many wait, the one that waits longest at the address with the most goes', () => {
+test('if too many wait, the longest waiting one at the address with the most is evicted', () => {
   const { sockets, join, evicted } = pool({ places: 1 });
   expect(sockets.evictWaiting()).toBe(false);
   join('a1', 'b1', 'c1', 'c2', 'd1');
   expect([sockets.evictWaiting(), evicted]).toEqual([true, ['c1']]);
 });
 
-test('is crowded if more than half of the places are taken, or anyone waits', () => {
+test('it is crowded if more than half of the slots are taken, or any peer waits', () => {
   const { sockets, join } = pool();
   join('a1', 'b1');
   expect(sockets.isCrowded).toBe(false);

@@ -31,7 +31,7 @@ function serve(limits: Partial<SocketLimits>) {
   return server;
 }
 
-test('a socket that waits is read when the one before it has authenticated', async () => {
+test('a waiting socket is read when the one before it has authenticated', async () => {
   const { connect, refusals } = serve({});
   const [first, second] = [await connect(), await connect()];
   second.send({ hello: true });
@@ -41,7 +41,7 @@ test('a socket that waits is read when the one before it has authenticated', asy
   expect(refusals).toEqual([]);
 });
 
-test('one that is silent is closed for one that waits, after a fifth of the time to authenticate', async () => {
+test('a silent socket is closed for a waiting one, after a fifth of the authentication timeout', async () => {
   const { connect, refusals } = serve({ identifyWithin: 1_000 });
   const [first, second] = [await connect(), await connect()];
   second.send({ hello: true });
@@ -50,7 +50,7 @@ test('one that is silent is closed for one that waits, after a fifth of the time
   expect(refusals).toEqual(['unfinishedBytes']);
 });
 
-test('the places of sockets that linger are waited for, until the time to authenticate is over', async () => {
+test('slots of lingering sockets are awaited until the authentication timeout', async () => {
   const { connect, refusals } = serve({ identifyWithin: 200 });
   const first = await connect();
   first.close();
@@ -60,7 +60,7 @@ test('the places of sockets that linger are waited for, until the time to authen
   expect(refusals).toEqual(['unfinishedBytes']);
 });
 
-test('if too many are unknown, one that waits makes room for a new one', async () => {
+test('if too many are unauthenticated, a waiting one is closed for a new one', async () => {
   const { connect, refusals } = serve({ unknownSockets: 2 });
   const [first, second, third] = [await connect(), await connect(), await connect()];
   expect((await second.closed).code).toBe(1006);

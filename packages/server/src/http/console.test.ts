@@ -47,7 +47,7 @@ function serving(folder: string) {
     app.fetch(new Request(`http://127.0.0.1:3000${path}`, { headers }));
 }
 
-test('the page forbids everything that is not its own', async () => {
+test('the content security policy allows only our own resources', async () => {
   const page = await serving(await built())('/');
   expect([page.status, await page.text()]).toEqual([200, PAGE]);
   const policy = page.headers.get('content-security-policy')?.split('; ') ?? [];
@@ -62,7 +62,7 @@ test('the page forbids everything that is not its own', async () => {
   expect(page.headers.get('cache-control')).toBe('no-cache');
 });
 
-test('what has not changed is not sent again, and what is sent is compressed where the browser takes it', async () => {
+test('unchanged files are not sent again, and files are compressed if the browser accepts it', async () => {
   const ask = serving(await built());
   expect((await ask('/', { 'if-none-match': '"one"' })).status).toBe(304);
   const packed = await ask('/assets/main-1.js', { 'accept-encoding': 'br, gzip' });
@@ -72,13 +72,13 @@ test('what has not changed is not sent again, and what is sent is compressed whe
   expect(await (await ask('/assets/main-1.js')).text()).toBe('run()');
 });
 
-test('nothing is served that the manifest does not list', async () => {
+test('only files in the manifest are served', async () => {
   const ask = serving(await built());
   for (const path of ['/assets/..%2fsecret.txt', '/assets/secret.txt', '/assets/constructor', '/secret.txt'])
     expect([path, (await ask(path)).status]).toEqual([path, 404]);
 });
 
-test('a console that was built again is served without a restart', async () => {
+test('a rebuilt console is served without a restart', async () => {
   const folder = await built();
   const ask = serving(folder);
   expect((await ask('/')).headers.get('etag')).toBe('"one"');
@@ -87,13 +87,13 @@ test('a console that was built again is served without a restart', async () => {
   expect((await ask('/')).headers.get('etag')).toBe('"three"');
 });
 
-test('where nothing was built, the page says how to', async () => {
+test('without a build, the page says how to build it', async () => {
   const page = await serving(join(tmpdir(), 'nothing-was-built-here'))('/');
   expect(page.status).toBe(503);
   expect(await page.text()).toContain('npm run build');
 });
 
-test('a socket at the address of the console is still answered in the dialect it speaks', async () => {
+test('a socket at the address of the console is served in its dialect', async () => {
   const server = await startTestServer();
   const client = await server.connect('/');
   client.send({ type: 'user_input', id: '1', payload: { input: [] } });

@@ -22,7 +22,7 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-test('a frame that is nested too deeply is not parsed, and the socket goes on', async () => {
+test('a frame that is nested too deeply is not parsed, and the socket continues', async () => {
   const { connect } = serve({});
   const client = await connect();
   for (const text of ['['.repeat(201), '{"a":'.repeat(100_000)]) {
@@ -35,7 +35,7 @@ test('a frame that is nested too deeply is not parsed, and the socket goes on', 
 });
 
 describe('a peer that needs no token', () => {
-  test('may send small frames until it is established', async () => {
+  test('can send only small frames until it is established', async () => {
     let established = false;
     const options = { limits: { firstFrameBytes: 100 }, opening: { principal: null } };
     const { connect } = serve(options, () => ({ established: () => established }));
@@ -79,7 +79,7 @@ describe('fragments', () => {
     return { tcp, closed: closed.promise, said: () => said };
   }
 
-  test('many tiny ones are one frame', async () => {
+  test('of any number are one frame', async () => {
     const received = Promise.withResolvers<unknown>();
     const { port } = serve({ limits: { frameBytes: 1_000 } }, () => ({ receive: received.resolve }));
     const { tcp } = await rawSocket(port);
@@ -89,7 +89,7 @@ describe('fragments', () => {
     expect(await received.promise).toEqual(JSON.parse(text));
   });
 
-  test('a message of many that never ends is cut off a little beyond the largest frame', async () => {
+  test('of an endless message are cut off a little above the largest frame', async () => {
     const { port, sockets } = serve({ limits: { frameBytes: 1_000 } });
     const { tcp, closed } = await rawSocket(port);
     const text = 'x'.repeat(100);
@@ -98,7 +98,7 @@ describe('fragments', () => {
     expect(sockets.size).toBe(0);
   });
 
-  test('a message that never ends, from a peer that has gone silent, is given up', async () => {
+  test('of an endless message from a silent peer are dropped', async () => {
     const { port, sockets } = serve({ limits: { idleSeconds: 8 } });
     const { tcp, closed } = await rawSocket(port);
     tcp.write(fragment('x', { first: true, last: false }));
@@ -107,7 +107,7 @@ describe('fragments', () => {
   });
 });
 
-test('compression is not agreed to', async () => {
+test('compression is not negotiated', async () => {
   const { port } = serve({});
   const tcp = connectTcp(port, '127.0.0.1');
   const headers = { host: '127.0.0.1', ...UPGRADE, 'sec-websocket-extensions': 'permessage-deflate' };

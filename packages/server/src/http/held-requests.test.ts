@@ -21,7 +21,7 @@ const requests = (): number => {
 };
 
 for (const path of ['/conversations', '/agentloop', '/']) {
-  test(`sockets at ${path} do not keep their requests`, async () => {
+  test(`sockets at ${path} do not retain their requests`, async () => {
     const before = requests();
     const headers = { authorization: `Bearer ${token}` };
     await Promise.all(Array.from({ length: OPEN }, () => server.connect(path, headers)));
@@ -29,7 +29,7 @@ for (const path of ['/conversations', '/agentloop', '/']) {
   });
 }
 
-test('streams of events do not keep their requests', async () => {
+test('event streams do not retain their requests', async () => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const session = `${server.http}/v1/sessions/kept`;
   const body = JSON.stringify({ type: 'session.create' });

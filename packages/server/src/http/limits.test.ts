@@ -23,7 +23,7 @@ const UPGRADE = {
 };
 
 describe('frames per minute', () => {
-  test('a frame beyond them is not read, and answered with when to try again', async () => {
+  test('a frame beyond the limit is not read, and gets a retry time', async () => {
     const { connect, refusals } = serve({ limits: { framesPerMinute: 3 } });
     const client = await connect();
     for (let count = 1; count <= 5; count++) client.send({ count });
@@ -33,7 +33,7 @@ describe('frames per minute', () => {
     expect(refusals).toEqual(['framesPerMinute', 'framesPerMinute']);
   });
 
-  test('who goes on all the same is let go with 1008', async () => {
+  test('a client that continues is disconnected with 1008', async () => {
     const { connect } = serve({ limits: { framesPerMinute: 1 } });
     const client = await connect();
     for (let count = 0; count < 12; count++) client.send({ count });
@@ -41,7 +41,7 @@ describe('frames per minute', () => {
     expect(client.frames.filter(({ type }) => type === 'limited')).toHaveLength(10);
   });
 
-  test('a burst of a whole minute is taken, however slowly it is handled', async () => {
+  test('a burst of a whole minute is accepted, however slowly it is handled', async () => {
     const authenticator = Promise.withResolvers<void>();
     const { connect } = serve({}, (socket) => ({
       async receive(frame) {
@@ -56,7 +56,7 @@ describe('frames per minute', () => {
     expect(client.frames).toHaveLength(12_000);
   });
 
-  test('frames that wait are bounded by their bytes, too', async () => {
+  test('waiting frames are limited by bytes, too', async () => {
     const authenticator = Promise.withResolvers<void>();
     const { connect, refusals } = serve({}, (socket) => ({
       async receive() {
@@ -74,7 +74,7 @@ describe('frames per minute', () => {
   });
 });
 
-test('frames that are taken make up for refused ones: only who does not stop is let go', async () => {
+test('accepted frames compensate for refused ones: only persistent offenders are disconnected', async () => {
   const frame = { text: 'x'.repeat(80) };
   let authenticator = Promise.withResolvers<void>();
   const { connect, refusals } = serve(
@@ -103,7 +103,7 @@ test('frames that are taken make up for refused ones: only who does not stop is 
   expect(refusals).toEqual(Array.from({ length: 12 }, () => 'anonymousBytes'));
 });
 
-describe('how many sockets', () => {
+describe('number of sockets', () => {
   const counts: [
     limit: 'sockets' | 'socketsPerPrincipal' | 'socketsPerAddress' | 'unknownSockets',
     status: number,
@@ -114,7 +114,7 @@ describe('how many sockets', () => {
     ['unknownSockets', 503],
   ];
   for (const [limit, status] of counts) {
-    test(`${limit}: one more is told ${status} before the upgrade, until one has gone`, async () => {
+    test(`${limit}: one more gets ${status} before the upgrade, until one has closed`, async () => {
       const opening = {
         address: '192.0.2.1',
         ...(limit === 'unknownSockets' ? { unknown: true, principal: null } : {}),
@@ -138,7 +138,7 @@ describe('how many sockets', () => {
     });
   }
 
-  test('a handshake that fails takes no place', async () => {
+  test('a failed handshake takes no slot', async () => {
     const { connect, http } = serve({ limits: { sockets: 1 } });
     for (let count = 0; count < 3; count++)
       expect(
@@ -147,7 +147,7 @@ describe('how many sockets', () => {
     await connect();
   });
 
-  test('200 at once are no trouble', async () => {
+  test('200 at once are accepted', async () => {
     const { connect, sockets } = serve({});
     const clients = await Promise.all(Array.from({ length: 200 }, connect));
     for (const client of clients) client.send({ hello: true });
@@ -156,7 +156,7 @@ describe('how many sockets', () => {
   });
 });
 
-describe('a socket that has yet to say who it is', () => {
+describe('an unauthenticated socket', () => {
   const uma: Principal = { id: PrincipalId.parse('uma'), role: 'user', permissions: ROLE_PERMISSIONS.user };
 
   /** Whoever sends {uma: true} is uma from then on. */
@@ -172,7 +172,7 @@ describe('a socket that has yet to say who it is', () => {
   };
   const opening = { principal: null, unknown: true };
 
-  test('may send smaller frames, and large ones when it is known', async () => {
+  test('can send small frames, and large ones after authentication', async () => {
     const { connect } = serve({ limits: { firstFrameBytes: 100 }, opening }, claims);
     const client = await connect();
     const large = { text: 'x'.repeat(200) };
@@ -184,7 +184,7 @@ describe('a socket that has yet to say who it is', () => {
     await client.next('echo');
   });
 
-  test('shares a budget of bytes that wait with all that are unknown; who is known has another', async () => {
+  test('shares a budget of waiting bytes with all unauthenticated sockets; authenticated ones have another', async () => {
     const authenticator = Promise.withResolvers<void>();
     const options = { anonymousBytes: 1_000, opening };
     const { connect, refusals, anonymous } = serve(options, (socket) => ({
@@ -212,7 +212,7 @@ describe('a socket that has yet to say who it is', () => {
     await client.next('echo');
   });
 
-  test('is let go when it does not say so in time; who said it stays', async () => {
+  test('is closed if it does not authenticate in time; an authenticated one stays', async () => {
     const { connect } = serve({ limits: { identifyWithin: 200 }, opening }, claims);
     const [known, silent] = [await connect(), await connect()];
     known.send({ uma: true });
@@ -222,7 +222,7 @@ describe('a socket that has yet to say who it is', () => {
     await known.next('echo');
   });
 
-  test('frees its place among the unknown, and takes one among those of its principal', async () => {
+  test('frees its slot after authentication, and takes one of its principal', async () => {
     const { connect } = serve({ limits: { unknownSockets: 1, socketsPerPrincipal: 1 }, opening }, claims);
     const first = await connect();
     first.send({ uma: true });

@@ -10,7 +10,7 @@ const SOCKETS = socketTransport(SOCKET_LIMITS, {
   anonymous: new ByteBudget(1_000_000),
 });
 
-test('a bug in a route is told to the log, and to nobody else', async () => {
+test('an unexpected error in a route is logged and not revealed', async () => {
   const logged: object[] = [];
   const server = listen({
     hostname: '127.0.0.1',

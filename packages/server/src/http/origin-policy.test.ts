@@ -18,7 +18,7 @@ function opened(allowedOrigins: string[] = []) {
   return { lines, ask };
 }
 
-test('an extension that nobody named is refused, and one line says how to allow it, however often it asks', () => {
+test('an unknown extension is refused, and the log explains once how to allow it', () => {
   const { lines, ask } = opened();
   for (let count = 0; count < 5; count++) expect(ask({ origin: extension })).toContain('is not allowed');
   expect(lines).toEqual([
@@ -39,14 +39,14 @@ test.each([
   expect(lines[0]).toEndWith('allow it with --origin or ALLOWED_ORIGINS');
 });
 
-test('each extension has a line of its own', () => {
+test('each extension has its own log line', () => {
   const { lines, ask } = opened();
   ask({ origin: extension });
   ask({ origin: extension.replace('abc', 'bca') });
   expect(lines).toHaveLength(2);
 });
 
-test('nothing is said of what comes in, and nothing of a Host that is refused', () => {
+test('nothing is logged for accepted requests, nor for a refused Host', () => {
   const { lines, ask } = opened([extension]);
   expect(ask({ origin: extension })).toBeNull();
   expect(ask({})).toBeNull();
@@ -54,7 +54,7 @@ test('nothing is said of what comes in, and nothing of a Host that is refused', 
   expect(lines).toEqual([]);
 });
 
-test('somebody who makes origins up fills neither the memory nor the log', () => {
+test('invented origins fill neither the memory nor the log', () => {
   const { lines, ask } = opened();
   for (let count = 0; count < 1_500; count++) ask({ origin: `http://evil-${count}.example` });
   expect(lines).toHaveLength(1_000);

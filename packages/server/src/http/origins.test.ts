@@ -99,12 +99,12 @@ describe('Origin', () => {
     });
 });
 
-test('a page whose name was pointed at us is its own origin, and is stopped by its Host', () => {
+test('a DNS-rebound page has its own origin and is refused by its Host', () => {
   expect(checkOrigin('http://evil.example:3000', 'evil.example:3000', loopback).ok).toBe(true);
   expect(checkHost('evil.example:3000', loopback).ok).toBe(false);
 });
 
-test('the reason says how to allow it, on one short line', () => {
+test('the reason explains how to allow it, in one short line', () => {
   const verdict = checkOrigin(extension, 'localhost', loopback);
   expect(verdict).toEqual({
     ok: false,

@@ -3,7 +3,7 @@ import { ReceiveQueue } from './receive-queue.ts';
 
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('frames are handled one after another, in order, however long each takes', async () => {
+test('frames are handled sequentially and in order, however long each takes', async () => {
   const receiveQueue = new ReceiveQueue(() => undefined);
   const seen: string[] = [];
   const first = Promise.withResolvers<void>();
@@ -21,7 +21,7 @@ test('frames are handled one after another, in order, however long each takes', 
   expect(seen).toEqual(['first begins', 'first ends', 'second', 'third']);
 });
 
-test('a frame that comes to an idle inbox is handled at once', () => {
+test('a frame for an empty queue is handled at once', () => {
   const receiveQueue = new ReceiveQueue(() => undefined);
   let handled = false;
   receiveQueue.put(() => {
@@ -48,7 +48,7 @@ test('a frame that fails, at once or later, is reported and does not stop the ne
   expect(seen).toEqual([3]);
 });
 
-test('a full inbox refuses one more frame, and takes frames again when there is room', async () => {
+test('a full queue refuses a frame, and accepts frames again when there is room', async () => {
   const receiveQueue = new ReceiveQueue(() => undefined, { frames: 2, bytes: 100 });
   const authenticator = Promise.withResolvers<void>();
   const work = () => authenticator.promise;
@@ -63,7 +63,7 @@ test('a full inbox refuses one more frame, and takes frames again when there is 
   expect(receiveQueue.put(work)).toBe(true);
 });
 
-test('few but large frames cannot fill the memory', async () => {
+test('the bytes in the queue are limited', async () => {
   const receiveQueue = new ReceiveQueue(() => undefined, { frames: 1_000, bytes: 100 });
   const authenticator = Promise.withResolvers<void>();
   const work = () => authenticator.promise;
@@ -77,7 +77,7 @@ test('few but large frames cannot fill the memory', async () => {
   expect(receiveQueue.put(work, 100)).toBe(true);
 });
 
-test('a frame that is put while another is handled waits for it', () => {
+test('a frame added while another is handled waits for it', () => {
   const receiveQueue = new ReceiveQueue(() => undefined);
   const seen: string[] = [];
   receiveQueue.put(() => {

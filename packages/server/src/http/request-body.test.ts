@@ -75,7 +75,7 @@ function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000, share = bud
 
 const streamed = (text: string) => new Response(text).body as ReadableStream;
 
-test('a body is read up to the limit of its sender, whether it says its length or not', async () => {
+test('a body is read up to the limit of its sender, with or without a content length', async () => {
   const { post, refusals } = serve();
   expect(await post('/', '')).toBe('0');
   for (const body of [(text: string) => text, streamed]) {
@@ -87,21 +87,21 @@ test('a body is read up to the limit of its sender, whether it says its length o
   expect(refusals).toEqual(['maxBody', 'maxLoginBody', 'maxBody', 'maxLoginBody']);
 });
 
-test('a body that stops coming is given up at the least rate', async () => {
+test('a body that stalls times out at the minimum rate', async () => {
   const { begin, outcome, refusals, budgets } = serve({ bodyRate: 1_000, rateWindowMs: 100 });
   begin(5_000, 'x'.repeat(50));
   expect(await outcome()).toBe('too_slow');
   expect([refusals, budgets.identified.held]).toEqual([['bodyRate'], 0]);
 });
 
-test('a body that comes fast and then stops is given up, too', async () => {
+test('a body that starts fast and then stalls times out, too', async () => {
   const { begin, outcome, refusals } = serve({ bodyRate: 1_000, rateWindowMs: 100 });
   begin(10_000, 'x'.repeat(9_000));
   expect(await outcome()).toBe('too_slow');
   expect(refusals).toEqual(['bodyRate']);
 });
 
-test('a peer that goes away in the middle gives back what it took', async () => {
+test('a peer that disconnects mid-body releases its budget', async () => {
   const { begin, outcome, budgets } = serve();
   const socket = begin(5_000, 'x'.repeat(50));
   while (budgets.identified.held === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +110,7 @@ test('a peer that goes away in the middle gives back what it took', async () => 
   expect(budgets.identified.held).toBe(0);
 });
 
-test('what all callers hold together is bounded', async () => {
+test('the bytes held for all callers together are limited', async () => {
   const { begin, post, outcome, budgets, refusals } = serve({}, 6_000);
   const socket = begin(5_000, 'x'.repeat(4_000));
   while (budgets.identified.held < 4_000) await new Promise((resolve) => setImmediate(resolve));
@@ -122,7 +122,7 @@ test('what all callers hold together is bounded', async () => {
   expect(await post('/', 'x'.repeat(5_000))).toBe('5000');
 });
 
-test('one address takes no more than its share', async () => {
+test('one address uses at most its share', async () => {
   const { begin, post, budgets } = serve({}, 6_000, 3_000);
   const socket = begin(5_000, 'x'.repeat(2_000));
   while (budgets.identified.held < 2_000) await new Promise((resolve) => setImmediate(resolve));

@@ -38,7 +38,7 @@ function stage(limit = 1_000) {
   return { sendBuffer, sent, seen, send, drain, texts };
 }
 
-test('frames of a reader that is behind are joined, and go out in order when it has caught up', () => {
+test('frames of a slow reader are joined, and sent in order when it has caught up', () => {
   const { sendBuffer, seen, send, drain, texts } = stage();
   send('a', '1');
   expect(sendBuffer.behind).toBe(false);
@@ -54,7 +54,7 @@ test('frames of a reader that is behind are joined, and go out in order when it 
   expect(sendBuffer.behind).toBe(false);
 });
 
-test('a reader that falls behind again while it catches up loses nothing', () => {
+test('a reader that falls behind again while catching up loses nothing', () => {
   const { sendBuffer, seen, send, drain, texts } = stage();
   for (const block of ['a', 'b', 'c', 'd', 'e']) send(block, '.');
   drain(0);
@@ -66,7 +66,7 @@ test('a reader that falls behind again while it catches up loses nothing', () =>
   expect(seen.caughtUp).toBe(1);
 });
 
-test('frames that are no pieces wait one by one, between those that are', () => {
+test('frames that cannot be joined wait individually, between those that can', () => {
   const { sendBuffer, send, drain, sent } = stage();
   send('a', '1');
   send('a', '2');
@@ -77,7 +77,7 @@ test('frames that are no pieces wait one by one, between those that are', () => 
   expect(sent.slice(2)).toEqual(['{"block":"a","text":"3"}', '"own"', '{"block":"a","text":"4"}']);
 });
 
-test('pieces weigh what their text weighs, however many they are', () => {
+test('joined pieces count as their text, however many they are', () => {
   const { seen, send, drain, texts } = stage(5_000);
   const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
   for (const text of numbers) send('a', text);
@@ -92,7 +92,7 @@ test('pieces weigh what their text weighs, however many they are', () => {
   expect(seen.gaveUp).toBe(1);
 });
 
-test('a reader that is too far behind is let go once, and sent nothing more', () => {
+test('a reader that is too far behind is disconnected once, and receives nothing more', () => {
   const { sendBuffer, seen, send, drain, sent } = stage(1_000);
   for (let index = 0; index < 200; index++) send(`block-${index}`, 'some text');
   expect(seen).toMatchObject({ gaveUp: 1, closed: 1 });
@@ -103,7 +103,7 @@ test('a reader that is too far behind is let go once, and sent nothing more', ()
   expect(sendBuffer.behind).toBe(false);
 });
 
-test('one large frame alone does not cost a reader its socket', () => {
+test('a single large frame does not disconnect a reader', () => {
   const { seen, sendBuffer, drain, sent } = stage(1_000);
   sendBuffer.send('1');
   sendBuffer.send('2');
@@ -116,7 +116,7 @@ test('one large frame alone does not cost a reader its socket', () => {
 const unsent = (sendBuffer: SendBuffer, cut: boolean) =>
   (sendBuffer.unsent(cut) as Piece[]).map(({ block, text }) => block + text);
 
-test('what never left is known: what is held, and after a cut what was on its way', () => {
+test('unsent frames are known: those held, and after a cut those in flight', () => {
   const { sendBuffer, send, drain } = stage();
   send('a', '1');
   expect(unsent(sendBuffer, true)).toEqual([]);
@@ -135,7 +135,7 @@ test('what never left is known: what is held, and after a cut what was on its wa
   expect(unsent(sendBuffer, true)).toEqual([]);
 });
 
-test('what a reader that is let go was not sent is known, the frame that was too much included', () => {
+test('unsent frames of a disconnected reader are known, including the one that exceeded the limit', () => {
   const { sendBuffer, seen, send } = stage(30);
   for (const text of ['1', '2', '3', '4']) send('a', text);
   for (const text of ['5', '6']) send('b', text);

@@ -16,7 +16,7 @@ function serve(make: (socket: Socket) => Partial<Connection>, opening: Partial<O
   return server;
 }
 
-test('what cannot be read is told with its reason, and the socket stays usable', async () => {
+test('an unreadable frame gets an error with the reason, and the socket stays usable', async () => {
   const { connect } = await serve(() => ({}));
   const client = await connect();
   const reason = async () => (await client.next('error')).reason;
@@ -48,7 +48,7 @@ test('frames wait until the connection has opened, and keep their order', async 
   for (let count = 1; count <= 5; count++) expect((await client.next('echo')).frame).toEqual({ count });
 });
 
-test('after the socket is gone, sending to it does nothing', async () => {
+test('sending to a closed socket does nothing', async () => {
   const gone = Promise.withResolvers<Socket>();
   const { connect, sockets } = await serve((socket) => ({ closed: () => gone.resolve(socket) }));
   const client = await connect();
@@ -60,13 +60,13 @@ test('after the socket is gone, sending to it does nothing', async () => {
   expect(sockets.size).toBe(0);
 });
 
-test('a socket with a bad token is opened and closed with a code that the client sees', async () => {
+test('a socket with a bad token is opened, then closed with a code that the client sees', async () => {
   const { connect } = await serve(() => ({}), { accept: { code: 1008, reason: 'Invalid token' } });
   const client = await connect();
   expect(await client.closed).toEqual({ code: 1008, reason: 'Invalid token' });
 });
 
-test('a connection that cannot be made closes its socket and nothing else', async () => {
+test('a connection that cannot be created closes only its socket', async () => {
   let broken = true;
   const { connect } = await serve(() => {
     if (broken) throw new Error('a bug');
@@ -80,7 +80,7 @@ test('a connection that cannot be made closes its socket and nothing else', asyn
   expect(await second.next('echo')).toEqual({ type: 'echo', frame: { still: 'here' } });
 });
 
-test('who loses the right to be there is closed with the reason, and what waits of it is not handled', async () => {
+test('a caller whose token is revoked is closed with the reason, and its waiting frames are dropped', async () => {
   const lost = Promise.withResolvers<(reason: string) => void>();
   const first = Promise.withResolvers<void>();
   const handled: unknown[] = [];
@@ -107,7 +107,7 @@ test('who loses the right to be there is closed with the reason, and what waits 
   expect([handled, watching, sockets.size]).toEqual([[{ count: 1 }], 0, 0]);
 });
 
-test('draining tells every socket and closes it with 1001', async () => {
+test('draining notifies every socket and closes it with 1001', async () => {
   const { connect, sockets } = await serve(() => ({}));
   const clients = [await connect(), await connect()];
   for (const client of clients) {
@@ -121,7 +121,7 @@ test('draining tells every socket and closes it with 1001', async () => {
   }
 });
 
-test('who is not admitted gets neither a route nor a socket', async () => {
+test('a refused caller gets neither a route nor a socket', async () => {
   const { http } = await serve(() => ({}));
   const headers = { origin: 'http://evil.example' };
   const upgrade = { ...headers, upgrade: 'websocket', connection: 'upgrade' };
@@ -130,7 +130,7 @@ test('who is not admitted gets neither a route nor a socket', async () => {
   expect((await fetch(http)).status).toBe(200);
 });
 
-test('where no socket is served, and where the handshake is none, an answer says so', async () => {
+test('a path without a socket, and a bad handshake, get an HTTP error', async () => {
   const { http } = await serve(() => ({}));
   const headers = { upgrade: 'websocket', connection: 'upgrade' };
   expect((await fetch(`${http}/nowhere`, { headers })).status).toBe(404);

@@ -17,7 +17,7 @@ import {
 afterEach(closeVendors);
 
 describe('a failure', () => {
-  test.each([429, 500, 503])('%d is tried again, and again, and then told', async (status) => {
+  test.each([429, 500, 503])('%d is retried twice and then reported', async (status) => {
     const { url, bodies } = vendor(() => new Response('{}', { status }));
     const events = await ask(url);
     expect(types(events)).toEqual(['retrying', 'retrying', 'failed']);

@@ -56,7 +56,7 @@ describe('options of a prompt', () => {
     });
   });
 
-  test('in the Messages API, without thinking, which it refuses beside them', () => {
+  test('in the Messages API, without thinking, which cannot be combined with them', () => {
     const body = anthropicBody(prompt(ALL), CLAUDE, false);
     expect(body).toMatchObject({
       temperature: 0.5,
@@ -87,7 +87,7 @@ describe('options of a prompt', () => {
     });
   });
 
-  test('add nothing where there are none', () => {
+  test('add nothing if there are none', () => {
     const added = [
       'temperature',
       'tool_choice',

@@ -122,7 +122,7 @@ describe('a refusal', () => {
     "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
     'Your organization must be verified to generate reasoning summaries.',
     "property 'stream_options' is unsupported",
-  ])('of an extra is worth asking without it: %s', (message) => {
+  ])('of an extra is retried without it: %s', (message) => {
     expect(refusedFault(VENDOR, 400, error(null, message))).toMatchObject({
       code: 'provider_rejected',
       plainly: true,

@@ -21,6 +21,6 @@ test.each([
   '<b>no</b>',
   'the key key is wrong',
   'two\nlines',
-])('what is nobody else’s business is not: %s', (reason) => {
+])('private details are removed: %s', (reason) => {
   expect(refusedRequest('api.example', reason, 'key key').message).toBe('api.example refused the request.');
 });

@@ -15,8 +15,8 @@ async function quarters(count: number, each: () => void = () => undefined): Prom
   clearInterval(timer);
 }
 
-describe('silence', () => {
-  test('is told where nothing is heard, and once', async () => {
+describe('the silence timeout', () => {
+  test('fires once if nothing is received', async () => {
     const told: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(MS, () => {
@@ -29,7 +29,7 @@ describe('silence', () => {
     expect(told).toEqual(['silent']);
   });
 
-  test('is not told while something is heard', async () => {
+  test('does not fire while bytes are received', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
     await quarters(20, () => silence.heard());
@@ -37,7 +37,7 @@ describe('silence', () => {
     expect(told).toEqual([]);
   });
 
-  test('is told once nothing more is heard', async () => {
+  test('fires once nothing more is received', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve);
     await quarters(8, () => silence.heard());
@@ -45,7 +45,7 @@ describe('silence', () => {
     silence.stop();
   });
 
-  test('is told again where something was heard in between', async () => {
+  test('fires again if something was received in between', async () => {
     let told = Promise.withResolvers<void>();
     const silence = new Silence(MS, () => told.resolve());
     await told.promise;
@@ -55,7 +55,7 @@ describe('silence', () => {
     silence.stop();
   });
 
-  test('is told where something is heard and nothing said, after the longer time', async () => {
+  test('fires after the longer timeout if bytes but no content are received', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve, 3 * MS);
     const timer = setInterval(() => silence.heard(), MS / 8);
@@ -64,7 +64,7 @@ describe('silence', () => {
     silence.stop();
   });
 
-  test('is not told while something is said', async () => {
+  test('does not fire while content is received', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'), 2 * MS);
     await quarters(20, () => {
@@ -75,7 +75,7 @@ describe('silence', () => {
     expect(told).toEqual([]);
   });
 
-  test('is not told once it is stopped', async () => {
+  test('does not fire once it is stopped', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
     await quarters(2);

@@ -32,7 +32,7 @@ async function granted(answers: Parameters<typeof setStage>[0]): Promise<Stage> 
   return stage;
 }
 
-test('what was always allowed runs unasked in later turns, until it is taken back', async () => {
+test('a call with a standing grant runs without approval in later turns, until the grant is revoked', async () => {
   const stage = await granted([run('call_2'), says('Done.'), run('call_3')]);
   await turn(stage, 'test again');
   expect(stage.events.filter((event) => event.type === 'approval.requested')).toHaveLength(1);
@@ -44,13 +44,13 @@ test('what was always allowed runs unasked in later turns, until it is taken bac
   expect((await stage.engine.snapshot(SESSION)).grants).toEqual([]);
 });
 
-test('a grant that is not there cannot be taken back', async () => {
+test('a missing grant cannot be revoked', async () => {
   const stage = await granted([]);
   const revoked = stage.engine.send(SESSION, { type: 'grant.revoke', grant: 'shell:rm' }, CALLER);
   await expect(revoked).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a page that came into the turn makes what was always allowed ask again, in that turn alone', async () => {
+test('untrusted content suspends standing grants for the rest of the turn only', async () => {
   const stage = await granted([
     calls('page', {}, [], 'call_2'),
     run('call_3'),
@@ -68,7 +68,7 @@ test('a page that came into the turn makes what was always allowed ask again, in
   expect(stage.events.filter((event) => event.type === 'approval.requested')).toHaveLength(2);
 });
 
-test('a rule that denies is told to the model, and nobody is asked', async () => {
+test('the model is informed of a denial by a rule, and no approval is requested', async () => {
   const rules = [{ tool: 'shell', pattern: '*', decision: 'deny' }] as const;
   const stage = await setStage([run('call_1'), says('Then not.')], { parts: { rules } });
   await turn(stage, 'test');
@@ -76,7 +76,7 @@ test('a rule that denies is told to the model, and nobody is asked', async () =>
   expect(stage.events.some((event) => event.type === 'approval.requested')).toBe(false);
 });
 
-test('a session that cannot be read does not keep the approvals of others from being answered', async () => {
+test('an unreadable session does not prevent answers to approvals of other sessions', async () => {
   const first = await setStage([run('call_1')]);
   const asked = first.happens('approval.requested');
   await say(first.engine, 'test');

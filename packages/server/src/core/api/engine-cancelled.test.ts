@@ -8,7 +8,7 @@ import { quiet } from '../../testing/ticks.ts';
 import type { Provider, ProviderEvent } from '../ports/provider.ts';
 import { defineTool } from '../ports/tool.ts';
 
-describe('a call that is cancelled while its approval is looked up', () => {
+describe('a call cancelled while its approval is looked up', () => {
   /** A tool that says late whether it asks, and shows whether it ran. */
   function lateTool() {
     const reached = Promise.withResolvers<void>();
@@ -36,7 +36,7 @@ describe('a call that is cancelled while its approval is looked up', () => {
     clear: { type: 'session.clear' },
   };
   for (const [name, command] of Object.entries(CANCELS)) {
-    test(`does not run without having been started: ${name}`, async () => {
+    test(`is neither started nor run: ${name}`, async () => {
       const { tool, reached, allow, runs } = lateTool();
       const stage = await setStage([calls('late', {}), says('Then not.')], { tools: [tool] });
       await say(stage.engine, 'Delete it');
@@ -80,7 +80,7 @@ function dictated() {
   };
 }
 
-describe('once a cancel is decided, though it is not recorded yet', () => {
+describe('after a cancel is decided but before it is recorded', () => {
   /** A turn that has said "Half", and whose cancel waits for the disk. */
   async function cancelling() {
     const store = controlledStore();
@@ -106,7 +106,7 @@ describe('once a cancel is decided, though it is not recorded yet', () => {
     return { model, offer, finish };
   }
 
-  test('words that are offered are not taken, and nobody is shown them', async () => {
+  test('deltas are refused and not published', async () => {
     const { offer, finish } = await cancelling();
     expect(offer(' more')).toBe(false);
     expect(await finish()).toEqual({ deltas: ['Half'], ended: ['Half'] });
@@ -123,7 +123,7 @@ describe('once a cancel is decided, though it is not recorded yet', () => {
   });
 });
 
-test('what a step has shown is void when it is asked again without a word about it', async () => {
+test('the output of a step is void if the step is repeated after a compaction', async () => {
   const tooLong: ProviderEvent = {
     type: 'failed',
     fault: { code: 'context_too_long', message: 'The prompt is too long.' },

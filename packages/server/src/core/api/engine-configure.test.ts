@@ -21,7 +21,7 @@ const shown = (stage: Stage) =>
       item.kind === 'user' || item.kind === 'text' ? [item.kind === 'text' ? item.text : item.parts[0]] : [],
     );
 
-test('a message that is replaced, and what came after it, is not shown to the model again', async () => {
+test('a replaced message and everything after it are no longer in the prompt', async () => {
   const stage = await setStage([says('A'), says('B'), says('C'), says('D')]);
   await turn(stage, 'one');
   const second = await turn(stage, 'two');
@@ -39,7 +39,7 @@ test('a message that is replaced, and what came after it, is not shown to the mo
   ]);
 });
 
-test('a message that is not there, or was cleared away, cannot be replaced, and nothing changes', async () => {
+test('a missing or cleared message cannot be replaced, and nothing changes', async () => {
   const stage = await setStage([says('A'), says('B')]);
   const first = await turn(stage, 'one');
   const refused = (replaces: InputId) =>
@@ -51,7 +51,7 @@ test('a message that is not there, or was cleared away, cannot be replaced, and 
   expect(stage.events.length).toBe(before);
 });
 
-test('a replacement ends the turn that is running', async () => {
+test('a replacement ends the running turn', async () => {
   const stage = await setStage([calls('shell', { command: ['npm', 'test'] }), says('Done.')]);
   const asked = stage.happens('approval.requested');
   await say(stage.engine, 'run the tests');
@@ -62,7 +62,7 @@ test('a replacement ends the turn that is running', async () => {
   expect((await stage.engine.snapshot(SESSION)).approval).toBeNull();
 });
 
-test('a session has its own model and its own approval mode, until it goes back to those of the server', async () => {
+test('a session can override the model and the approval mode, and go back to those of the server', async () => {
   const other = await setStage([says('from the other'), says('once more')]);
   const providerFor = (model: string): Provider => {
     if (model !== 'other') throw new Error('unknown');
@@ -82,7 +82,7 @@ test('a session has its own model and its own approval mode, until it goes back 
   expect([other.provider.prompts.length, stage.provider.prompts.length]).toEqual([1, 1]);
 });
 
-test('full-auto is refused where commands have no sandbox, and to those who may not approve', async () => {
+test('full-auto is refused without a sandbox, and to principals who may not approve', async () => {
   const stage = await setStage([]);
   await stage.engine.send(SESSION, { type: 'session.create' }, CALLER);
   const fullAuto = { type: 'session.configure', approval: 'full-auto' } as const;

@@ -14,8 +14,8 @@ const inputs = (events: readonly DurableEvent[]) =>
 const numbers = (events: readonly DurableEvent[]) => events.map(({ seq }) => seq);
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-describe('a session that another process has written to', () => {
-  test('is read again from where it was, everyone who watches is told, and the command is carried out', async () => {
+describe('a session changed by another process', () => {
+  test('is reloaded from its last event, watchers are notified, and the command is executed', async () => {
     const store = openMemoryStore();
     const first = await setStage([says('One.'), says('Three.')], { store });
     const second = await setStage([says('Two.')], { store });
@@ -41,7 +41,7 @@ describe('a session that another process has written to', () => {
     expect((await first.engine.snapshot(SESSION)).seq).toBe(loaded.state.seq);
   });
 
-  test('that it cancelled is stopped here, and nothing more of the turn is recorded', async () => {
+  test('is stopped here if the turn was cancelled, and nothing more of the turn is recorded', async () => {
     const store = openMemoryStore();
     const first = await setStage([calls('endless', {}), says('Next.')], { store });
     const started = first.happens('tool.started');
@@ -62,7 +62,7 @@ describe('a session that another process has written to', () => {
     await second.engine.drain(0);
   });
 
-  test('once more between reading and writing is read again, but not for ever', async () => {
+  test('is reloaded again if it changed meanwhile, but not forever', async () => {
     const inner = openMemoryStore();
     let conflicts = 0;
     let rivals = 3;
@@ -94,7 +94,7 @@ describe('a session that another process has written to', () => {
 });
 
 describe('a session that did not exist', () => {
-  test('and was made elsewhere meanwhile is there when it is next asked for', async () => {
+  test('is found at the next request if another process created it', async () => {
     const store = openMemoryStore();
     const first = await setStage([], { store });
     expect((await first.engine.snapshot(SESSION)).seq).toBe(0);
@@ -107,7 +107,7 @@ describe('a session that did not exist', () => {
   });
 });
 
-test('an append that failed leaves the session as the log has it, also where it was written after all', async () => {
+test('after a failed append the session matches the log, even if the events were written', async () => {
   const store = controlledStore();
   const inner = store.append;
   let lie = true;

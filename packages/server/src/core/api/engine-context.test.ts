@@ -14,14 +14,14 @@ async function turn(stage: Stage, text: string, last: 'turn.ended' | 'turn.faile
   return ended;
 }
 
-test("a vendor's own count is believed, and what came after it is added", async () => {
+test('the count of the vendor is used, plus an estimate of what followed', async () => {
   const provider = { ...scriptedProvider([calls('lookup', { word: 'a' }), says('Done.')]), counts: true };
   const stage = await setStage([], { parts: { provider } });
   await turn(stage, 'Hi');
   expect((await stage.engine.contextUse(SESSION)).tokens).toBe(15);
 });
 
-test('a prompt that the vendor refuses as too long is made shorter and asked again, once', async () => {
+test('a prompt refused as too long is compacted and retried once', async () => {
   const stage = await setStage([
     says('A long story. '.repeat(20)),
     [TOO_LONG],
@@ -34,7 +34,7 @@ test('a prompt that the vendor refuses as too long is made shorter and asked aga
   expect(stage.events.findLast((event) => event.type === 'text.ended')).toMatchObject({ text: 'Shorter.' });
 });
 
-test('refused twice, or with nothing to make shorter, the turn fails', async () => {
+test('if it is refused twice, or nothing can be compacted, the turn fails', async () => {
   const stage = await setStage([
     says('A long story. '.repeat(20)),
     [TOO_LONG],
@@ -47,7 +47,7 @@ test('refused twice, or with nothing to make shorter, the turn fails', async () 
   expect(await turn(alone, 'First', 'turn.failed')).toMatchObject({ fault: { code: 'context_too_long' } });
 });
 
-test('a compaction counts in the terms of the vendor, and is smaller', async () => {
+test('a compaction reports counts on the scale of the vendor, and they are smaller', async () => {
   const answers = [says('A long story. '.repeat(20)), says('They asked.')];
   const stage = await setStage([], { parts: { provider: { ...scriptedProvider(answers), counts: true } } });
   await turn(stage, 'First');
@@ -58,7 +58,7 @@ test('a compaction counts in the terms of the vendor, and is smaller', async () 
   expect(compacted?.newTokens).toBeLessThan(15);
 });
 
-test('old, large outputs are cut before a summary is made of them', async () => {
+test('old, large outputs are truncated before they are summarised', async () => {
   const word = 'x'.repeat(50_000);
   const stage = await setStage([calls('lookup', { word }), says('Done.'), says('They looked a word up.')], {
     parts: { context: { strategy: 'none', threshold: 0.8 } },
@@ -71,7 +71,7 @@ test('old, large outputs are cut before a summary is made of them', async () => 
   expect(result && textOf(result.parts).length).toBeLessThan(3_000);
 });
 
-test('an agent with a model of its own is answered by it, with the tools it names alone', async () => {
+test('an agent with its own model uses that model and only the tools it names', async () => {
   const own = { ...scriptedProvider([says('I am another model.')]), contextLimit: 50_000 };
   const { defaultRoster } = await import('../../compose/domains.ts');
   const catalog = defaultRoster();
@@ -89,7 +89,7 @@ test('an agent with a model of its own is answered by it, with the tools it name
   expect((await stage.engine.contextUse(SESSION)).limit).toBe(50_000);
 });
 
-test('what a vendor sealed is given back to it unread, with the reasoning it belongs to', async () => {
+test('sealed vendor data is returned unread, with its reasoning', async () => {
   const sealed = { provider: 'scripted', data: { signature: 'abc' } };
   const thinking: Line[] = [
     { type: 'reasoning', text: 'Hm.' },

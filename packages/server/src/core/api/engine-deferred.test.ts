@@ -6,7 +6,7 @@ import { CALLER, countingIds, SESSION, say, setStage } from '../../testing/stage
 const CLICK = calls('errand', { what: 'click' });
 const parts = [{ type: 'text', text: 'clicked' } as const];
 
-test('a call at a client that comes and goes waits across a restart, and is answered once', async () => {
+test('a deferred call waits across a restart and is answered once', async () => {
   const ids = countingIds();
   const first = await setStage([CLICK], { ids });
   const deferred = first.happens('call.deferred');
@@ -22,7 +22,7 @@ test('a call at a client that comes and goes waits across a restart, and is answ
   await expect(again).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('what cannot be carried out is told to the model before a client is asked', async () => {
+test('an invalid call is reported to the model before a client is asked', async () => {
   const stage = await setStage([calls('errand', { what: 'impossible' }), says('Then not.')]);
   const ended = stage.happens('turn.ended');
   await say(stage.engine, 'Do it');
@@ -31,13 +31,13 @@ test('what cannot be carried out is told to the model before a client is asked',
   expect(stage.events.find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'failed' });
 });
 
-test('an answer to a call that nobody was asked for changes nothing', async () => {
+test('an answer to an unknown call changes nothing', async () => {
   const stage = await setStage([]);
   const answer = { type: 'call.answer', call: 'call_9' as CallId, parts } as const;
   await expect(stage.engine.send(SESSION, answer, CALLER)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a turn may be answered by another agent than the session has, and the session keeps its own', async () => {
+test('a turn can use another agent than the session, and the session keeps its agent', async () => {
   const stage = await setStage([says('I test.'), says('I code.')]);
   for (const [answeredBy, name] of [
     ['tester', 'Tester'],

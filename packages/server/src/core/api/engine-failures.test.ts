@@ -21,7 +21,7 @@ const endOf = (events: readonly unknown[]): DurableEvent<'tool.ended'> | undefin
     | undefined;
 
 describe('a store that fails', () => {
-  test('once: the caller is told, nothing has changed, and the session goes on afterwards', async () => {
+  test('once: the caller gets an error, nothing has changed, and the session continues', async () => {
     const store = controlledStore();
     const { engine, events } = await setStage([says('Hello.')], { store, parts: { log: quietLog } });
     store.fail(1);
@@ -37,7 +37,7 @@ describe('a store that fails', () => {
     expect(durableEvents.map(({ seq }) => seq)).toEqual(durableEvents.map((_, index) => index + 1));
   });
 
-  test('once, inside a turn: the turn fails, says so, and the next one is answered', async () => {
+  test('once, inside a turn: the turn fails with a reason, and the next one is answered', async () => {
     const store = controlledStore();
     const answers = [says('Lost.'), says('Hello.')];
     const { engine, happens, events } = await setStage(answers, { store, parts: { log: quietLog } });
@@ -76,7 +76,7 @@ describe('a store that fails', () => {
     expect(endOf(events)?.outcome).toBe('unknown');
   });
 
-  test('for good: the session rests instead of asking the model again and again', async () => {
+  test('permanently: the session backs off instead of calling the model again and again', async () => {
     const store = controlledStore();
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
     const { engine, happens, provider } = await setStage(answers, {
@@ -101,7 +101,7 @@ describe('a store that fails', () => {
     await engine.drain(0);
   });
 
-  test('for a while: the session goes on by itself when the store is back', async () => {
+  test('temporarily: the session continues by itself when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
     const { engine, happens, events, provider } = await setStage(
@@ -132,7 +132,7 @@ describe('a store that fails', () => {
   });
 });
 
-describe('an event that could not be read again', () => {
+describe('an event that could not be read back', () => {
   test('is never written: the turn fails and the session stays readable', async () => {
     const broken = tool('broken_image', async () => ({
       parts: [{ type: 'image', mime: 'image/png', data: 'not base64!' }],
@@ -170,14 +170,14 @@ describe('a tool', () => {
     return { outcome: ended?.outcome, parts: ended?.parts, data: ended?.data, events };
   }
 
-  test('that does not exist fails its call, and the model is told', async () => {
+  test('that does not exist fails its call, and the model receives the error', async () => {
     expect(await outcomeOf('nothing', {})).toMatchObject({
       outcome: 'failed',
       parts: [textPart('Unknown tool: nothing')],
     });
   });
 
-  test('whose input does not fit fails its call with the field that is wrong', async () => {
+  test('with invalid input fails its call and names the wrong field', async () => {
     const { outcome, parts } = await outcomeOf('lookup', { word: 7 });
     expect(outcome).toBe('failed');
     expect(parts).toEqual([
@@ -185,14 +185,14 @@ describe('a tool', () => {
     ]);
   });
 
-  test('that throws a bug shows nothing of it', async () => {
+  test('that throws reveals nothing of the error', async () => {
     expect(await outcomeOf('broken', {})).toMatchObject({
       outcome: 'failed',
       parts: [textPart('Something went wrong.')],
     });
   });
 
-  test('that cannot even say what it would ask fails its call, not the turn', async () => {
+  test('whose approval cannot be described fails its call, not the turn', async () => {
     const shy = tool('shy', async () => ({ parts: [] }), {
       approval: () => {
         throw new Error('no such file');
@@ -201,7 +201,7 @@ describe('a tool', () => {
     expect(await outcomeOf('shy', {}, [shy])).toMatchObject({ outcome: 'failed' });
   });
 
-  test('that gives a megabyte is cut in the middle, in the log and for the model', async () => {
+  test('with a megabyte of output is cut in the middle, in the log and in the prompt', async () => {
     const loud = tool('loud', async (): Promise<ToolResult> => {
       const text = `begin${'🙂'.repeat(250_000)}end`;
       return { parts: [textPart(text), textPart(text)], data: { output: text, exit_code: 0 } };
@@ -218,7 +218,7 @@ describe('a tool', () => {
     expect(data?.exit_code).toBe(0);
   });
 
-  test('that gives data which cannot be cut loses the data, not the text', async () => {
+  test('with data that cannot be cut loses the data, not the text', async () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => index);
     const wide = tool('wide', async () => ({ parts: [textPart('50000 rows')], data: { rows } }));
     const { parts, data } = await outcomeOf('wide', {}, [wide]);
@@ -226,7 +226,7 @@ describe('a tool', () => {
     expect(data).toBeUndefined();
   });
 
-  test('that does not listen when it is stopped does not hold the session up', async () => {
+  test('that ignores the abort does not block the session', async () => {
     const begun = Promise.withResolvers<void>();
     const deaf = tool('deaf', () => {
       begun.resolve();
@@ -242,7 +242,7 @@ describe('a tool', () => {
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
   });
 
-  test('that is called twice under one id in one answer runs twice and has two results', async () => {
+  test('called twice with one id in one answer runs twice and has two results', async () => {
     const twice = [
       { type: 'call', call: 'same', tool: 'lookup', input: { word: 'a' } } as const,
       { type: 'call', call: 'same', tool: 'lookup', input: { word: 'b' } } as const,

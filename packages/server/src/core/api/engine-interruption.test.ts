@@ -91,7 +91,7 @@ test('a cancel at any moment ends the turn cleanly, or finds none, and the next 
   expect(cancelled).toBeGreaterThan(40);
 });
 
-test('a newer message at any moment supersedes the turn cleanly, and every input is begun once', async () => {
+test('a superseding message at any moment ends the turn cleanly, and every input starts once', async () => {
   for (let moment = 0; ; moment++) {
     const { stage, before } = await actAt(moment, ({ engine }) => say(engine, 'Third', 'supersede'));
     const events = durableOf(stage.events);
@@ -120,7 +120,7 @@ test('a clear at any moment leaves no trace of the turn in the next prompt', asy
   }
 });
 
-test('a cancel that cannot be recorded, at any moment, changes nothing: the turn goes on to its end', async () => {
+test('a cancel that cannot be recorded, at any moment, changes nothing: the turn completes', async () => {
   for (let moment = 0; ; moment++) {
     const store = controlledStore();
     store.fail(1, 'turn.cancelled');
@@ -141,7 +141,7 @@ test('a cancel that cannot be recorded, at any moment, changes nothing: the turn
   }
 });
 
-test('an input that is sent a second time with its key does not disturb the turn that it began', async () => {
+test('an input repeated with its key does not disturb its running turn', async () => {
   const { engine, provider, happens, events } = await setStage([
     [tell('This takes '), { type: 'hang' }],
     says('Never.'),
@@ -159,7 +159,7 @@ test('an input that is sent a second time with its key does not disturb the turn
   expect(durableOf(events)).toHaveLength(3);
 });
 
-test('a cancel that is refused stops nothing', async () => {
+test('a refused cancel stops nothing', async () => {
   const { engine, provider, happens } = await setStage([[tell('Half '), { type: 'hang' }]]);
   const delta = happens('text.delta');
   await say(engine, 'Hi');
@@ -170,7 +170,7 @@ test('a cancel that is refused stops nothing', async () => {
   expect((await engine.snapshot(SESSION)).open?.text).toBe('Half ');
 });
 
-test('a session that is superseded does not count as rested in between', async () => {
+test('a superseded session is not idle in between', async () => {
   const { engine, provider, happens } = await setStage([
     [tell('One '), { type: 'hang' }],
     [tell('Two '), { type: 'hang' }],

@@ -4,7 +4,7 @@ import { openMemoryStore } from '../../stores/memory/store.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 
-test('a session is driven by the node that holds its lease, and by no other', async () => {
+test('only the node that holds the lease drives a session', async () => {
   const [store, table] = [openMemoryStore(), new LeaseTable()];
   const here = await setStage([calls('endless', {})], {
     store,
@@ -23,7 +23,7 @@ test('a session is driven by the node that holds its lease, and by no other', as
   await cancelled;
 });
 
-test('the lease is given up when the session rests: another node goes on with it', async () => {
+test('the lease is released when the session is idle, and another node can continue', async () => {
   const [store, table] = [openMemoryStore(), new LeaseTable()];
   const here = await setStage([says('One.')], { store, parts: { leases: openMemoryLeases(table) } });
   await say(here.engine, 'first');
@@ -36,7 +36,7 @@ test('the lease is given up when the session rests: another node goes on with it
   expect(there.provider.prompts).toHaveLength(1);
 });
 
-test('a driver whose lease is lost starts no tool and asks no model', async () => {
+test('a driver that lost its lease starts no tool and calls no model', async () => {
   const leases = openMemoryLeases();
   let good = true;
   const stage = await setStage([calls('lookup', { word: 'a' }), says('Never.')], {

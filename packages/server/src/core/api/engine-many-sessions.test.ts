@@ -77,13 +77,13 @@ async function rowsRead(others: number): Promise<Record<string, number>> {
   return { start, approvals, answered, late };
 }
 
-test('starting, listing approvals and answering read as much with 1,000 sessions as with 10', async () => {
+test('starting, listing approvals and answering read no more with 1,000 sessions than with 10', async () => {
   const few = await rowsRead(10);
   expect(await rowsRead(1_000)).toEqual(few);
   expect(few).toEqual({ start: 0, approvals: 1, answered: 1, late: 2 });
 });
 
-test('approvals come page by page, the session that changed last first', async () => {
+test('approvals are listed page by page, the last changed session first', async () => {
   const { engine } = await setStage([ask, ask, ask]);
   const refs = ['first', 'second', 'third'].map(refOf);
   for (const ref of refs) {
@@ -98,10 +98,10 @@ test('approvals come page by page, the session that changed last first', async (
   expect(second.next).toBeNull();
 });
 
-describe('an approval that was answered is known', () => {
+describe('an answered approval is known', () => {
   const REPEATED = 260;
 
-  test('after a restart, however many came after it, as the session it belongs to', async () => {
+  test('after a restart, however many approvals followed', async () => {
     const store = openMemoryStore();
     const before = await setStage([...Array.from({ length: REPEATED }, () => ask), says('Done.')], {
       store,
@@ -127,7 +127,7 @@ describe('an approval that was answered is known', () => {
     }
   });
 
-  test('a turn is found by its id while it runs and after it ended, by its owner and by an admin', async () => {
+  test('a turn is found by its id, running or ended, by its owner and by an admin', async () => {
     const { engine, happens } = await setStage([says('Done.')]);
     const started = happens('turn.started');
     await say(engine, 'Go');

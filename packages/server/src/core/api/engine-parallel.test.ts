@@ -55,7 +55,7 @@ const told = (stage: Stage) =>
   );
 
 describe('calls of one answer', () => {
-  test('run at once, and the model reads their results in the order of the calls', async () => {
+  test('run in parallel, and the model receives their results in call order', async () => {
     const { tool, running, begun, end } = held();
     const stage = await setStage([answer(named('a'), named('b')), says('Done.')], { tools: [tool] });
     await say(stage.engine, 'Go');
@@ -78,7 +78,7 @@ describe('calls of one answer', () => {
     expect(results).toEqual(['call_1', 'call_2']);
   });
 
-  test('are started with the append that ends their step', async () => {
+  test('are started by the append that ends their step', async () => {
     const stage = await setStage([
       answer(['lookup', { word: 'a' }], ['lookup', { word: 'b' }]),
       says('Done.'),
@@ -100,7 +100,7 @@ describe('calls of one answer', () => {
     ]);
   });
 
-  test('run up to the limit of the server; the others start when one has ended', async () => {
+  test('run up to the limit of the server; the others start when one ends', async () => {
     const { tool, running, begun, end } = held();
     const stage = await setStage([answer(named('a'), named('b'), named('c')), says('Done.')], {
       tools: [tool],
@@ -130,8 +130,8 @@ describe('calls of one answer', () => {
   });
 });
 
-describe('a call that waits for a person', () => {
-  test('does not hold back the others, and starts beside them when it is answered', async () => {
+describe('a call that waits for an approval', () => {
+  test('does not hold back the others, and runs beside them when it is approved', async () => {
     const { tool, running, begun, end } = held();
     const asking = held({
       name: 'asking',
@@ -153,7 +153,7 @@ describe('a call that waits for a person', () => {
     expect(durable(stage).at(-1)?.type).toBe('turn.ended');
   });
 
-  test('lets the session rest when the others have ended', async () => {
+  test('leaves the session waiting when the others have ended', async () => {
     const stage = await setStage([
       answer(['shell', { command: ['ls'] }], ['lookup', { word: 'a' }]),
       says('Done.'),
@@ -173,7 +173,7 @@ describe('a call that waits for a person', () => {
     ]);
   });
 
-  test('may be one of several, which are answered in any order', async () => {
+  test('can be one of several, which are answered in any order', async () => {
     const stage = await setStage([
       answer(['shell', { command: ['one'] }], ['shell', { command: ['two'] }]),
       says('Done.'),
@@ -205,7 +205,7 @@ describe('a call that waits for a person', () => {
 });
 
 describe('an exclusive call', () => {
-  test('runs alone, in its place', async () => {
+  test('runs alone, in order', async () => {
     const { tool, running, begun, end } = held();
     const alone = held({ name: 'alone', exclusive: 'always' });
     const stage = await setStage(
@@ -229,7 +229,7 @@ describe('an exclusive call', () => {
     );
   });
 
-  test('is asked for when those before it have their outcome', async () => {
+  test('requests its approval when the calls before it have ended', async () => {
     const ask: Ask = { kind: 'edit', command: [], description: 'It edits.' };
     const edit = held({ name: 'edit', exclusive: 'always', approval: () => ask });
     const stage = await setStage(
@@ -244,7 +244,7 @@ describe('an exclusive call', () => {
     expect(told(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
   });
 
-  test('runs beside others where nobody had to be asked, if it is exclusive only then', async () => {
+  test('runs in parallel if it is exclusive only with an approval and needs none', async () => {
     const maybe = held({ name: 'maybe', exclusive: 'if-asked' });
     const stage = await setStage(
       [answer(['maybe', { name: 'x' }], ['maybe', { name: 'y' }]), says('Done.')],

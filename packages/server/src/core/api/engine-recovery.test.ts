@@ -57,7 +57,7 @@ const typesOf = (events: readonly SessionEvent[]): string[] =>
   events.filter(isDurable).map(({ type }) => type);
 
 describe('after the process was killed', () => {
-  test('a running turn is resumed: the unfinished step is asked again and void in the prompt', async () => {
+  test('a running turn is resumed: the unfinished step is repeated, and void in the prompt', async () => {
     const { stage, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
@@ -110,7 +110,7 @@ describe('after the process was killed', () => {
     expect(stage.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
   });
 
-  test('a tool that is the same whether it runs once or twice is run again', async () => {
+  test('a repeatable tool is run again', async () => {
     let runs = 0;
     const begun = Promise.withResolvers<void>();
     const look = defineTool({
@@ -165,7 +165,7 @@ describe('after the process was killed', () => {
     contiguous(await events());
   });
 
-  test('inputs that waited are answered, in order', async () => {
+  test('queued inputs are answered in order', async () => {
     const { stage, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
@@ -185,7 +185,7 @@ describe('after the process was killed', () => {
     expect(typesOf(await events()).filter((type) => type === 'turn.ended')).toHaveLength(3);
   });
 
-  test('an input that comes before the recovery finds the turn, which is resumed once', async () => {
+  test('an input before the recovery resumes the turn, once', async () => {
     const { stage, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
@@ -203,7 +203,7 @@ describe('after the process was killed', () => {
     expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('First')] }]);
   });
 
-  test('a turn that is cancelled before the recovery is not resumed', async () => {
+  test('a turn cancelled before the recovery is not resumed', async () => {
     const { stage, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
@@ -219,7 +219,7 @@ describe('after the process was killed', () => {
     expect(stage.provider.prompts).toEqual([]);
   });
 
-  test('a session that cannot be read does not keep the others from going on', async () => {
+  test('an unreadable session does not prevent the recovery of the others', async () => {
     const broken: SessionRef = { owner: LOCAL.id, id: 'broken' as SessionId };
     const ids = countingIds();
     const first = await setStage([HANG, HANG], { ids });
@@ -244,7 +244,7 @@ describe('after the process was killed', () => {
 });
 
 describe('draining', () => {
-  test('lets what runs finish, refuses what would begin, and loses no input', async () => {
+  test('lets running turns finish, starts no new ones, and loses no input', async () => {
     const store = controlledStore();
     const answered = Promise.withResolvers<void>();
     const provider: Provider = {
@@ -275,7 +275,7 @@ describe('draining', () => {
     );
   });
 
-  test('stops what does not finish in time, and records nothing: the next process goes on with it', async () => {
+  test('stops turns that exceed the grace period and records nothing, so that the next process resumes them', async () => {
     const { engine, provider, store } = await setStage([HANG, says('Never.')]);
     await say(engine, 'First');
     await provider.hanging;

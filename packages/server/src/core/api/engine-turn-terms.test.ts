@@ -27,7 +27,7 @@ const answer = (call: string, text: string): CommandInput => ({
   parts: [textPart(text)],
 });
 
-test('tools, instructions and options of an input count for its turn alone', async () => {
+test('tools, instructions and options of an input apply to its turn only', async () => {
   const { engine, provider } = await setStage([says('One.'), says('Two.')]);
   const options = { temperature: 0.5, maxOutputTokens: 100 };
   const more = { tools: [WEATHER], agentTools: false, instructions: 'Rhyme.', options };
@@ -43,7 +43,7 @@ test('tools, instructions and options of an input count for its turn alone', asy
   expect(second?.tools.map(({ name }) => name)).not.toContain('weather');
 });
 
-test("the caller's tools are offered beside the agent's, and take the place of one with their name", async () => {
+test('the tools of the caller are offered beside those of the agent, and replace one with the same name', async () => {
   const { engine, provider } = await setStage([says('Done.')]);
   const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];
   await engine.send(SESSION, submit({ tools }), CALLER);
@@ -53,7 +53,7 @@ test("the caller's tools are offered beside the agent's, and take the place of o
   expect(offered.map(({ name }) => name)).toContain('shell');
 });
 
-test("calls of the caller's tools wait for its answers, all at once, also in another process", async () => {
+test('calls of the tools of the caller wait for its answers, all at once, also in another process', async () => {
   const first = await setStage([asksForBoth]);
   await first.engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
   await first.engine.rested(SESSION);
@@ -80,7 +80,7 @@ test("calls of the caller's tools wait for its answers, all at once, also in ano
   ]);
 });
 
-test('a tool whose name no model API takes is refused, and so are options out of range', async () => {
+test('a tool name that no model API accepts is refused, and so are options out of range', async () => {
   const { engine } = await setStage([]);
   const bad = [{ tools: [{ ...WEATHER, name: 'a b' }] }, { options: { temperature: 3 } }];
   for (const more of bad)

@@ -90,7 +90,7 @@ const DELAYS: [number, number][] = [
 ];
 
 for (const delays of DELAYS) {
-  test(`a watcher from the beginning sees every event once and every block whole, whenever it joins (${delays})`, async () => {
+  test(`a watcher from the beginning receives every event once and every block whole, whenever it joins (${delays})`, async () => {
     let joined = 0;
     for (let moment = 0; ; moment++) {
       const told = await joinAt(moment, 0, delays);
@@ -101,7 +101,7 @@ for (const delays of DELAYS) {
     expect(joined).toBeGreaterThan(40);
   });
 
-  test(`a watcher that has read the past sees what follows it once, whenever it joins (${delays})`, async () => {
+  test(`a watcher that has read the history receives what follows once, whenever it joins (${delays})`, async () => {
     let ahead = 0;
     for (let moment = 0; ; moment++) {
       const told = await joinAt(moment, 'what is stored', delays);
@@ -112,7 +112,7 @@ for (const delays of DELAYS) {
     expect(ahead).toBeGreaterThan(40);
   });
 
-  test(`a watcher from now on sees everything after its first look, whenever it joins (${delays})`, async () => {
+  test(`a watcher from now on receives everything after its snapshot, whenever it joins (${delays})`, async () => {
     for (let moment = 0; ; moment++) {
       const told = await joinAt(moment, 'now', delays);
       if (!told) break;
@@ -122,7 +122,7 @@ for (const delays of DELAYS) {
   });
 }
 
-test('a watcher that comes back is told what it missed, and nothing twice', async () => {
+test('a watcher that reconnects receives what it missed, and nothing twice', async () => {
   for (let cursor = 0; cursor <= DURABLE.length; cursor++) {
     const { engine, happens } = await setStage(SCRIPT);
     const ended = happens('turn.ended');
@@ -138,7 +138,7 @@ test('a watcher that comes back is told what it missed, and nothing twice', asyn
   }
 });
 
-test('a watcher that leaves in the middle cancels nothing', async () => {
+test('a watcher that disconnects mid-turn cancels nothing', async () => {
   const { engine, happens, events } = await setStage(SCRIPT);
   const watch = await engine.watch(SESSION, () => undefined, { after: 0 });
   const delta = happens('text.delta');
@@ -150,7 +150,7 @@ test('a watcher that leaves in the middle cancels nothing', async () => {
   expect(events.filter(isDurable).map(({ type }) => type)).toEqual(DURABLE as DurableEvent['type'][]);
 });
 
-test('a watcher that throws keeps neither the others nor the session from going on', async () => {
+test('a watcher that throws affects neither other watchers nor the session', async () => {
   const errors: string[] = [];
   const ignore = () => undefined;
   const log = {
@@ -171,7 +171,7 @@ test('a watcher that throws keeps neither the others nor the session from going 
   await say(engine, 'And again?');
 });
 
-test('who watches an owner hears all of its sessions and none of another', async () => {
+test('a watcher of an owner receives events of all its sessions and of no other owner', async () => {
   const { engine } = await setStage(SCRIPT);
   const heard: string[] = [];
   const stop = engine.watchOwner(SESSION.owner, (event) => heard.push(event.session));

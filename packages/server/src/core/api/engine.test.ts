@@ -33,7 +33,7 @@ const typesOf = (events: readonly DurableEvent[]): string[] => events.map(({ typ
 const HANG: Line[] = [{ type: 'text', text: 'Wait ' }, { type: 'hang' }];
 
 describe('turns', () => {
-  test('one turn at a time per session: inputs are answered in the order in which they were accepted', async () => {
+  test('a session runs one turn at a time: inputs are answered in the order they were accepted', async () => {
     let running = 0;
     let most = 0;
     const inner = scriptedProvider(Array.from({ length: 20 }, (_, index) => says(`Answer ${index}`)));
@@ -61,7 +61,7 @@ describe('turns', () => {
     expect(last).toHaveLength(20);
   });
 
-  test('sessions run side by side', async () => {
+  test('sessions run concurrently', async () => {
     const { engine, provider } = await setStage([HANG, says('Not held up.')]);
     await submit(engine, ref('slow'), 'Hi');
     await provider.hanging;
@@ -70,7 +70,7 @@ describe('turns', () => {
     expect((await engine.snapshot(ref('slow'))).turn).not.toBeNull();
   });
 
-  test('no more turns at once than the limit: the next begins when one ends', async () => {
+  test('the number of concurrent turns is limited: the next starts when one ends', async () => {
     const { engine, provider } = await setStage([HANG, says('Now me.')], { parts: { turnsAtOnce: 1 } });
     await submit(engine, ref('first'), 'Hi');
     await provider.hanging;
@@ -82,7 +82,7 @@ describe('turns', () => {
     expect(provider.prompts).toHaveLength(2);
   });
 
-  test('a turn that is over what it may take fails and says so', async () => {
+  test('a turn that exceeds its limits fails with the reason', async () => {
     const again = Array.from({ length: 5 }, (_, index) =>
       calls('lookup', { word: 'a' }, [], `call_${index}`),
     );
@@ -93,14 +93,14 @@ describe('turns', () => {
     expect(events.filter(({ type }) => type === 'step.ended')).toHaveLength(3);
   });
 
-  test('an empty answer of the model ends the turn, without a block', async () => {
+  test('an empty model answer ends the turn, without a block', async () => {
     const { engine, events } = await setStage([says()]);
     await say(engine, 'Hi');
     await engine.rested(SESSION);
     expect(typesOf(events.filter(isDurable)).slice(3)).toEqual(['step.ended', 'turn.ended']);
   });
 
-  test('a model that stops without an end fails the turn, and keeps what it said', async () => {
+  test('a model that stops without an end event fails the turn, and its text is kept', async () => {
     const { engine, happens, events } = await setStage([[{ type: 'text', text: 'Half' }]]);
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
@@ -111,7 +111,7 @@ describe('turns', () => {
     });
   });
 
-  test('a model that throws, against its promise, fails the turn without a word of the cause', async () => {
+  test('a model that throws fails the turn, without revealing the cause', async () => {
     const errors: unknown[] = [];
     const ignore = () => undefined;
     const log = { debug: ignore, info: ignore, warn: ignore, error: (data: object) => errors.push(data) };
@@ -130,7 +130,7 @@ describe('turns', () => {
 });
 
 describe('an acknowledgement', () => {
-  test('comes only after the store has the input, and nobody is told before', async () => {
+  test('follows only after the input is stored, and no watcher is notified before', async () => {
     const store = controlledStore();
     const { engine, events } = await setStage([says('Hello.')], { store });
     const held = store.hold('before');
@@ -150,7 +150,7 @@ describe('an acknowledgement', () => {
     expect(typesOf(committed)).toEqual(['session.created', 'input.accepted', 'turn.started']);
   });
 
-  test('is a fault where the command has not the shape it must have', async () => {
+  test('is a fault if the command is invalid', async () => {
     const { engine } = await setStage([]);
     const parts = Array.from({ length: 101 }, () => textPart('x'));
     await expect(engine.send(SESSION, { type: 'input.submit', parts }, CALLER)).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('rights', () => {
     expect(titles).toEqual(['I am dev', 'I am uma']);
   });
 
-  test('a foreign session answers as if it did not exist, whatever is asked of it', async () => {
+  test('a session of another principal behaves as if it did not exist, for every command', async () => {
     const { engine } = await setStage([says('Hello.')]);
     const where = ref('private', 'dev');
     await submit(engine, where, 'Hi', dev);
@@ -195,7 +195,7 @@ describe('rights', () => {
     expect((await engine.list(uma.principal, { limit: 10 })).sessions).toEqual([]);
   });
 
-  test('an admin sees and goes on with the sessions of others, and its own come first', async () => {
+  test('an admin can read and continue sessions of others; its own take precedence', async () => {
     const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
     const where = ref('work', 'dev');
     await submit(engine, where, 'Hi', dev);
@@ -208,7 +208,7 @@ describe('rights', () => {
     expect(await engine.resolve(ada.principal, 'work')).toEqual(ref('work', 'ada'));
   });
 
-  test('who may not approve cannot, who may not reject cannot, and the approval goes on waiting', async () => {
+  test('without the permission, an approval cannot be given or rejected and stays pending', async () => {
     const { engine } = await setStage([asks, says('Done.')]);
     const where = ref('asks', 'uma');
     await submit(engine, where, 'Run it', uma);
@@ -229,7 +229,7 @@ describe('rights', () => {
     expect((await engine.record(where))?.status).toBe('idle');
   });
 
-  test('the first answer wins, a later one is told so, an unknown one is not found', async () => {
+  test('the first answer wins; a later one gets an error, an unknown one is not found', async () => {
     const { engine } = await setStage([asks, says('Done.'), asks]);
     await say(engine, 'Run it');
     await engine.rested(SESSION);

@@ -55,9 +55,9 @@ const refusal = async (text: string, store: EventStore = openMemoryStore()): Pro
   throw new Error('it was taken in');
 };
 
-describe('what was exported', () => {
+describe('an exported session', () => {
   for (const name of Object.keys(SCENARIOS)) {
-    test(`${name}: is imported as it was, wherever it was cut`, async () => {
+    test(`${name}: is imported unchanged, wherever it was cut`, async () => {
       const events = eventsIn(name);
       for (let head = 1; head <= events.length; head++) {
         const store = openMemoryStore();
@@ -75,7 +75,7 @@ describe('what was exported', () => {
     });
   }
 
-  test('goes on where it was: an approval that waits is answered, and the turn ends', async () => {
+  test('continues: a pending approval is answered, and the turn ends', async () => {
     const events = eventsIn('approval-yes');
     const asked = events.findIndex(({ type }) => type === 'approval.requested');
     const store = openMemoryStore();
@@ -90,7 +90,7 @@ describe('what was exported', () => {
     expect((await store.load(SESSION))?.status).toBe('idle');
   });
 
-  test('an unfinished turn goes on as after a restart', async () => {
+  test('an unfinished turn continues as after a restart', async () => {
     const events = eventsIn('plain-answer');
     const started = events.findIndex(({ type }) => type === 'turn.started');
     const store = openMemoryStore();
@@ -103,7 +103,7 @@ describe('what was exported', () => {
     expect(stage.events.map(({ type }) => type)).toContain('turn.resumed');
   });
 
-  test('may be called otherwise here, and be of someone else', async () => {
+  test('can be imported under another name and for another owner', async () => {
     const store = openMemoryStore();
     const other = { owner: 'ada' as SessionRef['owner'], id: 'copy' as SessionId };
     await imported(store, await fileOf(eventsIn('plain-answer')), () => other);
@@ -113,7 +113,7 @@ describe('what was exported', () => {
   });
 });
 
-describe('refused with the number of the line, and nothing is written:', () => {
+describe('refused with the line number, and nothing is written:', () => {
   const good = eventsIn('tool-call');
   const lines = async (change: (lines: string[]) => string[]): Promise<string> =>
     change((await fileOf(good)).trimEnd().split('\n')).join('\n');
@@ -202,7 +202,7 @@ describe('refused with the number of the line, and nothing is written:', () => {
     });
   }
 
-  test('a session that is there and is another', async () => {
+  test('an existing session with other content', async () => {
     const store = openMemoryStore();
     await imported(store, await fileOf(good));
     const other = await changed(2, (event) => ({ ...event, id: 'another' }));
@@ -212,7 +212,7 @@ describe('refused with the number of the line, and nothing is written:', () => {
   });
 });
 
-test('a name of every object in what a tool was given changes no object', async () => {
+test('names of Object.prototype in tool input do not change any object', async () => {
   const text = (await fileOf(eventsIn('tool-call'))).replace(
     /"input":\{/,
     '"input":{"__proto__":{"polluted":true},',

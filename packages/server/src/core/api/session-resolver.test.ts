@@ -9,7 +9,7 @@ const principal = (name: string, role: Role): Principal => ({
   permissions: ROLE_PERMISSIONS[role],
 });
 
-test('what is archived is left out of lists, but what waits in it is still to be answered', async () => {
+test('archived sessions are not listed, but their pending approvals are', async () => {
   const { engine, happens } = await setStage([calls('shell', { command: ['ls'] })]);
   const asked = happens('approval.requested');
   await say(engine, 'List them');
@@ -24,7 +24,7 @@ test('what is archived is left out of lists, but what waits in it is still to be
   expect((await engine.record(SESSION))?.messageCount).toBe(2);
 });
 
-test('a session is foreign to those who have none of that name, unless they are admins', async () => {
+test('a session of another principal is foreign, except to admins and to principals with one of that name', async () => {
   const { engine } = await setStage([]);
   const [uma, ada] = [principal('uma', 'user'), principal('ada', 'admin')];
   const foreign = (who: Principal) => engine.foreign(who, SESSION.id);
@@ -40,7 +40,7 @@ test('a session is foreign to those who have none of that name, unless they are 
   expect(await engine.foreign(uma, 'no\nname')).toBe(false);
 });
 
-test('an admin is given the session that had the id first, whoever has taken it since', async () => {
+test('an admin gets the session that had the id first, whoever has used it since', async () => {
   const { engine } = await setStage([]);
   const [aaa, ada] = [principal('aaa', 'user'), principal('ada', 'admin')];
   await say(engine, 'Mine');

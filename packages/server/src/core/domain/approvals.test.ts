@@ -21,25 +21,25 @@ const call = (more: Partial<Judged> = {}): Judged => ({
 });
 
 describe('the mode', () => {
-  test('what a tool does not want shown runs in every mode', () => {
+  test('a call without an approval request runs in every mode', () => {
     for (const mode of ['suggest', 'auto-edit', 'full-auto'] as const) {
       expect(judge(call({ mode, ask: null }))).toBe('run');
     }
   });
 
-  test('suggest asks for everything that is not granted, but not for what a browser does', () => {
+  test('suggest requires approval for everything that is not granted, except browser actions', () => {
     for (const kind of ['command', 'edit', 'other'] as const)
       expect(judge(call({ ask: ask({ kind }) }))).toBe('ask');
     expect(judge(call({ ask: ask({ kind: 'browser' }) }))).toBe('run');
   });
 
-  test('auto-edit lets edits run, and nothing else', () => {
+  test('auto-edit allows edits and nothing else', () => {
     const kinds = ['edit', 'command', 'other'] as const;
     const verdicts = kinds.map((kind) => judge(call({ mode: 'auto-edit', ask: ask({ kind }) })));
     expect(verdicts).toEqual(['run', 'ask', 'ask']);
   });
 
-  test('full-auto asks for nothing', () => {
+  test('full-auto requires no approval', () => {
     expect(judge(call({ mode: 'full-auto' }))).toBe('run');
   });
 });
@@ -51,7 +51,7 @@ test('a standing grant covers exactly what it names', () => {
   expect(judge(call({ grants }))).toBe('ask');
 });
 
-test('once untrusted content are in the turn, neither grants nor auto-edit nor the browser go unasked', () => {
+test('after untrusted content in the turn, grants, auto-edit and browser actions require approval', () => {
   const tainted = true;
   expect(judge(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
   expect(judge(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
@@ -96,7 +96,7 @@ describe('rules', () => {
     test(name, () => expect(judge(call({ rules, ...more }))).toBe(verdict));
 });
 
-test('the hash changes with anything that is shown or will run', () => {
+test('the hash changes with anything that is shown or executed', () => {
   const hashes = [
     approvalHash('shell', { command: ['rm'] }, ask()),
     approvalHash('local_shell', { command: ['rm'] }, ask()),
@@ -108,7 +108,7 @@ test('the hash changes with anything that is shown or will run', () => {
   expect(approvalHash('shell', { command: ['rm'] }, ask())).toBe(hashes[0] ?? '');
 });
 
-test('only a message that is nothing but a word of consent or refusal is an answer', () => {
+test('only a message that consists of a yes or no word is an answer', () => {
   for (const word of ['yes', ' Y ', 'APPROVE\n', 'Yes.', 'yes!!', 'ok', 'Okay.'])
     expect(spokenAnswer(word)).toBe('once');
   for (const word of ['no', 'n', ' Deny', 'No.', 'NO! ']) expect(spokenAnswer(word)).toBe('deny');

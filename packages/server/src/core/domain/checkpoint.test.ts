@@ -22,18 +22,18 @@ const older = (count = messageCount) => ({
   state: JSON.stringify({ ...rest, said: count }),
 });
 
-test('a checkpoint of this version and of the one before give the same state', () => {
+test('a checkpoint of this version and of the previous one give the same state', () => {
   const restored = restoredState(written);
   expect(restored).toEqual(JSON.parse(JSON.stringify(state)));
   expect(restoredState(older())).toEqual(restored);
 });
 
-test('a checkpoint that is too old or of a newer version is not used', () => {
+test('a checkpoint that is too old or of a newer version is ignored', () => {
   for (const version of [1, 8, STATE_VERSION + 1]) expect(restoredState({ ...written, version })).toBeNull();
   expect(restoredState(null)).toBeNull();
 });
 
-test('a session is opened from an older checkpoint, and its next checkpoint is a current one', async () => {
+test('a session opens from an older checkpoint, and its next checkpoint is current', async () => {
   const store = openMemoryStore();
   // More than its events tell: so it shows that they were not folded again.
   await store.append(0, events, recordOf(SESSION, state, older(41)));

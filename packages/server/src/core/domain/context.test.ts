@@ -25,7 +25,7 @@ import {
 } from './test-context-events.ts';
 
 describe('the context', () => {
-  test('holds inputs where their turn began, not where they were accepted', () => {
+  test('has inputs where their turn started, not where they were accepted', () => {
     const events = [input('one'), started('one'), input('two'), text('1'), step, ended, started('two')];
     expect(shown(folded(numbered(events)))).toEqual(['user one', 'text 1', 'user two']);
   });
@@ -42,12 +42,12 @@ describe('the context', () => {
     ]);
   });
 
-  test('keeps a call that a person asked for by name when the process dies before its result', () => {
+  test('keeps a direct call if the process dies before its result', () => {
     const events = [input('one'), started('one'), call('a'), resumed, result('a', 'unknown')];
     expect(shown(folded(numbered(events)))).toEqual(['user one', 'call a', 'result unknown a']);
   });
 
-  test('keeps the text of an interrupted turn as far as it was shown', () => {
+  test('keeps the streamed text of an interrupted turn', () => {
     const events = [
       input('one'),
       started('one'),
@@ -60,20 +60,20 @@ describe('the context', () => {
     expect(shown(context)).toEqual(['user one', 'text Half', 'user two']);
   });
 
-  test('voids the unfinished step even where the context was compacted in the middle of it', () => {
+  test('voids the unfinished step even if the context was compacted during it', () => {
     const before = [input('one'), started('one'), text('1'), step, ended, input('two'), started('two')];
     const events = [...before, reasoning('half a thought'), compacted(7, 6), resumed, text('2'), step];
     expect(shown(folded(numbered(events)))).toEqual(['summary so far', 'user two', 'text 2']);
   });
 
-  test('is empty after a clear, except for the inputs that still wait', () => {
+  test('is empty after a clear, except for queued inputs', () => {
     const events = [input('one'), started('one'), input('two'), cancelled, cleared];
     expect(shown(folded(numbered(events)))).toEqual([]);
     expect(folded(numbered(events)).tokens).toBe(0);
     expect(shown(folded(numbered([...events, started('two')])))).toEqual(['user two']);
   });
 
-  test('never gives an older summary a second place', () => {
+  test('never contains an older summary twice', () => {
     const events = [
       ...[input('one'), started('one'), text('1'), step, ended],
       ...[compacted(6, 6), input('two'), started('two'), ended, compacted(9, 9)],
@@ -91,7 +91,7 @@ describe('a cut', () => {
     ended,
   ];
 
-  test('keeps the last whole turns that fit, and drops the rest', () => {
+  test('keeps the last complete turns that fit, and drops the rest', () => {
     const context = folded(numbered([...turn('one', 100), ...turn('two', 100), ...turn('three', 100)]));
     const cut = cutContext(context, 250);
     expect(cut).toMatchObject({ keepFrom: 7, readFrom: 6 });
@@ -104,20 +104,20 @@ describe('a cut', () => {
     expect(cutContext(context, 0, 7)).toMatchObject({ keepFrom: 7, readFrom: 6 });
   });
 
-  test('is none where nothing would be dropped, or nothing but the last summary', () => {
+  test('is not made if nothing, or only the last summary, would be dropped', () => {
     expect(cutContext(EMPTY, 0)).toBeNull();
     expect(cutContext(folded(numbered(turn('one', 100))), 1_000)).toBeNull();
     const events = [...turn('one', 100), compacted(6, 6), input('two'), started('two')];
     expect(cutContext(folded(numbered(events)), 0, 8)).toBeNull();
   });
 
-  test('reads from the first input that still waits, so that it is not lost', () => {
+  test('starts at the first queued input, so that it is not lost', () => {
     const events = numbered([input('one'), input('two'), started('one'), text('1'), step, ended]);
     const cut = cutContext(folded(events), 0);
     expect(cut).toMatchObject({ keepFrom: 4, readFrom: 2 });
   });
 
-  test('does not touch a turn that begins while the summary is being written', () => {
+  test('does not affect a turn that starts while the summary is written', () => {
     const before = numbered(turn('one', 100));
     const cut = cutContext(folded(before), 0);
     const after = [...turn('one', 100), input('two'), started('two'), compacted(cut?.keepFrom ?? 0, 0)];
@@ -125,7 +125,7 @@ describe('a cut', () => {
   });
 });
 
-describe('whatever happened', () => {
+describe('for any history', () => {
   const SEEDS = Array.from({ length: 300 }, (_, index) => index + 1);
 
   test('the context folded from readFrom equals the context folded from the first event', () => {
@@ -149,7 +149,7 @@ describe('whatever happened', () => {
     }
   });
 
-  test('no result stands without its call before it, and no finished turn leaves a call without a result', () => {
+  test('every result follows its call, and no finished turn has a call without a result', () => {
     for (const seed of SEEDS) {
       const events = numbered(history(seed, 60));
       for (let length = 1; length <= events.length; length++) {

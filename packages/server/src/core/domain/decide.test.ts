@@ -74,7 +74,7 @@ const TABLE: [string, Decided, Row][] = [
 ];
 
 for (const [name, command, row] of TABLE) {
-  test(`${name} means something definite in every phase`, () => {
+  test(`${name} has a defined result in every phase`, () => {
     const outcomes = Object.entries(PHASES).map(([phase, state]) => [phase, outcomeOf(state, command)]);
     expect(Object.fromEntries(outcomes)).toEqual(row);
   });
@@ -89,19 +89,19 @@ test('decisions are the same after a checkpoint, in every phase', () => {
 });
 
 describe('inputs', () => {
-  test('an input with a key that was taken before makes nothing, in any mode and phase', () => {
+  test('an input with a known key produces no events, in any mode and phase', () => {
     const keyed = give(thinking, submit('Once'), { key: 'k' });
     expect(decide(keyed, submit('Once'), asking({ key: 'k' }))).toEqual([]);
     expect(decide(keyed, submit('Once', 'supersede'), asking({ key: 'k' }))).toEqual([]);
     expect(types(decide(keyed, submit('Once'), asking({ key: 'other' })))).toEqual(['input.accepted']);
   });
 
-  test('a message of an image alone is not empty', () => {
+  test('a message with only an image is not empty', () => {
     const parts = [textPart(' '), { type: 'image' as const, mime: 'image/png', data: 'AAAA' }];
     expect(types(decide(idle, { ...submit(''), parts } as Decided, asking()))).toEqual(BEGINS);
   });
 
-  test('a newer message ends the running turn, and what waited before it still goes first', () => {
+  test('a superseding message ends the running turn, and earlier queued inputs go first', () => {
     const state = give(queued, submit('Third', 'supersede'));
     expect(state.turn?.id).not.toBe(queued.turn?.id);
     expect(queued.queue).toHaveLength(1);
@@ -109,13 +109,13 @@ describe('inputs', () => {
     expect(state.queue[0]?.input).not.toBe(queued.queue[0]?.input);
   });
 
-  test('after a cancel the queue is not lost: its first input is begun next', () => {
+  test('a cancel keeps the queue: its first input starts next', () => {
     const state = give(queued, { type: 'turn.cancel' });
     expect(state.queue).toEqual(queued.queue);
     expect(nextAction(state)).toEqual({ kind: 'startTurn' });
   });
 
-  test('a call asked for by name waits in the queue with its call and needs no model', () => {
+  test('a direct call is queued with its input and needs no model', () => {
     const call = { tool: 'lookup', input: { word: 'a' } };
     const command: Decided = { type: 'input.submit', parts: [], mode: 'queue', named: true, call };
     const state = give(idle, command);
@@ -135,13 +135,13 @@ describe('inputs', () => {
 describe('interruptions', () => {
   const open = { kind: 'text' as const, block: 'b' as never, text: 'Half', durationMs: 1 };
 
-  test('a cancel keeps what was shown of the open block', () => {
+  test('a cancel keeps the streamed text of the open block', () => {
     const events = decide(thinking, { type: 'turn.cancel' }, asking({ open }));
     expect(events[0]).toMatchObject({ type: 'text.ended', text: 'Half', interrupted: true });
     expect(events.at(-1)).toMatchObject({ type: 'turn.cancelled', reason: 'cancelled' });
   });
 
-  test('a block in which nothing was shown leaves nothing', () => {
+  test('an empty block leaves nothing', () => {
     const none = { ...open, text: '' };
     expect(types(decide(thinking, { type: 'turn.cancel' }, asking({ open: none })))).toEqual(ENDS);
   });
@@ -165,7 +165,7 @@ describe('approvals', () => {
   const codeOf = (state: SessionState, more: object, approvalKnown = false) =>
     outcomeOf(state, answer(more), { approvalKnown });
 
-  test('a late answer is told apart from one to an approval that never was', () => {
+  test('a late answer and an answer to an unknown approval are different faults', () => {
     expect(codeOf(allowed, { approval: APPROVAL }, true)).toBe('no_approval');
     expect(codeOf(waiting, { approval: 'earlier' }, true)).toBe('no_approval');
     expect(codeOf(allowed, { approval: 'never' })).toBe('not_found');
@@ -173,26 +173,26 @@ describe('approvals', () => {
     expect(codeOf(unborn, { approval: APPROVAL })).toBe('not_found');
   });
 
-  test('an approval that ended with its turn, unanswered, counts as answered', () => {
+  test('an unanswered approval of an ended turn counts as answered', () => {
     const cancelled = give(waiting, { type: 'turn.cancel' });
     expect(codeOf(cancelled, { approval: APPROVAL }, true)).toBe('no_approval');
     const superseded = give(waiting, submit('Instead', 'supersede'));
     expect(codeOf(superseded, { approval: APPROVAL }, true)).toBe('no_approval');
   });
 
-  test('an answer that cites another hash is refused, the right one is taken', () => {
+  test('an answer with another hash is refused, with the right one it is accepted', () => {
     expect(codeOf(waiting, { hash: 'hash-2' })).toBe('invalid');
     expect(codeOf(waiting, { hash: 'hash-1' })).toEqual(['approval.answered']);
   });
 
-  test('always grants what was shown, and only once; deny grants nothing', () => {
+  test('always grants what was shown, once; deny grants nothing', () => {
     const always = give(waiting, answer({ answer: 'always' }));
     expect(always.grants).toEqual(['shell:ls']);
     expect(give(waiting, answer({ answer: 'deny' })).grants).toEqual([]);
     expect(give(waiting, answer({})).grants).toEqual([]);
   });
 
-  test('a denial tells the model why and lets the turn go on', () => {
+  test('a denial gives the model the reason, and the turn continues', () => {
     const events = decide(waiting, answer({ answer: 'deny', reason: 'not now' }), asking());
     expect(events[1]).toMatchObject({
       outcome: 'denied',
@@ -203,7 +203,7 @@ describe('approvals', () => {
     expect(waitingCall(state)).toBeUndefined();
   });
 
-  test('a denial with exit ends the turn and closes the calls behind it', () => {
+  test('a denial with exit ends the turn and aborts the remaining calls', () => {
     const two = inTurn(waiting, (turn) => [
       { type: 'call.requested', turn, call: 'call-2' as CallId, tool: 'shell', input: {} },
     ]);
@@ -218,7 +218,7 @@ describe('approvals', () => {
   });
 });
 
-test('a session with more labels than may be set today can change them, and gets no further one', () => {
+test('a session with more labels than the limit can change them but not add any', () => {
   const labels = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`label-${index}`, 'x']));
   const created = give(initialState(CODER), { type: 'session.create', named: true });
   const many = after(created, [{ type: 'session.labelled', labels }]);

@@ -45,14 +45,14 @@ test('the status and the next action follow from the state in every phase', () =
 });
 
 describe('the state', () => {
-  test('remembers a bounded number of keys and answers', () => {
+  test('keeps a bounded number of keys and answers', () => {
     let state = idle;
     for (let index = 0; index < 300; index++) state = give(state, submit('x'), { key: `k${index}` });
     expect(state.keys).toHaveLength(256);
     expect(state.keys.at(-1)?.key).toBe('k299');
   });
 
-  test('folded on from a checkpoint equals folded from the first event', () => {
+  test('folded from a checkpoint equals folded from the first event', () => {
     const more = (from: SessionState) => {
       const via = 'socket' as ConnectionId;
       const begun = give(from, submit('Again'), {
@@ -65,14 +65,14 @@ describe('the state', () => {
     expect(more(JSON.parse(JSON.stringify(idle)))).toEqual(more(idle));
   });
 
-  test('cleared in the middle of a queue still reads the inputs that wait', () => {
+  test('still has the queued inputs after a clear', () => {
     const cleared = give(queued, { type: 'session.clear' });
     expect(cleared.queue).toEqual(queued.queue);
     expect(cleared.readFrom).toBe(queued.readFrom);
     expect(give(idle, { type: 'session.clear' }).readFrom).toBe(idle.seq + 1);
   });
 
-  test('adds up what the steps of a turn have used', () => {
+  test('sums the usage of the steps of a turn', () => {
     const once = inTurn(thinking, (turn) => [{ type: 'step.ended', turn, usage: USAGE, stop: 'done' }]);
     const twice = inTurn(once, (turn) => [
       { type: 'step.ended', turn, usage: { ...USAGE, cachedTokens: 1 }, stop: 'done' },
@@ -108,7 +108,7 @@ describe('untrusted content', () => {
     expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
   });
 
-  test('that a client reports as the result of its call taints the turn as well', () => {
+  test('taints the turn also if a client reports it as the result of its call', () => {
     const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
     const answer = (untrusted: boolean): Decided => ({
       type: 'call.answer',

@@ -29,7 +29,7 @@ describe('a pattern', () => {
     expect(matches(pattern, subject)).toBe(expected);
   });
 
-  test('with many stars is compared with a long command in one pass', () => {
+  test('with many stars is matched against a long command in one pass', () => {
     const pattern = '* push * main * --force';
     const near = 'git push main --forc'.repeat(10_000);
     expect(matches(pattern, near)).toBe(false);
@@ -45,12 +45,12 @@ describe('a pattern', () => {
     ['git push', 'git pu', true],
     ['git push', 'git push ', false],
     ['*secret*', 'echo ', true],
-  ])('%j could match what begins with %j: %p', (pattern, beginning, expected) => {
+  ])('%j could match a text that starts with %j: %p', (pattern, beginning, expected) => {
     expect(canMatch(pattern, beginning)).toBe(expected);
   });
 });
 
-describe('a call that is longer than what is matched', () => {
+describe('a call that is longer than the matched prefix', () => {
   const long = `echo ${'x'.repeat(MATCHED_CHARACTERS)}`;
 
   test('is denied if a rule that denies could match', () => {
@@ -58,11 +58,11 @@ describe('a call that is longer than what is matched', () => {
     expect(decisionOf([deny('echo *')], SHELL, { literal: [long] })).toBe('deny');
   });
 
-  test('asks if a rule that asks could match', () => {
+  test('requires approval if a rule that asks could match', () => {
     expect(decisionOf([ask('*secret*'), deny('git push*')], SHELL, { literal: [long] })).toBe('ask');
   });
 
-  test('is not allowed by a rule, and is left alone by rules for other commands', () => {
+  test('is not allowed by a rule, and not affected by rules for other commands', () => {
     expect(decisionOf([allow('*')], SHELL, { literal: [long] })).toBeNull();
     expect(decisionOf([deny('git push*')], SHELL, { literal: [long] })).toBeNull();
     expect(decisionOf([allow('*')], SHELL, { literal: [long.slice(0, 1_000)] })).toBe('allow');
@@ -72,7 +72,7 @@ describe('a call that is longer than what is matched', () => {
 describe('names other than the literal one', () => {
   const subjects = { literal: ['/tmp/git push'], normalised: ['git push'] };
 
-  test('count for rules that deny or ask, and not for rules that allow', () => {
+  test('are used by rules that deny or ask, not by rules that allow', () => {
     expect(decisionOf([deny('git push*')], SHELL, subjects)).toBe('deny');
     expect(decisionOf([ask('git push*')], SHELL, subjects)).toBe('ask');
     expect(decisionOf([allow('git push*')], SHELL, subjects)).toBeNull();
@@ -85,8 +85,8 @@ describe('names other than the literal one', () => {
   });
 });
 
-describe('what cannot be read to its end', () => {
-  test('asks if a rule that denies or asks could match it', () => {
+describe('a command that cannot be parsed completely', () => {
+  test('requires approval if a rule that denies or asks could match it', () => {
     const partial = ['git '];
     expect(decisionOf([deny('git push*')], SHELL, { literal: null, partial })).toBe('ask');
     expect(decisionOf([ask('git push*')], SHELL, { literal: null, partial })).toBe('ask');
@@ -94,7 +94,7 @@ describe('what cannot be read to its end', () => {
     expect(decisionOf([allow('*')], SHELL, { literal: null, partial })).toBeNull();
   });
 
-  test('is anything if nothing of it is known', () => {
+  test('may be anything if no part of it is known', () => {
     expect(decisionOf([deny('rm *')], SHELL, { literal: null })).toBe('ask');
     expect(decisionOf([], SHELL, { literal: null })).toBeNull();
   });

@@ -11,12 +11,12 @@ const KNOWN: [string, number][] = [
 ];
 
 for (const [text, tokens] of KNOWN) {
-  test(`${text.slice(0, 30)}… is counted within a quarter`, () => {
+  test(`${text.slice(0, 30)}… is estimated within 25 %`, () => {
     expect(Math.abs(countTokens(text) - tokens) / tokens).toBeLessThan(0.25);
   });
 }
 
-test('nothing has no tokens, and half a character is counted like a whole one', () => {
+test('an empty text has no tokens, and a lone surrogate counts like a character', () => {
   expect(countTokens('')).toBe(0);
   expect(countTokens('\ud83d')).toBe(1);
 });

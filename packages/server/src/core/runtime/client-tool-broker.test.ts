@@ -44,8 +44,8 @@ const dispatch = (more: Partial<Dispatch> = {}) =>
 const statuses = () => reports.map((report) => report.status);
 const OK = { ok: true, result: 'done' } as const;
 
-describe('a call at a client', () => {
-  test('ends with the first answer of the client that has it', async () => {
+describe('a call executed by a client', () => {
+  test('ends with the first answer of its client', async () => {
     register('a', 'open_url');
     register('b');
     const result = dispatch();
@@ -59,7 +59,7 @@ describe('a call at a client', () => {
     expect(statuses()).toEqual(['queued', 'executing', 'executing', 'completed']);
   });
 
-  test('fails where no client offers the tool, or only one of another owner', async () => {
+  test('fails if no client of the owner offers the tool', async () => {
     const message = REQUEST.unavailable;
     await expect(dispatch()).rejects.toThrow(message);
     register('a', 'open_url');
@@ -68,7 +68,7 @@ describe('a call at a client', () => {
     expect(broker.offers(PrincipalId.parse('uma'), 'open_url')).toBe(false);
   });
 
-  test('fails when there is no answer in time', async () => {
+  test('fails if there is no answer in time', async () => {
     register('a', 'open_url');
     const result = dispatch({ request: { ...REQUEST, timeoutMs: 1 } });
     await expect(result).rejects.toThrow('Tool execution timeout: open_url');
@@ -76,7 +76,7 @@ describe('a call at a client', () => {
     expect(broker.answer(id('a'), 'exec_1', OK)).toBe(false);
   });
 
-  test('fails when the client goes', async () => {
+  test('fails if the client disconnects', async () => {
     register('a', 'open_url');
     const result = dispatch();
     broker.unregister(id('a'));
@@ -85,7 +85,7 @@ describe('a call at a client', () => {
     expect(broker.offers(LOCAL.id, 'open_url')).toBe(false);
   });
 
-  test('ends when the turn is cancelled', async () => {
+  test('ends if the turn is cancelled', async () => {
     register('a', 'open_url');
     const controller = new AbortController();
     const result = dispatch({ signal: controller.signal });
@@ -94,13 +94,13 @@ describe('a call at a client', () => {
     expect(statuses()).toEqual(['queued', 'executing', 'failed']);
   });
 
-  test('is never asked for where the turn was cancelled before', async () => {
+  test('is not requested if the turn was already cancelled', async () => {
     register('a', 'open_url');
     await expect(dispatch({ signal: AbortSignal.abort() })).rejects.toThrow('aborted');
     expect(asked).toEqual([]);
   });
 
-  test('fails at once where the request cannot be sent, and holds no place', async () => {
+  test('fails at once if the request cannot be sent, and leaves no slot taken', async () => {
     const request = () => {
       throw new Error('the socket is broken');
     };
@@ -109,7 +109,7 @@ describe('a call at a client', () => {
     expect(broker.answer(id('a'), 'exec_1', OK)).toBe(false);
   });
 
-  test('fails with the words of the client', async () => {
+  test('fails with the message of the client', async () => {
     register('a', 'open_url');
     const result = dispatch();
     broker.answer(id('a'), 'exec_1', { ok: false, kind: 'network', message: 'offline', recoverable: true });
@@ -117,7 +117,7 @@ describe('a call at a client', () => {
     expect(reports.at(-1)).toEqual({ status: 'failed', message: 'offline' });
   });
 
-  test('is asked three times at most, where the client asks for it', async () => {
+  test('is sent at most three times, if the client asks for a retry', async () => {
     const again = {
       ok: false,
       kind: 'timeout',
@@ -146,7 +146,7 @@ describe('the choice of a client', () => {
     return asked.at(-1)?.connection;
   };
 
-  test('is the preferred one where it offers the tool', () => {
+  test('is the preferred one if it offers the tool', () => {
     register('a', 'open_url');
     register('b', 'open_url', 'read_page');
     register('c', 'scroll_to_element');
@@ -154,7 +154,7 @@ describe('the choice of a client', () => {
     expect(chosen('c', '2')).toBe('a');
   });
 
-  test('is one that names the tool before one that is a fallback', () => {
+  test('prefers a client that names the tool to a fallback', () => {
     register('a', 'fallback');
     expect(chosen('a')).toBe('a');
     register('b', 'open_url');

@@ -42,7 +42,7 @@ async function talk(answers: Line[][], summaries?: (string | null)[]) {
 }
 
 describe('compacting on demand', () => {
-  test('replaces the older turns by a summary and returns the event', async () => {
+  test('replaces older turns with a summary and returns the event', async () => {
     const { engine, asked, prompts, release } = await talk([says(LONG), says('Short.'), says('Yes.')]);
     release();
     for (const text of ['One', 'Two']) {
@@ -59,7 +59,7 @@ describe('compacting on demand', () => {
     expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
   });
 
-  test('is refused while a turn runs, and where there is nothing to compact, a lone summary included', async () => {
+  test('is refused while a turn runs, and if there is nothing to compact but a summary', async () => {
     const { engine, release } = await talk([[{ type: 'text', text: 'Wait' }, { type: 'hang' }], says(LONG)]);
     release();
     await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'nothing_to_compact' });
@@ -73,7 +73,7 @@ describe('compacting on demand', () => {
     await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'nothing_to_compact' });
   });
 
-  test('does not lose an input that comes while the summary is written', async () => {
+  test('does not lose an input that arrives while the summary is written', async () => {
     const { engine, prompts, reached, release, store } = await talk([
       says(LONG),
       says('Two.'),
@@ -96,7 +96,7 @@ describe('compacting on demand', () => {
     expect(use).toEqual(await engine.contextUse(SESSION));
   });
 
-  test('does not bring back what was cleared while the summary was written', async () => {
+  test('does not restore what was cleared while the summary was written', async () => {
     const { engine, reached, release } = await talk([says(LONG)]);
     await say(engine, 'One');
     await engine.rested(SESSION);
@@ -108,7 +108,7 @@ describe('compacting on demand', () => {
     expect((await engine.contextUse(SESSION)).items).toBe(0);
   });
 
-  test('twice at once compacts once', async () => {
+  test('compacts once if requested twice at the same time', async () => {
     const { engine, release, events } = await talk([says(LONG)]);
     await say(engine, 'One');
     await engine.rested(SESSION);
@@ -118,7 +118,7 @@ describe('compacting on demand', () => {
     expect(events.filter(({ type }) => type === 'context.compacted')).toHaveLength(1);
   });
 
-  test('leaves the context as it is where the model gives no summary, or half of one', async () => {
+  test('leaves the context unchanged if the model gives no summary, or half of one', async () => {
     const { engine, release } = await talk([says(LONG)], ['', null]);
     release();
     await say(engine, 'One');
@@ -132,7 +132,7 @@ describe('compacting on demand', () => {
   });
 });
 
-test('a summary that is begun again holds nothing of the first attempt', async () => {
+test('a restarted summary contains nothing of the first attempt', async () => {
   const fault = { code: 'provider_unavailable', message: 'The model broke off.' } as const;
   const { engine } = await setStage([
     [
@@ -146,7 +146,7 @@ test('a summary that is begun again holds nothing of the first attempt', async (
 });
 
 describe('compacting before a step', () => {
-  test('happens above the threshold, keeps the running turn whole, and is not done over and over', async () => {
+  test('runs above the threshold, keeps the running turn complete, and is not repeated', async () => {
     const answers = [
       says(LONG),
       ...[1, 2, 3].map((step) =>
@@ -169,7 +169,7 @@ describe('compacting before a step', () => {
     expect(items.filter(({ kind }) => kind === 'result')).toHaveLength(3);
   });
 
-  test('ends with its turn: a cancel while the summary is written leaves no summary', async () => {
+  test('ends with its turn: a cancel while the summary is written leaves none', async () => {
     const huge = 'word '.repeat(800);
     const { engine, reached, release, events } = await talk([says(huge)]);
     await say(engine, 'One');

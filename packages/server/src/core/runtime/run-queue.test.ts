@@ -50,7 +50,7 @@ function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWait
 
 const NEVER = 2 ** 31 - 1;
 
-test('a session that is woken while it is driven is not driven twice', async () => {
+test('a session woken while it is driven is not driven twice', async () => {
   const { queue, started, end } = stageOf(10);
   const session = fake('a');
   queue.wake(session);
@@ -60,7 +60,7 @@ test('a session that is woken while it is driven is not driven twice', async () 
   expect(session.driving).toBe(false);
 });
 
-test('sessions run side by side up to the limit, and the rest in order of arrival', async () => {
+test('sessions run concurrently up to the limit, the rest in order of arrival', async () => {
   const { queue, started, work, end } = stageOf(2);
   work.add('c').add('d');
   for (const name of ['a', 'b', 'c', 'd']) queue.wake(fake(name));
@@ -71,7 +71,7 @@ test('sessions run side by side up to the limit, and the rest in order of arriva
   expect(started).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('work that came in after the last look of the driver is taken up', async () => {
+test("work that arrives after the driver's last check is executed", async () => {
   const { queue, started, work, end } = stageOf(10);
   const session = fake('a');
   queue.wake(session);
@@ -83,7 +83,7 @@ test('work that came in after the last look of the driver is taken up', async ()
   expect(started).toEqual(['a', 'a']);
 });
 
-test('a session with much to do does not keep those that wait from their turn', async () => {
+test('a busy session does not starve the waiting ones', async () => {
   const { queue, started, work, end } = stageOf(1);
   work.add('a').add('b');
   queue.wake(fake('a'));
@@ -95,7 +95,7 @@ test('a session with much to do does not keep those that wait from their turn', 
   expect(started).toEqual(['a', 'b', 'a']);
 });
 
-test('a session that cannot go on rests for longer each time instead of spinning', async () => {
+test('a session that fails repeatedly backs off for longer each time', async () => {
   const { queue, started, rests, work, end } = stageOf(10, () => NEVER);
   const session = fake('a');
   work.add('a');
@@ -118,7 +118,7 @@ test('a session that cannot go on rests for longer each time instead of spinning
   await queue.drain(0);
 });
 
-test('a session that rested goes on by itself', async () => {
+test('a session resumes by itself after its backoff', async () => {
   const { queue, work, started, end } = stageOf(10, () => 0);
   const session = fake('a');
   work.add('a');
@@ -128,7 +128,7 @@ test('a session that rested goes on by itself', async () => {
   expect(started).toEqual(['a', 'a']);
 });
 
-test('where there is no room, what has nothing to do takes no place', async () => {
+test('without free slots, a session with nothing to do takes none', async () => {
   const { queue, started, end } = stageOf(1);
   const idle = fake('b');
   queue.wake(fake('a'));
@@ -151,20 +151,20 @@ describe('a queue with room for one turn and one that waits', () => {
     return { ...stage, sessions };
   };
 
-  test('has no place for a third, but for more work of those it has', () => {
+  test('refuses a third session, but accepts more work of those it has', () => {
     const { queue, sessions } = full();
     expect(queue.enter(fake('c'))).toBeNull();
     for (const session of sessions) expect(queue.enter(session)).not.toBeNull();
   });
 
-  test('has a place again when a turn has ended', async () => {
+  test('accepts again when a turn has ended', async () => {
     const { queue, work, end } = full();
     work.delete('a');
     await end('a');
     expect(queue.enter(fake('c'))).not.toBeNull();
   });
 
-  test('counts what is being recorded, once for each session', () => {
+  test('counts inputs that are being recorded, once per session', () => {
     const { queue } = stageOf(1, undefined, 1);
     const one = fake('a');
     const leaving = [queue.enter(one), queue.enter(one)];
@@ -176,7 +176,7 @@ describe('a queue with room for one turn and one that waits', () => {
     expect(queue.enter(fake('c'))).not.toBeNull();
   });
 
-  test('takes more work of a session whose first is still being recorded, though it is full', () => {
+  test('accepts more work of a session whose first input is still being recorded, even if it is full', () => {
     const { queue } = stageOf(1, undefined, 0);
     const one = fake('a');
     const leave = queue.enter(one);
@@ -185,7 +185,7 @@ describe('a queue with room for one turn and one that waits', () => {
     expect(queue.enter(fake('b'))).toBeNull();
   });
 
-  test('counts sessions that rest because they cannot go on', async () => {
+  test('counts sessions that are backing off', async () => {
     const { queue, work, end } = full();
     work.delete('b');
     await end('a', false);
@@ -195,7 +195,7 @@ describe('a queue with room for one turn and one that waits', () => {
     await queue.drain(0);
   });
 
-  test('takes work that was begun before, such as a turn whose approval was answered', async () => {
+  test('accepts work that was started before, such as a turn whose approval was answered', async () => {
     const { queue, started, end } = full();
     queue.wake(fake('c'));
     await end('a');
@@ -204,7 +204,7 @@ describe('a queue with room for one turn and one that waits', () => {
   });
 });
 
-test('draining waits for the running drives and starts no other', async () => {
+test('draining waits for running drives and starts no other', async () => {
   const { queue, started, work, end } = stageOf(1);
   const [running, waiting] = [fake('a'), fake('b')];
   work.add('a');
@@ -218,7 +218,7 @@ test('draining waits for the running drives and starts no other', async () => {
   expect([running.driving, waiting.driving, running.abandoned]).toEqual([false, false, false]);
 });
 
-test('draining stops what is still running after the grace', async () => {
+test('draining stops running drives after the grace period', async () => {
   const { queue, end } = stageOf(1);
   const session = fake('a');
   queue.wake(session);

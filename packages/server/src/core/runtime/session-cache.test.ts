@@ -12,7 +12,7 @@ const ref = (index: number): SessionRef => ({ owner: LOCAL.id, id: `s${index}` a
 const submit = (engine: Stage['engine'], index: number, text: string) =>
   engine.send(ref(index), { type: 'input.submit', parts: [textPart(text)] }, CALLER);
 
-test('sessions are dropped when nobody uses them, and nothing is lost', async () => {
+test('unused sessions are evicted, and nothing is lost', async () => {
   const store = openMemoryStore();
   const { engine, provider } = await setStage([], { store, parts: { keptInMemory: 3 } });
   for (let round = 0; round < 3; round++) {
@@ -32,7 +32,7 @@ test('sessions are dropped when nobody uses them, and nothing is lost', async ()
   expect(last).toHaveLength(3);
 });
 
-test('sessions stay while they are watched, driven or asked for, however many others come', async () => {
+test('sessions stay while they are watched, driven or requested, however many others are loaded', async () => {
   const { engine, provider } = await setStage([HANG], { parts: { keptInMemory: 1 } });
   const seen: string[] = [];
   await engine.watch(ref(0), (event) => seen.push(event.type));
@@ -47,7 +47,7 @@ test('sessions stay while they are watched, driven or asked for, however many ot
   expect((await engine.record(ref(0)))?.status).toBe('idle');
 });
 
-test('a session with a pending approval may be dropped: it is there again when it is answered', async () => {
+test('a session with a pending approval can be evicted, and is loaded again for the answer', async () => {
   const { engine } = await setStage([calls('shell', { command: ['ls'] })], { parts: { keptInMemory: 1 } });
   await submit(engine, 0, 'Run ls');
   await engine.rested(ref(0));
@@ -65,7 +65,7 @@ test('a session with a pending approval may be dropped: it is there again when i
   expect(types.at(-1)).toBe('turn.ended');
 });
 
-test('a session is loaded once, however many ask for it at once, and dropped again in between', async () => {
+test('a session is loaded once for concurrent requests, and can be evicted in between', async () => {
   const inner = openMemoryStore();
   const store: EventStore = {
     ...inner,
@@ -86,7 +86,7 @@ test('a session is loaded once, however many ask for it at once, and dropped aga
   }
 });
 
-test('a session that could not be loaded is loaded anew by the next who asks', async () => {
+test('a session that failed to load is loaded again by the next request', async () => {
   const inner = openMemoryStore();
   let broken = true;
   const store: EventStore = {

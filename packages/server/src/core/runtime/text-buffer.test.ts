@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { TextBuffer } from './text-buffer.ts';
 
-test('a text is what was added to it, whenever it is asked for', () => {
+test('the text is everything that was added, whenever it is read', () => {
   const text = new TextBuffer();
   let expected = '';
   for (let index = 0; index < 500; index++) {
@@ -12,6 +12,6 @@ test('a text is what was added to it, whenever it is asked for', () => {
   }
 });
 
-test('nothing is an empty text', () => {
+test('an empty buffer is an empty text', () => {
   expect(String(new TextBuffer())).toBe('');
 });

@@ -57,12 +57,12 @@ async function measure(tokens: number, dialects: typeof PROJECTED, offers = fals
   return { appends: store.appends(), encodes, sent, atToken, events };
 }
 
-test('the store hears of a turn, not of its tokens', async () => {
+test('the store is called per turn, not per token', async () => {
   const [few, many] = [await measure(10, PROJECTED), await measure(1_000, PROJECTED)];
   expect(many.appends).toBe(few.appends);
 });
 
-test('words that are offered are taken once their block is open, and reach the same sockets as events do', async () => {
+test('deltas are accepted once their block is open, and reach the same sockets as events', async () => {
   const [told, offered] = [await measure(1_000, PROJECTED), await measure(1_000, PROJECTED, true)];
   expect(told.events).toBe(1_000);
   expect(offered.events).toBe(1);
@@ -74,7 +74,7 @@ test('words that are offered are taken once their block is open, and reach the s
 });
 
 for (const dialect of PROJECTED) {
-  test(`${dialect.name}: a token is encoded at most once for all who watch, and never with the text so far`, async () => {
+  test(`${dialect.name}: a token is encoded at most once for all subscribers, without the text so far`, async () => {
     const [some, many] = [await measure(1_000, [dialect]), await measure(2_000, [dialect])];
     const encodesPerToken = (many.encodes - some.encodes) / 1_000;
     expect(encodesPerToken).toBeLessThanOrEqual(1);
@@ -83,7 +83,7 @@ for (const dialect of PROJECTED) {
     expect(many.sent.characters).toBeLessThan(some.sent.characters * 2.1);
   });
 
-  test(`${dialect.name}: a token is with every socket before the next one is asked for`, async () => {
+  test(`${dialect.name}: a token reaches every socket before the next one is read`, async () => {
     const { atToken } = await measure(1_000, [dialect]);
     const steps = atToken.slice(1).map((frames, index) => frames - (atToken[index] ?? 0));
     expect(new Set(steps).size).toBe(1);

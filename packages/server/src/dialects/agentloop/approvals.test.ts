@@ -41,7 +41,7 @@ async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
 }
 
 describe('approvals', () => {
-  test('yes: the request comes before the item that shows the call', async () => {
+  test('yes: the request precedes the item that shows the call', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch yes.txt'));
     const before = await client.until('approval_request');
@@ -56,7 +56,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'yes.txt'))).toBe(true);
   });
 
-  test('a patch is asked with its text, and applied', async () => {
+  test('an approval request for a patch contains its text, and the patch is applied', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('create file patched.txt with hello'));
     const patch = '*** Begin Patch\n*** Add File: patched.txt\n+hello\n*** End Patch';
@@ -70,7 +70,7 @@ describe('approvals', () => {
     expect(readFileSync(join(server.root, 'patched.txt'), 'utf8')).toBe('hello\n');
   });
 
-  test('a patch that replaces a file says so before it asks, also to a socket that comes later', async () => {
+  test('a patch that replaces a file says so before the request, also to a socket that attaches later', async () => {
     writeFileSync(join(server.root, 'there.txt'), 'old\n');
     const client = await server.connect('/agentloop?session=replacing');
     client.send(input('create file there.txt with hello'));
@@ -104,7 +104,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'from.txt'))).toBe(false);
   });
 
-  test('no-continue: the model is told why, and goes on', async () => {
+  test('no-continue: the model receives the reason, and the turn continues', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch no.txt'));
     await client.next('approval_request');
@@ -116,7 +116,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'no.txt'))).toBe(false);
   });
 
-  test('no-exit: the turn ends there', async () => {
+  test('no-exit: the turn ends', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch exit.txt'));
     await client.next('approval_request');
@@ -126,7 +126,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'exit.txt'))).toBe(false);
   });
 
-  test('always: the same program is not asked for again in this session, and is in another', async () => {
+  test('always: the same program needs no approval again in this session, but does in another', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch one.txt'));
     await client.next('approval_request');
@@ -139,7 +139,7 @@ describe('approvals', () => {
     await other.next('approval_request');
   });
 
-  test('explain: says what the command does, then asks the same again', async () => {
+  test('explain: sends an explanation of the command, then the same request again', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('run touch why.txt'));
     const first = payload(await client.next('approval_request'));
@@ -151,7 +151,7 @@ describe('approvals', () => {
     await client.next('agent_finished');
   });
 
-  test('an answer when nothing waits, or a second one, is told so', async () => {
+  test('an answer without a pending approval, or a second one, gets an error', async () => {
     const client = await server.connect('/agentloop');
     client.send(review('yes'));
     expect(payload(await client.next('error')).message).toBe('No pending approval request');

@@ -40,7 +40,7 @@ async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
 }
 
 describe('context', () => {
-  test('is told on request, also before anything was said', async () => {
+  test('is sent on request, also before the first input', async () => {
     const client = await server.connect('/agentloop');
     client.send({ id: '550e8400-e29b-41d4-a716-446655440002', type: 'get_context_info' });
     expect(payload(await client.next('context_info'))).toMatchObject({
@@ -49,7 +49,7 @@ describe('context', () => {
     });
   });
 
-  test('is of the same things before and after a turn', async () => {
+  test('covers the same parts before and after a turn', async () => {
     const client = await server.connect('/agentloop');
     client.send({ id: '1', type: 'get_context_info' });
     const fresh = payload(await client.next('context_info'));
@@ -64,7 +64,7 @@ describe('context', () => {
   test.each([
     ['fails', 'fail', ['response_item', 'error', 'loading_state', 'context_info']],
     ['is denied', 'run touch denied.txt', ['loading_state', 'agent_finished', 'context_info']],
-  ])('is told after a turn that %s', async (_, text, last) => {
+  ])('is sent after a turn that %s', async (_, text, last) => {
     const client = await server.connect('/agentloop');
     const before = payload((await turn(client, 'count to 3')).at(-1));
     client.send(input(text));
@@ -77,7 +77,7 @@ describe('context', () => {
     expect(Number(payload(frames.at(-1)).tokenCount)).toBeGreaterThan(Number(before.tokenCount));
   });
 
-  test('is compacted on demand, and really shrinks', async () => {
+  test('is compacted on demand, and becomes smaller', async () => {
     const client = await server.connect('/agentloop');
     await turn(client, 'tell me a long story');
     await turn(client, 'count to 200');
@@ -92,7 +92,7 @@ describe('context', () => {
     expect(payload(await client.next('context_info')).tokenCount).toBe(compacted.newTokenCount);
   });
 
-  test('that is empty cannot be compacted', async () => {
+  test('cannot be compacted if it is empty', async () => {
     const client = await server.connect('/agentloop');
     client.send({ id: '1', type: 'manual_compact' });
     expect(payload(await client.next('error'))).toMatchObject({ message: 'Failed to compact context' });
@@ -100,7 +100,7 @@ describe('context', () => {
 });
 
 describe('sessions', () => {
-  test('a new socket goes on from a response id it was given', async () => {
+  test('a new socket continues from a response id', async () => {
     const first = await server.connect('/agentloop');
     first.send(input('my name is Ada'));
     const { responseId, sessionId } = payload(await first.next('agent_finished'));
@@ -112,7 +112,7 @@ describe('sessions', () => {
     expect(payload(frames.at(-1)).sessionId).toBe(sessionId);
   });
 
-  test('a socket that goes on from the response of another session hears no more of its own', async () => {
+  test('a socket that continues the response of another session no longer receives its own', async () => {
     const elsewhere = await server.connect('/agentloop?session=followed');
     elsewhere.send(input('my name is Ada'));
     const { responseId } = payload(await elsewhere.next('agent_finished'));
@@ -132,13 +132,13 @@ describe('sessions', () => {
     ).toEqual(['followed']);
   });
 
-  test('a response id that names nothing is passed over', async () => {
+  test('an unknown response id is ignored', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('Hello', { previousResponseId: 'resp_def456' }));
     expect((await client.until('agent_finished')).length).toBeGreaterThan(3);
   });
 
-  test('?session= names the session, new or old', async () => {
+  test('?session= selects the session, new or existing', async () => {
     const first = await server.connect('/agentloop?session=named-here');
     first.send(input('my name is Grace'));
     expect(payload(await first.next('agent_finished')).sessionId).toBe('named-here');
@@ -146,7 +146,7 @@ describe('sessions', () => {
     expect(assistantText(await turn(second, 'what is my name?'))).toContain('Grace');
   });
 
-  test('a socket that attaches sees the pending approval at once, and may answer it', async () => {
+  test('a socket that attaches receives the pending approval at once and can answer it', async () => {
     const first = await server.connect('/agentloop?session=pending');
     first.send(input('run touch pending.txt'));
     const { requestId } = payload(await first.next('approval_request'));
@@ -162,7 +162,7 @@ describe('sessions', () => {
     expect(existsSync(join(server.root, 'pending.txt'))).toBe(true);
   });
 
-  test('a watcher sees the turn of another, with the message that began it', async () => {
+  test('a second socket receives the turn of another, with the message that started it', async () => {
     const watcher = await server.connect('/agentloop?session=watched');
     const sender = await server.connect('/agentloop?session=watched');
     sender.send(input('echo watched'));
@@ -185,7 +185,7 @@ describe('sessions', () => {
   });
 });
 
-describe('what is wrong is said, and the socket stays', () => {
+describe('invalid messages get an error, and the socket stays open', () => {
   const cases: [string, unknown, string][] = [
     ['a number', 5, 'Invalid message format'],
     ['an array', [], 'Invalid message format'],
@@ -219,7 +219,7 @@ describe('what is wrong is said, and the socket stays', () => {
     });
   }
 
-  test('frames that cannot be read: not JSON, not UTF-8, too large', async () => {
+  test('unreadable frames get an error: not JSON, not UTF-8, too large', async () => {
     const small = await startTestServer({ PARLANCE_MAX_FRAME: '2000' });
     const client = await small.connect('/agentloop');
     client.socket.send('{"id": ');
@@ -240,14 +240,14 @@ describe('what is wrong is said, and the socket stays', () => {
   });
 });
 
-test('where a token is required, a socket without one is closed with 1008', async () => {
+test('if a token is required, a socket without one is closed with 1008', async () => {
   const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
   const client = await locked.connect('/agentloop');
   expect((await client.closed).code).toBe(1008);
   await locked.stop();
 });
 
-test('the door and the root path speak it too', async () => {
+test('the extra listener and the root path serve it too', async () => {
   const doors = await startTestServer({ PARLANCE_DOORS: 'agentloop=0' });
   const door = doors.running.doors[0]?.port;
   const client = await (await import('../../testing/client.ts')).TestClient.connect(

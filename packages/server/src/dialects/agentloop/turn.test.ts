@@ -37,7 +37,7 @@ async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
 }
 
 describe('a turn', () => {
-  test('is loading, items, not loading, finished, and then the use of the context', async () => {
+  test('is loading, items, not loading, finished, and then the context usage', async () => {
     const client = await server.connect('/agentloop');
     const frames = await turn(client, 'Hello');
     expect(frames[0]).toEqual({
@@ -63,7 +63,7 @@ describe('a turn', () => {
     expect(new Set(frames.map((frame) => frame.id)).size).toBe(frames.length);
   });
 
-  test('streams a message in pieces under one id, each with only the new text', async () => {
+  test('streams a message in pieces with one id, each with only the new text', async () => {
     const client = await server.connect('/agentloop');
     const frames = await turn(client, 'count to 12');
     const pieces = frames.filter((frame) => payload(frame).type === 'message');
@@ -73,7 +73,7 @@ describe('a turn', () => {
     expect(assistantText(frames)).toContain('1 2 3 4 5 6 7 8 9 10 11 12');
   });
 
-  test('shows reasoning with how long it took', async () => {
+  test('shows reasoning with its duration', async () => {
     const client = await server.connect('/agentloop');
     const frames = await turn(client, 'think about tea');
     const reasoning = frames.find((frame) => payload(frame).type === 'reasoning');
@@ -85,7 +85,7 @@ describe('a turn', () => {
     });
   });
 
-  test('runs known-safe commands unasked, and shows the call and its output', async () => {
+  test('runs known-safe commands without approval, and shows the call and its output', async () => {
     writeFileSync(join(server.root, 'seen.txt'), 'x');
     const client = await server.connect('/agentloop');
     const frames = await turn(client, 'run ls');
@@ -105,7 +105,7 @@ describe('a turn', () => {
     });
   });
 
-  test('shows a local shell call as such', async () => {
+  test('shows a local shell call', async () => {
     const client = await server.connect('/agentloop');
     const frames = await turn(client, 'local shell: pwd');
     const call = payload(frames.find((frame) => payload(frame).type === 'local_shell_call'));
@@ -114,7 +114,7 @@ describe('a turn', () => {
     expect(JSON.parse(String(output.output))).toMatchObject({ metadata: { exit_code: 0 } });
   });
 
-  test('that fails sends a system message and an error, and is not loading any more', async () => {
+  test('that fails sends a system message and an error, and stops loading', async () => {
     const client = await server.connect('/agentloop');
     client.send(input('fail'));
     const frames = await client.until(
@@ -146,7 +146,7 @@ describe('a turn', () => {
     expect(await client.until('context_info')).not.toBeEmpty();
   });
 
-  test('is superseded by a second input: its calls are closed, the new one is answered', async () => {
+  test('is superseded by a second input: its calls are closed, and the new input is answered', async () => {
     const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '5' });
     const client = await slow.connect('/agentloop');
     client.send(input('count to 2000'));

@@ -27,7 +27,7 @@ describe('approvals', () => {
   const isQuestion = (frame: AnyFrame) =>
     frame.type === 'agent_message' && String(frame.message).endsWith(' Allow it? Answer yes or no.');
 
-  test('a turn that waits says so, also as a message; yes lets it run, and is echoed', async () => {
+  test('a waiting turn is announced, also as a message; yes runs it, and is echoed', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-yes.txt', 'b-yes'));
     const waiting = await client.next((frame) =>
@@ -66,7 +66,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, name))).toBe(runs);
   });
 
-  test('no keeps it from running', async () => {
+  test('no prevents it', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-no.txt', 'b-no'));
     await client.next(isQuestion);
@@ -75,7 +75,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'b-no.txt'))).toBe(false);
   });
 
-  test('of replies at the same time the first is the answer, and the others are messages', async () => {
+  test('of concurrent replies the first is the answer, and the others are messages', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => server.connect('/ws')));
     const [first] = clients;
     if (!first) throw new Error('there are four');
@@ -91,7 +91,7 @@ describe('approvals', () => {
     expect(clients.flatMap((client) => client.frames.filter((frame) => frame.type === 'error'))).toEqual([]);
   });
 
-  test('a second yes that was sent before the next question does not answer it', async () => {
+  test('a second yes sent before the next question does not answer it', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-k5.txt and then run touch b-k6.txt', 'b-twice'));
     await client.next(isQuestion);
@@ -108,7 +108,7 @@ describe('approvals', () => {
     expect(existsSync(join(server.root, 'b-k6.txt'))).toBe(false);
   });
 
-  test('anything else waits its turn, and what is waited for is said again', async () => {
+  test('any other message is queued, and the pending request is repeated', async () => {
     const client = await server.connect('/ws');
     client.send(chat('run touch b-later.txt', 'b-later'));
     await client.next((frame) => String(frame.reasoning).startsWith('Waiting'));
@@ -120,7 +120,7 @@ describe('approvals', () => {
     expect(frames[0]).toMatchObject({ type: 'user_message', message: 'echo queued' });
   });
 
-  test('attaching to a session that waits shows it at once', async () => {
+  test('attaching to a waiting session shows the request at once', async () => {
     const first = await server.connect('/ws');
     first.send(chat('run touch b-attach.txt', 'b-attach'));
     await first.next(isQuestion);

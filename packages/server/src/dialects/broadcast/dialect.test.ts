@@ -22,7 +22,7 @@ async function turn(client: TestClient, message: string, session: string) {
 }
 
 describe('a chat', () => {
-  test('is echoed trimmed, answered once, and the answer ends the turn', async () => {
+  test('is echoed trimmed and answered once, and the answer ends the turn', async () => {
     const alone = await startTestServer();
     const client = await alone.connect('/ws');
     client.send(chat('  Hello agent ', null));
@@ -32,7 +32,7 @@ describe('a chat', () => {
     await alone.stop();
   });
 
-  test('of a named session carries the name on every event', async () => {
+  test('in a named session has the name on every event', async () => {
     const client = await server.connect('/ws');
     const frames = await turn(client, 'think about tea', 'tea');
     expect(frames.map((frame) => frame.type)).toEqual(['user_message', 'agent_thinking', 'agent_message']);
@@ -64,7 +64,7 @@ describe('a chat', () => {
     expect(frames.map((frame) => frame.type)).toEqual(['user_message', 'error']);
   });
 
-  test('with a session id goes on where that session was, on another socket', async () => {
+  test('with a session id continues that session on another socket', async () => {
     const first = await server.connect('/ws');
     await turn(first, 'my name is Ada', 'remembered');
     first.close();
@@ -74,7 +74,7 @@ describe('a chat', () => {
     expect(answer.message).toContain('Ada');
   });
 
-  test('without a session id remembers as long as the socket is open', async () => {
+  test('without a session id keeps its context while the socket is open', async () => {
     const alone = await startTestServer();
     const client = await alone.connect('/ws');
     client.send(chat('my name is Ada', '  '));
@@ -87,7 +87,7 @@ describe('a chat', () => {
     await alone.stop();
   });
 
-  test('chats of one socket are answered one after another, also of different sessions', async () => {
+  test('chats of one socket are answered in order, also those of different sessions', async () => {
     const client = await server.connect('/ws');
     client.send(chat('count to 20', 'first-of-socket'));
     client.send(chat('count to 3', 'second-of-socket'));
@@ -103,7 +103,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('chats of different sockets run side by side; on one session they queue', async () => {
+  test('chats of different sockets run concurrently; in one session they are queued', async () => {
     const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '2' });
     const [one, two, three] = await Promise.all([
       slow.connect('/ws'),
@@ -134,7 +134,7 @@ describe('a chat', () => {
     expect(stranger.frames.some(of('everyone'))).toBe(false);
   });
 
-  test('goes on when its socket is gone', async () => {
+  test('continues after its socket is closed', async () => {
     const leaver = await server.connect('/ws');
     const listener = await server.connect('/ws');
     leaver.send(chat('count to 30', 'left-alone'));
@@ -144,7 +144,7 @@ describe('a chat', () => {
   });
 });
 
-describe('what is wrong is said, and the socket stays', () => {
+describe('invalid messages get an error, and the socket stays open', () => {
   const cases: [string, string, string][] = [
     ['an empty message', JSON.stringify(chat('')), 'Empty message received'],
     ['a blank message', JSON.stringify(chat(' \n ')), 'Empty message received'],
@@ -184,7 +184,7 @@ describe('what is wrong is said, and the socket stays', () => {
     });
   }
 
-  test('a frame that is too large, and one that is not UTF-8', async () => {
+  test('a frame that is too large or not UTF-8', async () => {
     const small = await startTestServer({ PARLANCE_MAX_FRAME: '1024' });
     const client = await small.connect('/ws');
     client.send(chat('x'.repeat(2000)));
@@ -197,14 +197,14 @@ describe('what is wrong is said, and the socket stays', () => {
   });
 });
 
-describe('places', () => {
-  test('/ws without a token refuses frames that only conversations knows, with 1008', async () => {
+describe('endpoints', () => {
+  test('/ws without a token refuses frames of conversations with 1008', async () => {
     const client = await server.connect('/ws');
     client.send({ type: 'PING' });
     expect((await client.closed).code).toBe(1008);
   });
 
-  test('where a token is required, /ws without one is closed with 1008', async () => {
+  test('if a token is required, /ws without one is closed with 1008', async () => {
     const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
     for (const path of ['/ws', '/broadcast', '/ws?token=nonsense']) {
       expect((await (await locked.connect(path)).closed).code).toBe(1008);
@@ -212,12 +212,12 @@ describe('places', () => {
     await locked.stop();
   });
 
-  test('a bad token is refused in open mode too', async () => {
+  test('a bad token is refused, in open mode too', async () => {
     const client = await server.connect('/broadcast?token=nonsense');
     expect((await client.closed).code).toBe(1008);
   });
 
-  test('its door speaks it whatever the path', async () => {
+  test('its extra listener serves it at every path', async () => {
     const doors = await startTestServer({ PARLANCE_DOORS: 'broadcast=0' });
     const client = await TestClient.connect(`ws://127.0.0.1:${doors.running.doors[0]?.port}/`);
     client.send(chat('Hello'));
@@ -226,7 +226,7 @@ describe('places', () => {
     await doors.stop();
   });
 
-  test('health and configuration are told over HTTP', async () => {
+  test('health and configuration are available over HTTP', async () => {
     expect(await (await fetch(`${server.http}/api/health`)).json()).toEqual({ status: 'ok' });
     const config = await (await fetch(`${server.http}/api/config`)).json();
     expect(config).toEqual({ max_iterations: 50, working_dir: server.root });

@@ -35,7 +35,7 @@ async function asking(client: TestClient, content: string): Promise<{ id: string
 }
 
 describe('across dialects', () => {
-  test('a turn that another dialect began is watched by ?session=, and its approval answered here', async () => {
+  test('a turn started in another dialect is watched with ?session=, and its approval can be answered here', async () => {
     const token = await tokenOf(server, 'dev');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'run touch shared', session_id: 'shared' });
@@ -57,7 +57,7 @@ describe('across dialects', () => {
     });
   });
 
-  test('a session of another dialect is not joined unasked', async () => {
+  test('a session of another dialect is not joined without a request', async () => {
     const token = await tokenOf(server, 'dev');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'run touch unasked', session_id: 'unasked' });
@@ -67,7 +67,7 @@ describe('across dialects', () => {
     expect(shown.filter((frame) => frame.conversationId === 'unasked')).toEqual([]);
   });
 
-  test('answered in another dialect, the call and its outcome are told here, and an answer from here is late', async () => {
+  test('a call answered in another dialect is sent here with its outcome, and an answer from here is late', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch elsewhere');
     const token = await tokenOf(server, 'dev');

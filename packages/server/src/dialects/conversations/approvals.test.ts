@@ -35,7 +35,7 @@ async function asking(client: TestClient, content: string): Promise<{ id: string
 }
 
 describe('approve_tool', () => {
-  test('the examples of the contract: asked, approved, executed, answered', async () => {
+  test('the examples of the contract: requested, approved, executed, answered', async () => {
     const client = await connectAs(server, 'dev');
     const conversationId = await started(client);
     say(client, conversationId, 'run touch approved');
@@ -82,7 +82,7 @@ describe('approve_tool', () => {
     expect(existsSync(join(server.root, 'approved'))).toBe(true);
   });
 
-  test('rejected with a reason: every socket is told, the rejecter gets rejected too, the turn goes on', async () => {
+  test('rejected with a reason: every socket is notified, the sender gets rejected too, the turn continues', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'save hello to rejected.txt');
     const other = await connectAs(server, 'dev', `&session=${id}`);
@@ -118,7 +118,7 @@ describe('approve_tool', () => {
     expect(await client.next('error')).toEqual(errorOf('rejected', 'Tool rejected', id));
   });
 
-  test('approved and then failing: tool_executed without success, and tool_execute_failed', async () => {
+  test('approved, then failed: tool_executed without success, and tool_execute_failed', async () => {
     const client = await connectAs(server, 'dev');
     mkdirSync(join(server.root, 'folder'));
     const { id, requestId } = await asking(client, '/tool save_file {"path":"folder","content":"x"}');
@@ -159,7 +159,7 @@ describe('approve_tool', () => {
     expect(of(await settled(client), 'tool_executed')).toEqual([]);
   });
 
-  test('an unknown request leaves the one that waits alone', async () => {
+  test('an unknown request does not affect the pending one', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch waits');
     answer(client, id, crypto.randomUUID(), true);
@@ -172,7 +172,7 @@ describe('approve_tool', () => {
     ['that of another conversation', 'other'],
     ['one that is nowhere', 'nowhere'],
     ['none', undefined],
-  ])('the request alone names what is answered; the conversationId is %s', async (_, given) => {
+  ])('the request id alone decides what is answered; the conversationId is %s', async (_, given) => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'save hello to by-request.txt');
     const other = await asking(client, 'run touch not-this');
@@ -189,7 +189,7 @@ describe('approve_tool', () => {
     await turn(client, other.id);
   });
 
-  test('what was refused tells the socket nothing more of the conversation', async () => {
+  test('a refused answer does not attach the socket to the conversation', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch quietly');
     answer(client, id, requestId, true);
@@ -204,7 +204,7 @@ describe('approve_tool', () => {
     expect(await settled(late)).toEqual([{ type: 'PONG' }]);
   });
 
-  test('a request of another user is unknown, whatever conversationId comes with it', async () => {
+  test('a request of another user is unknown, whatever the conversationId', async () => {
     const uma = await connectAs(server, 'uma');
     const { id, requestId } = await asking(uma, 'run touch foreign');
     const dev = await connectAs(server, 'dev');
@@ -217,7 +217,7 @@ describe('approve_tool', () => {
     expect(existsSync(join(server.root, 'foreign'))).toBe(false);
   });
 
-  test('a user may ask for a tool, but neither approve nor reject; an admin may answer for the user', async () => {
+  test('a user can request a tool but neither approve nor reject it; an admin can answer', async () => {
     const uma = await connectAs(server, 'uma');
     const { id, requestId } = await asking(uma, 'run touch by-uma');
     answer(uma, id, requestId, true);
@@ -233,7 +233,7 @@ describe('approve_tool', () => {
     expect(existsSync(join(server.root, 'by-uma'))).toBe(true);
   });
 
-  test('an approval that is cancelled is resolved for everyone', async () => {
+  test('a cancelled approval is resolved for everyone', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch cancelled');
     client.send({ type: 'cancel_stream', conversationId: id });

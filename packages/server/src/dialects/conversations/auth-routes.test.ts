@@ -47,7 +47,7 @@ describe('POST /v1/auth/login', () => {
     ['nobody', 'uma-password'],
     ['local', 'x'],
     [' ', ' '],
-  ])('%p with %p is Invalid credentials', async (username, password) => {
+  ])('%p with %p gets Invalid credentials', async (username, password) => {
     const { status, body } = await post(null, '/v1/auth/login', { username, password });
     expect([status, body]).toEqual([401, { detail: 'Invalid credentials' }]);
   });
@@ -80,7 +80,7 @@ describe('GET /v1/auth/me', () => {
     expect([status, body]).toEqual([200, { sub, role, perms }]);
   });
 
-  test.each([[null], ['not-a-token']])('with the token %p it is 401, in open mode too', async (token) => {
+  test.each([[null], ['not-a-token']])('with the token %p is 401, in open mode too', async (token) => {
     const { status, headers, body } = await ask(token, '/v1/auth/me');
     expect([status, body]).toEqual([401, { detail: expect.stringMatching(/token/) }]);
     expect(headers.get('www-authenticate')).toBe('Bearer');

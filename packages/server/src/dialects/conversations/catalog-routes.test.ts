@@ -23,7 +23,7 @@ async function ask(name: string | null, path: string, init: RequestInit = {}) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as unknown };
 }
 
-describe('what there is', () => {
+describe('the catalog', () => {
   test('domains', async () => {
     const { status, body } = await ask('uma', '/v1/domains');
     expect(status).toBe(200);
@@ -102,14 +102,14 @@ describe('what there is', () => {
   });
 
   // Known: no tool declares `asks` yet, so none is listed as asking. Remove `failing` when they do.
-  test('a tool that asks is listed as requiring approval', async () => {
+  test('a tool that needs approval is listed as such', async () => {
     const { body } = await ask('uma', '/v1/tools');
     const saveFile = (body as Json[]).find((tool) => tool.id === 'save_file');
     expect(saveFile).toMatchObject({ requires_approval: true });
   });
 
   test.each(['/v1/domains', '/v1/agents', '/v1/tools', '/v1/conversations'])(
-    '%s is open to local in open mode, and closed to a bad token',
+    '%s is available to local in open mode, and not with a bad token',
     async (path) => {
       expect((await ask(null, path)).status).toBe(200);
       const { status, body } = await ask('not-a-token', path);

@@ -11,38 +11,38 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('connecting', () => {
-  test('nothing is said on connect, and PING is answered by exactly PONG', async () => {
+  test('nothing is sent on connect, and PING gets exactly PONG', async () => {
     const client = await connectAs(server, 'uma');
     expect(await settled(client)).toEqual([{ type: 'PONG' }]);
   });
 
-  test('the token may come as Authorization: Bearer', async () => {
+  test('the token can be in Authorization: Bearer', async () => {
     const token = await tokenOf(server, 'uma');
     const client = await server.connect('/ws', { authorization: `Bearer ${token}` });
     expect(await settled(client)).toEqual([{ type: 'PONG' }]);
   });
 
-  test('a bad token is accepted and closed with 1008', async () => {
+  test('a socket with a bad token is accepted and closed with 1008', async () => {
     for (const path of ['/ws?token=not-a-token', '/conversations?token=not-a-token']) {
       const client = await server.connect(path);
       expect((await client.closed).code).toBe(1008);
     }
   });
 
-  test('no token is accepted and closed with 1008, in open mode too', async () => {
+  test('a socket without a token is accepted and closed with 1008, in open mode too', async () => {
     const client = await server.connect('/conversations');
     expect((await client.closed).code).toBe(1008);
     expect(client.frames).toEqual([]);
   });
 
-  test('no token on the shared path is closed with 1008 at the first frame of this contract', async () => {
+  test('on the shared path, a socket without a token is closed with 1008 at the first frame of this contract', async () => {
     const client = await server.connect('/ws');
     client.send({ type: 'PING' });
     expect((await client.closed).code).toBe(1008);
     expect(client.frames).toEqual([]);
   });
 
-  test('a door of its own speaks it on every path, and wants a token too', async () => {
+  test('an extra listener serves it at every path and requires a token too', async () => {
     const other = await startTestServer({ PARLANCE_DOORS: 'conversations=0' });
     try {
       const port = other.running.doors[0]?.port;
@@ -74,7 +74,7 @@ describe('start_conversation', () => {
     ['social_chat', 'empath'],
     ['social_simulation', 'storyteller'],
     ['brainstorming', 'moderator'],
-  ])('%s begins with %s', async (domainId, activeAgent) => {
+  ])('%s starts with %s', async (domainId, activeAgent) => {
     const client = await connectAs(server, 'uma');
     client.send({ type: 'start_conversation', payload: { domainId } });
     expect(await next(client, 'conversation_started')).toMatchObject({ payload: { domainId, activeAgent } });
@@ -82,7 +82,7 @@ describe('start_conversation', () => {
 });
 
 describe('the id of a conversation', () => {
-  test('temp-… is started in the default domain and answered under that id', async () => {
+  test('temp-… starts in the default domain and is answered under that id', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = `temp-${Date.now()}`;
     say(client, conversationId, 'count to 2');
@@ -103,7 +103,7 @@ describe('the id of a conversation', () => {
     expect(of(await settled(uma), 'message_complete')).toEqual([]);
   });
 
-  test('a session of the principal that another dialect began is accepted', async () => {
+  test('a session that the principal started in another dialect is accepted', async () => {
     const token = await tokenOf(server, 'uma');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'count to 2', session_id: 'begun elsewhere' });

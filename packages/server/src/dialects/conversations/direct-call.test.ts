@@ -61,7 +61,7 @@ describe('/tool', () => {
     ['approved', true, undefined, /ended\.txt/],
     ['rejected', false, 'not today', /^not today$/],
     ['rejected without a reason', false, undefined, /^Tool rejected$/],
-  ])('a request that was %s ends in message_complete too', async (_, approved, reason, content) => {
+  ])('a request that was %s also ends with message_complete', async (_, approved, reason, content) => {
     const client = await connectAs(server, 'dev');
     const conversationId = await started(client);
     say(client, conversationId, '/tool save_file {"path":"ended.txt","content":"hello"}');
@@ -73,7 +73,7 @@ describe('/tool', () => {
     expect(message).toMatchObject({ content: complete.payload.content });
   });
 
-  test('a request that fails ends in message_complete with the reason', async () => {
+  test('a failed request ends with message_complete and the reason', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, '/tool read_file {"path":"nowhere.txt"}');
@@ -83,7 +83,7 @@ describe('/tool', () => {
     expect(message).toMatchObject({ content: errorMessage });
   });
 
-  test('a tool that needs no approval runs, and no agent speaks', async () => {
+  test('a tool without approval runs, and no agent answers', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, '/tool echo {"value": {"a": [1, null]}}');
@@ -105,7 +105,7 @@ describe('/tool', () => {
     expect(typesOf(await turn(client)).slice(0, 2)).toEqual(['message_complete', 'agent_selected']);
   });
 
-  test('save_file asks, and writes under the working directory once approved', async () => {
+  test('save_file requests approval, and then writes under the working directory', async () => {
     const client = await connectAs(server, 'dev');
     const conversationId = await started(client);
     say(client, conversationId, '/tool save_file {"path":"direct.txt","content":"hello"}');
@@ -156,7 +156,7 @@ describe('/tool', () => {
     expect(found.status).toBe(404);
   });
 
-  test('a parameter that is missing is named as missing', async () => {
+  test('a missing parameter is named', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = `temp-${crypto.randomUUID()}`;
     say(client, conversationId, '/tool echo {"v":1}');
@@ -165,7 +165,7 @@ describe('/tool', () => {
     );
   });
 
-  test('a message that merely begins like it is a message', async () => {
+  test('a message that only starts like it is a message', async () => {
     const client = await connectAs(server, 'uma');
     say(client, 'temp-toolbox', '/toolbox');
     expect(typesOf(await turn(client))).toContain('message_complete');

@@ -21,7 +21,7 @@ async function answerTo(frame: unknown): Promise<unknown> {
   return frames[0];
 }
 
-describe('a frame that cannot be read is bad_request, and the socket stays open', () => {
+describe('an unreadable frame is bad_request, and the socket stays open', () => {
   test.each([
     ['malformed JSON', '{"type":', 'Invalid message: the message is not valid JSON'],
     ['no JSON at all', 'hello', 'Invalid message: the message is not valid JSON'],
@@ -46,20 +46,20 @@ describe('a frame that cannot be read is bad_request, and the socket stays open'
     expect(await answerTo(frame)).toEqual(bad(message));
   });
 
-  test('a binary frame that is UTF-8 is read', async () => {
+  test('a binary frame with UTF-8 is read', async () => {
     client.socket.send(new TextEncoder().encode('{"type":"PING"}'));
     await client.next('PONG');
   });
 });
 
 test.each(['NOPE', 'ping', 'conversation_started', '__proto__', 'toString', ''])(
-  'the unknown type %p is named',
+  'an unknown type %p is named',
   async (type) => {
     expect(await answerTo({ type })).toEqual(bad(`Unknown event type: ${type}`));
   },
 );
 
-describe('fields that are missing or of the wrong type', () => {
+describe('missing fields and fields of the wrong type', () => {
   test.each([
     [{}],
     [{ payload: null }],
@@ -110,7 +110,7 @@ describe('fields that are missing or of the wrong type', () => {
     },
   );
 
-  test('an invented id that cannot name a session is refused', async () => {
+  test('an id that cannot be a session id is refused', async () => {
     const conversationId = `temp-${'x'.repeat(300)}`;
     expect(await answerTo({ type: 'send_message', conversationId, payload: { content: 'hello' } })).toEqual(
       bad('The session id must have 1 to 200 printable characters.', conversationId),
@@ -142,8 +142,8 @@ describe('fields that are missing or of the wrong type', () => {
   });
 });
 
-describe('what is not there', () => {
-  test('cancel_stream where nothing streams', async () => {
+describe('missing things', () => {
+  test('cancel_stream without a stream', async () => {
     const conversationId = await started(client);
     for (const id of [conversationId, 'nothing']) {
       expect(await answerTo({ type: 'cancel_stream', conversationId: id })).toEqual(
@@ -152,7 +152,7 @@ describe('what is not there', () => {
     }
   });
 
-  test('approve_tool of a request that never was', async () => {
+  test('approve_tool with an unknown request', async () => {
     const conversationId = await started(client);
     for (const id of [conversationId, 'nothing']) {
       const frame = { type: 'approve_tool', conversationId: id, requestId: 'r', payload: { approved: true } };
@@ -160,7 +160,7 @@ describe('what is not there', () => {
     }
   });
 
-  test("another user's conversation is as one that does not exist", async () => {
+  test('the conversation of another user behaves as if it did not exist', async () => {
     const uma = await connectAs(server, 'uma');
     const conversationId = await started(uma);
     say(uma, conversationId, 'run touch foreign');

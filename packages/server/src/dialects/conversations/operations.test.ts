@@ -26,7 +26,7 @@ const runs = async (name: string, query = ''): Promise<Json[]> =>
 const run = (name: string, id: unknown) => get(name, `/v1/tool-runs/${encodeURIComponent(String(id))}`);
 
 describe('tool runs', () => {
-  test('a direct request: in the list, and by the requestId of its frame', async () => {
+  test('a direct call is in the list and found by the requestId of its frame', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, '/tool echo {"value":"hi"}');
@@ -46,7 +46,7 @@ describe('tool runs', () => {
     expect(await run('dev', requestId)).toEqual({ status: 200, body: expected });
   });
 
-  test('a call of the model is found by the id that the list gives it', async () => {
+  test('a call of the model is found by its id in the list', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, 'echo hello');
@@ -63,7 +63,7 @@ describe('tool runs', () => {
     return { id, requestId: (await next(client, 'tool_approval_required')).payload.requestId };
   }
 
-  test('one that waits, is rejected, is approved, is cancelled', async () => {
+  test('a call that is pending, rejected, approved, cancelled', async () => {
     const client = await connectAs(server, 'dev');
     const statusOf = async (requestId: unknown) => (await run('dev', requestId)).body.status;
     const rejected = await asking(client, 'run touch one');
@@ -85,7 +85,7 @@ describe('tool runs', () => {
     expect(await statusOf(cancelled.requestId)).toBe('cancelled');
   });
 
-  test('the newest come first, of all conversations, and no more than asked for', async () => {
+  test('the newest come first, across conversations, up to the limit', async () => {
     const client = await connectAs(server, 'dev');
     const ids = [await started(client), await started(client)];
     for (const [index, id] of [ids[0], ids[1], ids[0]].entries()) {
@@ -101,7 +101,7 @@ describe('tool runs', () => {
     expect(await runs('dev', '?limit=2')).toHaveLength(2);
   });
 
-  test('a run far back in a long conversation is found', async () => {
+  test('an old run in a long conversation is found', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, '/tool echo {"value":"early"}');
@@ -115,7 +115,7 @@ describe('tool runs', () => {
     expect((await run('dev', requestId)).body).toMatchObject({ parameters: { value: 'early' } });
   });
 
-  test('what is another user’s is not there; an admin sees it; a user may see none', async () => {
+  test('runs of another user are hidden; an admin sees them; the role user sees none', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, '/tool echo {"value":"secret of dev"}');
@@ -148,7 +148,7 @@ describe('workflow logs', () => {
     (await get<Json[]>('dev', `/v1/conversations/${id}/workflow-logs${query}`)).body;
   const workflow = (frames: readonly Told[]) => frames.filter(({ type }) => type.startsWith('workflow_'));
 
-  test('are the workflow frames that were sent, in order', async () => {
+  test('are the workflow frames in the order they were sent', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     expect(await logs(id)).toEqual([]);
@@ -185,7 +185,7 @@ describe('workflow logs', () => {
     expect(await logs(id, '?limit=2')).toEqual(stored.slice(-2));
   });
 
-  test('of a long conversation are the latest, whole', async () => {
+  test('of a long conversation are the latest, complete', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     for (let count = 0; count < 60; count++) {
@@ -210,12 +210,12 @@ describe('workflow logs', () => {
 });
 
 describe('health and metrics', () => {
-  test('/v1/health is for everyone who may call', async () => {
+  test('/v1/health is available to every caller', async () => {
     for (const name of ['uma', 'dev', 'ada'])
       expect(await get(name, '/v1/health')).toEqual({ status: 200, body: { status: 'ok', timestamp: ISO } });
   });
 
-  test('/v1/health/details needs health:read', async () => {
+  test('/v1/health/details requires health:read', async () => {
     expect(await get('dev', '/v1/health/details')).toEqual({
       status: 200,
       body: {
@@ -237,7 +237,7 @@ describe('health and metrics', () => {
     });
   });
 
-  test('/v1/metrics has the counters of /metrics, and needs metrics:read', async () => {
+  test('/v1/metrics has the counters of /metrics, and requires metrics:read', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     const before = (await get<Record<string, Record<string, number>>>('dev', '/v1/metrics')).body;

@@ -57,7 +57,7 @@ async function stage(keptMs?: number) {
 
 const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
 
-test('what nobody takes over in time is given up, and no session stays watched for it', async () => {
+test('an orphan that nobody takes over in time is dropped, and its session is no longer watched', async () => {
   const { engine, orphans, watching } = await stage(1);
   await orphans.keep(SESSION, LOCAL.id);
   expect(watching()).toBe(1);
@@ -69,7 +69,7 @@ test('what nobody takes over in time is given up, and no session stays watched f
   expect(late.sent).toEqual([]);
 });
 
-test('what was taken over is not given up later', async () => {
+test('a conversation that was taken over is not dropped later', async () => {
   const { engine, orphans, watching } = await stage();
   await orphans.keep(SESSION, LOCAL.id);
   const socket = fakeSocket();
@@ -80,7 +80,7 @@ test('what was taken over is not given up later', async () => {
   expect(watching()).toBe(1);
 });
 
-test('of too many conversations the one that was left first is given up', async () => {
+test('beyond the limit the oldest orphan is dropped', async () => {
   const { orphans, watching } = await stage();
   for (let id = 0; id < 40; id++) await orphans.keep(refOf(id), LOCAL.id);
   expect(watching()).toBe(32);
@@ -88,7 +88,7 @@ test('of too many conversations the one that was left first is given up', async 
   expect(watching()).toBe(37);
 });
 
-test('a user who was an admin inherits nothing of what is someone else’s', async () => {
+test('a former admin inherits no conversation of others', async () => {
   const { engine, orphans, watching } = await stage();
   const principal: Principal = { ...LOCAL, id: 'ada' as PrincipalId, role: 'developer' };
   await orphans.keep(SESSION, principal.id);
@@ -100,7 +100,7 @@ test('a user who was an admin inherits nothing of what is someone else’s', asy
   expect(watching()).toBe(0);
 });
 
-test('a socket that closed before it could take over leaves everything to the next one', async () => {
+test('a socket that closed before it took over leaves everything to the next one', async () => {
   const { engine, orphans } = await stage();
   await orphans.keep(SESSION, LOCAL.id);
   const gone = fakeSocket();

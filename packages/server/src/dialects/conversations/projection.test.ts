@@ -39,7 +39,7 @@ function hear(past: SessionEvent[], now: object, events: SessionEvent[]) {
 
 const contentOf = (bodies: never[]) => of(bodies, 'message_complete')[0]?.payload.content;
 
-describe('the chunks joined are the content', () => {
+describe('the concatenated chunks are the content', () => {
   test('for several blocks', () => {
     const told = hear([], {}, [
       begun(),
@@ -67,7 +67,7 @@ describe('the chunks joined are the content', () => {
     expect(contentOf(told)).toBe('xy\n\nz');
   });
 
-  test('for a turn that is resumed: what was unfinished is told anew', () => {
+  test('for a resumed turn, with the unfinished block repeated', () => {
     const past = [begun(), ended('a', 'xy')];
     const told = hear(past, { turn: 't' }, [
       event('turn.resumed', {}),
@@ -79,13 +79,13 @@ describe('the chunks joined are the content', () => {
     expect(contentOf(told)).toBe('xy\n\nnew');
   });
 
-  test('for a block of which no delta arrived', () => {
+  test('for a block without deltas', () => {
     const told = hear([], {}, [begun(), ended('a', 'xy'), ended('b', 'z'), over()]);
     expect(joinedChunks(told)).toBe('xy\n\nz');
   });
 });
 
-test('a delta inside a block hands the same state back', () => {
+test('a delta inside a block returns the same state', () => {
   let state = projection.start(IDLE as unknown as SessionSnapshot);
   [state] = projection.step(state, begun());
   [state] = projection.step(state, delta('a', 'x'));
@@ -94,14 +94,14 @@ test('a delta inside a block hands the same state back', () => {
   expect(frames).toHaveLength(1);
 });
 
-test('a turn that a denial ends is closed quietly: its text is completed, no error', () => {
+test('a turn ended by a denial is closed without an error: its text is completed', () => {
   const cancelled = event('turn.cancelled', { reason: 'denied' });
   expect(typesOf(hear([begun()], { turn: 't' }, [cancelled]))).toEqual(['workflow_step_complete']);
   const told = hear([begun(), ended('a', 'xy')], { turn: 't' }, [cancelled]);
   expect(typesOf(told)).toEqual(['message_chunk', 'message_complete', 'workflow_step_complete']);
 });
 
-test('an approved call of which the outcome is unknown is tool_execute_failed', () => {
+test('an approved call with an unknown outcome is tool_execute_failed', () => {
   const told = hear([], {}, [
     begun(),
     event('call.requested', { call: 'c', tool: 'shell', input: { command: ['x'] } }),
@@ -141,7 +141,7 @@ describe('messages', () => {
     return latestMessages(engine as never, record as never, limit);
   };
 
-  test('text that an interruption left is kept, and marked', () => {
+  test('the text of an interrupted turn is kept and marked', () => {
     const events = [input('hi'), begun(), event('text.ended', { block: 'a', text: 'x', interrupted: true })];
     expect(messagesOf(events as DurableEvent[])[1]).toMatchObject({
       content: 'x',
@@ -149,7 +149,7 @@ describe('messages', () => {
     });
   });
 
-  test('the latest are found from the end, whole and with their agent, however long the history', async () => {
+  test('the latest are read from the end, complete and with their agent, however long the history', async () => {
     const turns = Array.from({ length: 400 }, (_, n) => [
       input(`q${n}`),
       event('turn.started', { turn: `t${n}`, input: `q${n}`, agent: { id: `agent${n}`, name: '' } }),
@@ -163,7 +163,7 @@ describe('messages', () => {
     }
   });
 
-  test('what was said before the conversation was cleared is gone', async () => {
+  test('messages before a clear are gone', async () => {
     const events = [
       input('before'),
       begun(),

@@ -29,7 +29,7 @@ const post = (name: string | null, path: string, body: unknown) =>
   ask(name, path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
 
 describe('conversations', () => {
-  test('one that is made here is there, and is spoken in over the socket', async () => {
+  test('one created here exists and can be used over the socket', async () => {
     const made = await post('uma', '/v1/conversations', { domain_id: 'brainstorming', agent_id: 'opponent' });
     expect(made.status).toBe(201);
     const expected = {
@@ -77,7 +77,7 @@ describe('conversations', () => {
     expect((await ask('uma', `/v1/conversations/${id}/messages?limit=1`)).body).toEqual([messages[1]]);
   });
 
-  test('an answer of several blocks, with a handoff, is one message with the id and content of the socket', async () => {
+  test('an answer of several blocks with a handoff is one message, with the id and content of the socket', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, 'hand off to the tester');
@@ -91,7 +91,7 @@ describe('conversations', () => {
     });
   });
 
-  test('the result of a call that the model asked for is no message', async () => {
+  test('the result of a model call is not a message', async () => {
     const client = await connectAs(server, 'dev');
     const id = await started(client);
     say(client, id, 'echo hi');
@@ -119,7 +119,7 @@ describe('conversations', () => {
     expect([answer.status, answer.body]).toEqual([status, { detail: expect.stringMatching(/\S/) }]);
   });
 
-  test('an agent of another domain may begin it, and answers', async () => {
+  test('an agent of another domain can start it, and answers', async () => {
     const given = { domain_id: 'brainstorming', agent_id: 'coder' };
     const { status, body } = await post('uma', '/v1/conversations', given);
     expect([status, body]).toMatchObject([201, given]);
@@ -129,7 +129,7 @@ describe('conversations', () => {
     expect(complete?.payload).toMatchObject({ agentId: 'coder', content: '1 2' });
   });
 
-  test('agent_id may be left out or null', async () => {
+  test('agent_id can be omitted or null', async () => {
     for (const given of [{ domain_id: 'social_chat' }, { domain_id: 'social_chat', agent_id: null }]) {
       const { status, body } = await post('uma', '/v1/conversations', given);
       expect(status).toBe(201);
@@ -137,7 +137,7 @@ describe('conversations', () => {
     }
   });
 
-  test("what is not there and what is another's is 404; an admin sees it, without the owner's role", async () => {
+  test('a missing one and one of another user are 404; an admin sees it, without the role of the owner', async () => {
     const { body } = await post('uma', '/v1/conversations', { domain_id: 'social_chat' });
     const { id } = body as { id: string };
     for (const path of ['', '/messages', '/workflow-logs'].map((end) => `/v1/conversations/${id}${end}`)) {
@@ -153,7 +153,7 @@ describe('conversations', () => {
     });
   });
 
-  test('the list has what any dialect began, and metadata.dialect names it', async () => {
+  test('the list includes sessions of every dialect, named in metadata.dialect', async () => {
     const page = await server.connect(`/broadcast?token=${tokens.dev}`);
     page.send({ type: 'chat', message: 'count to 2', session_id: 'a page/of mine' });
     await page.next('agent_message');
@@ -186,7 +186,7 @@ describe('pages', () => {
   });
   afterAll(() => own.stop());
 
-  test('the latest first, no overlap, no x-next-cursor on the last page, filtered by domain', async () => {
+  test('the latest first, without overlap, no x-next-cursor on the last page, filtered by domain', async () => {
     const token = await own.login('uma', 'uma-password');
     const headers = { authorization: `Bearer ${token}` };
     const made: string[] = [];
@@ -234,7 +234,7 @@ describe('pages', () => {
   });
 });
 
-describe('where a token is required', () => {
+describe('if a token is required', () => {
   let closed: TestServer;
   beforeAll(async () => {
     closed = await startTestServer({ PARLANCE_AUTH: 'required' });

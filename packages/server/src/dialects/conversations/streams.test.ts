@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('two conversations stream side by side on one socket', async () => {
+test('two conversations stream concurrently on one socket', async () => {
   const client = await connectAs(server, 'uma');
   const [first, second] = [await started(client), await started(client, 'social_chat')];
   say(client, first, 'count to 60');
@@ -50,7 +50,7 @@ test('two conversations stream side by side on one socket', async () => {
   );
 });
 
-test('PING is answered in the middle of a stream', async () => {
+test('PING is answered during a stream', async () => {
   const client = await connectAs(server, 'uma');
   const id = await started(client);
   say(client, id, 'count to 200');
@@ -61,7 +61,7 @@ test('PING is answered in the middle of a stream', async () => {
   await client.next('error');
 });
 
-test('a second message cancels the first, then runs', async () => {
+test('a second message cancels the first, then is answered', async () => {
   const client = await connectAs(server, 'uma');
   const id = await started(client);
   say(client, id, 'count to 200');
@@ -77,7 +77,7 @@ test('a second message cancels the first, then runs', async () => {
 });
 
 describe('cancel_stream', () => {
-  test('says cancelled once to every socket; nothing follows; a second one finds no stream', async () => {
+  test('sends cancelled once to every socket and nothing more; a second one finds no stream', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     say(client, id, 'count to 200');
@@ -95,7 +95,7 @@ describe('cancel_stream', () => {
     expect(of(await turn(client, id), 'message_complete')[0]?.payload.content).toBe('1 2');
   });
 
-  test('a socket that was not in the conversation sees its own cancel', async () => {
+  test('a socket outside of the conversation sees its own cancel', async () => {
     const token = await tokenOf(server, 'uma');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'count to 200', session_id: 'long' });
@@ -106,8 +106,8 @@ describe('cancel_stream', () => {
   });
 });
 
-describe('reconnecting in the middle of a stream', () => {
-  test('the new socket of the same user goes on without a gap', async () => {
+describe('reconnecting during a stream', () => {
+  test('the new socket of the same user continues without a gap', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     say(client, id, 'count to 300');
@@ -123,7 +123,7 @@ describe('reconnecting in the middle of a stream', () => {
     expect(of(await turn(again, id), 'message_complete')[0]?.payload.content).toBe('1 2');
   });
 
-  test('a socket that joins several blocks into the answer is shown all of them', async () => {
+  test('a socket that joins after several blocks receives all of them', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     say(client, id, `echo ${NUMBERS(300)}`);
@@ -139,7 +139,7 @@ describe('reconnecting in the middle of a stream', () => {
     expect(joinedChunks(client.frames, id)).toBe(String(content));
   });
 
-  test('another user is shown nothing of it', async () => {
+  test('another user receives nothing of it', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     say(client, id, 'count to 100');
@@ -150,7 +150,7 @@ describe('reconnecting in the middle of a stream', () => {
     }
   });
 
-  test('an admin who names it by ?session= watches it', async () => {
+  test('an admin who names it with ?session= watches it', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     await tokenOf(server, 'ada');
@@ -161,7 +161,7 @@ describe('reconnecting in the middle of a stream', () => {
   });
 });
 
-test('an answer that a restart interrupts goes on: the unfinished block is told anew, those before it are not', async () => {
+test('an answer interrupted by a restart continues: the unfinished block is repeated, earlier ones are not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
   const settings = { ...SLOW, PARLANCE_DATA: join(folder, 'data'), WORKING_DIRECTORY: folder };
   const before = await startTestServer(settings);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('a turn', () => {
-  test('comes in the order of the field, and the chunks joined are the content', async () => {
+  test('has a fixed frame order, and the concatenated chunks are the content', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, '  Hello, help me with...  ');
@@ -84,7 +84,7 @@ describe('a turn', () => {
     expect([...ids]).toEqual([messageId]);
   });
 
-  test('each answer has a message id of its own', async () => {
+  test('each answer has its own message id', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, 'count to 3');
@@ -96,7 +96,7 @@ describe('a turn', () => {
     expect(first?.payload.messageId).not.toBe(second?.payload.messageId);
   });
 
-  test('reasoning is told as workflow_thought, before the text', async () => {
+  test('reasoning is sent as workflow_thought, before the text', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, 'think about lighthouses');
@@ -116,7 +116,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('text before and after a call is one message, its parts set apart', async () => {
+  test('text before and after a call is one message with separated parts', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, 'echo hi');
@@ -179,7 +179,7 @@ describe('a turn', () => {
     expect(after.at(-1)).toMatchObject({ payload: { agentId: 'tester' } });
   });
 
-  test('a turn that fails ends in stream_error with the cause, and no message_complete', async () => {
+  test('a failed turn ends with stream_error and the cause, without message_complete', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, 'fail');

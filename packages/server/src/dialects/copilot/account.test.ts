@@ -14,7 +14,7 @@ const uma = { user: { id: 'uma', email: 'uma', name: 'uma' }, tenantId: 'default
 describe('POST /api/v1/auth/login', () => {
   const login = (body: unknown) => api.post(null, '/api/v1/auth/login', body);
 
-  test('takes a name for an email, and answers with a token that is good everywhere', async () => {
+  test('accepts a name as email, and returns a token that is valid everywhere', async () => {
     const { status, body } = await login({ email: 'uma', password: 'uma-password' });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -32,7 +32,7 @@ describe('POST /api/v1/auth/login', () => {
     ['uma', 'wrong'],
     ['nobody', 'uma-password'],
     ['local', 'x'],
-  ])('%p with %p is INVALID_CREDENTIALS', async (email, password) => {
+  ])('%p with %p gets INVALID_CREDENTIALS', async (email, password) => {
     const { status, body } = await login({ email, password });
     expect(status).toBe(401);
     expect(body).toEqual({
@@ -62,7 +62,7 @@ describe('POST /api/v1/auth/login', () => {
   });
 });
 
-describe('without a good token everything but login is UNAUTHORIZED, in open mode too', () => {
+describe('without a valid token everything except login is UNAUTHORIZED, in open mode too', () => {
   const id = crypto.randomUUID();
   test.each([
     ['GET', '/api/v1/auth/session'],
@@ -89,7 +89,7 @@ describe('without a good token everything but login is UNAUTHORIZED, in open mod
   });
 });
 
-test('POST /api/v1/auth/logout is 204 with nothing in it, and ends that token alone', async () => {
+test('POST /api/v1/auth/logout is an empty 204 and ends only that token', async () => {
   const token = await api.server.login('uma', 'uma-password');
   const { status, body } = await api.ask(token, 'POST', '/api/v1/auth/logout');
   expect([status, body]).toEqual([204, {}]);
@@ -99,7 +99,7 @@ test('POST /api/v1/auth/logout is 204 with nothing in it, and ends that token al
 });
 
 describe('/api/v1/user/preferences', () => {
-  test('are the default at first, then what was chosen, for each user', async () => {
+  test('are the defaults first, then the chosen ones, per user', async () => {
     const path = '/api/v1/user/preferences';
     expect((await api.get('uma', path)).body).toEqual({ preferences: { theme: 'system' } });
     const chosen = await api.post('uma', path, { theme: 'dark' });
@@ -114,7 +114,7 @@ describe('/api/v1/user/preferences', () => {
     expect((await api.get('dev', path)).body).toEqual({ preferences: { theme: 'system' } });
   });
 
-  test('a theme that there is not is refused', async () => {
+  test('an unknown theme is refused', async () => {
     const { status, body } = await api.post('uma', '/api/v1/user/preferences', { theme: 'pink' });
     expect(status).toBe(400);
     expect(body.details).toMatchObject({ errors: [{ field: 'theme' }] });
@@ -122,7 +122,7 @@ describe('/api/v1/user/preferences', () => {
 });
 
 describe('GET /api/knowledge/resolve', () => {
-  test('allows every site and knows nothing of it', async () => {
+  test('allows every site and has no knowledge', async () => {
     const path = `/api/knowledge/resolve?url=${encodeURIComponent('https://www.example.co.uk/a')}&query=tea`;
     expect((await api.get('uma', path)).body).toEqual({
       allowed: true,
@@ -143,7 +143,7 @@ describe('GET /api/knowledge/resolve', () => {
     ['[::1]', '[::1]'],
     ['shop.example/a?b=c', 'shop.example'],
     ['about:blank', ''],
-  ])('takes %s', async (url, domain) => {
+  ])('accepts %s', async (url, domain) => {
     const { status, body } = await api.get('uma', `/api/knowledge/resolve?url=${encodeURIComponent(url)}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ allowed: true, domain, context: [], citations: [] });
@@ -167,7 +167,7 @@ describe('an extension', () => {
       },
     });
 
-  test('that is allowed is echoed, with a preflight of 204 and no credentials', async () => {
+  test('that is allowed is echoed, with a 204 preflight and no credentials', async () => {
     const answer = await preflight(EXTENSION);
     expect(answer.status).toBe(204);
     expect(answer.headers.get('access-control-allow-origin')).toBe(EXTENSION);
@@ -186,7 +186,7 @@ describe('an extension', () => {
   });
 });
 
-describe('a request that is refused before it reaches an endpoint', () => {
+describe('a request refused before it reaches an endpoint', () => {
   const stranger = { origin: 'chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba' };
 
   test.each([
@@ -199,21 +199,21 @@ describe('a request that is refused before it reaches an endpoint', () => {
     ['GET', '/api/pusher/auth'],
     ['POST', '/api/pusher/auth'],
     ['POST', '/api/pusher/user-auth'],
-  ])('has the shape of the contract: an origin that is not allowed, %s %s', async (method, path) => {
+  ])('has the error format of the contract: a refused origin, %s %s', async (method, path) => {
     const response = await fetch(`${api.server.http}${path}`, { method, headers: stranger });
     expect(response.status).toBe(403);
     const message = `Origin "${stranger.origin}" is not allowed: allow it with --origin or ALLOWED_ORIGINS`;
     expect(await response.json()).toEqual({ success: false, code: 'FORBIDDEN', message, error: message });
   });
 
-  test('has the shape of the contract: an endpoint that is not there', async () => {
+  test('has the error format of the contract: an unknown endpoint', async () => {
     const response = await fetch(`${api.server.http}/api/v1/nothing`);
     expect(response.status).toBe(404);
     const message = 'Not found';
     expect(await response.json()).toEqual({ success: false, code: 'NOT_FOUND', message, error: message });
   });
 
-  test('elsewhere keeps the shape of all other paths', async () => {
+  test('has the general error format at other paths', async () => {
     for (const path of ['/v1/sessions', '/api/sessions', '/api/health']) {
       const body = await (await fetch(`${api.server.http}${path}`, { headers: stranger })).json();
       expect(Object.keys(body as object).sort()).toEqual(['detail', 'error']);

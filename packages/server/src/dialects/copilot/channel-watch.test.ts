@@ -28,7 +28,7 @@ function watched() {
   return { watch: watchChannels({ engine, channels, log }, hub), subscribing, left };
 }
 
-test('`follow` resolves when the channel is subscribed, also for a caller that comes while it is being subscribed', async () => {
+test('`follow` resolves when the channel is subscribed, also for concurrent callers', async () => {
   const { watch, subscribing } = watched();
   const followed: string[] = [];
   const follow = (name: string) => watch.follow(REF).then(() => followed.push(name));
@@ -42,7 +42,7 @@ test('`follow` resolves when the channel is subscribed, also for a caller that c
   expect(followed.sort()).toEqual(['first', 'second', 'third']);
 });
 
-test('a channel whose subscription failed is tried again', async () => {
+test('a failed subscription is retried', async () => {
   const { watch, subscribing, left } = watched();
   const failed = watch.follow(REF);
   await turn();

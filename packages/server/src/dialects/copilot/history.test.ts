@@ -49,7 +49,7 @@ async function longSession(): Promise<Engine> {
   return engine;
 }
 
-describe('the latest messages are the end of all messages, however much is read', () => {
+describe('the latest messages are the end of all messages, however many are read', () => {
   let engine: Engine;
   let now: SessionSnapshot;
   let events: DurableEvent[];
@@ -61,7 +61,7 @@ describe('the latest messages are the end of all messages, however much is read'
     all = messagesOf(events);
   });
 
-  test('there are as many as the session has said', () => {
+  test('the count matches the message count of the session', () => {
     expect(events.length).toBeGreaterThan(500);
     expect(all.length).toBe(now.messageCount);
     expect(all.length).toBe(TURNS * 3 + 29);
@@ -71,7 +71,7 @@ describe('the latest messages are the end of all messages, however much is read'
     expect(await latestMessages(engine, now, { limit })).toEqual(all.slice(-limit));
   });
 
-  test('those since an instant, with what was said in that very instant', async () => {
+  test('messages since an instant include those of that instant', async () => {
     for (const index of [0, 1, 30, 120, all.length - 1]) {
       const since = Date.parse(all[index]?.timestamp ?? '');
       const wanted = all.filter((message) => Date.parse(message.timestamp) >= since);

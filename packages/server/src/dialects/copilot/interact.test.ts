@@ -32,7 +32,7 @@ const first = (query = 'click the Submit button', more: object = {}) =>
   interact({ url: 'https://shop.example/contact', query, dom: DOM, ...more });
 
 describe('an answer', () => {
-  test('has the shape of the contract, in data and at the top', async () => {
+  test('has the format of the contract, in data and at the top level', async () => {
     const { status, body } = await first();
     expect(status).toBe(200);
     expect(body.success).toBe(true);
@@ -68,7 +68,7 @@ describe('an answer', () => {
     });
   });
 
-  test('to a question is a body of its own', async () => {
+  test('to a question has its own body', async () => {
     const { body } = await first('click the Rocket button');
     expect(body.userQuestion).toBe(body.data.userQuestion);
     expect(body.data).toMatchObject({
@@ -81,13 +81,13 @@ describe('an answer', () => {
     expect(body.data.action).toBeUndefined();
   });
 
-  test('plain chat needs neither address nor page', async () => {
+  test('plain chat needs neither URL nor page', async () => {
     const { status, body } = await interact({ query: 'go to example.com' });
     expect(status).toBe(200);
     expect(body.data.action).toBe('navigate("https://example.com/")');
   });
 
-  test('other descriptions of the page do as well, and unknown keys are tolerated', async () => {
+  test('other forms of the page are accepted, and unknown keys are ignored', async () => {
     const tree = [{ id: 4, role: 'button', name: 'Submit' }];
     for (const page of [{ interactiveTree: tree }, { semanticNodes: tree }, { skeletonDom: DOM }]) {
       const { body } = await interact({
@@ -102,7 +102,7 @@ describe('an answer', () => {
 });
 
 describe('a task', () => {
-  test('goes on under its id, verifies what was done, and ends', async () => {
+  test('continues under its id, verifies the action, and ends', async () => {
     const { body } = await first();
     const { taskId, sessionId } = body.data;
     const dom = '<html><body><h1>Thank you</h1></body></html>';
@@ -126,13 +126,13 @@ describe('a task', () => {
     expect(again.body.data.thought).toContain('finished');
   });
 
-  test('that nobody knows ends at once, and is no 404', async () => {
+  test('that is unknown ends at once and is not a 404', async () => {
     const { status, body } = await first('go on', { taskId: crypto.randomUUID() });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ status: 'failed', action: 'finish()' });
   });
 
-  test('of another query supersedes the one before it in the session', async () => {
+  test('is superseded by another query in the session', async () => {
     const { body } = await first();
     const { sessionId, taskId } = body.data;
     const second = await first('click the Submit button', { sessionId });
@@ -140,7 +140,7 @@ describe('a task', () => {
     expect(second.body.data.action).toBe('click(4)');
   });
 
-  test('begins a session under the id that the client chose, titled by site and query', async () => {
+  test('starts a session under the id of the client, titled by site and query', async () => {
     const sessionId = crypto.randomUUID();
     await first('click the Submit button', { sessionId });
     const response = await fetch(`${server.http}/v1/sessions/${sessionId}`, {
@@ -155,7 +155,7 @@ describe('a task', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   const url = 'https://shop.example/';
   const cases: [string, unknown, string][] = [
     ['no query', { url, dom: DOM }, 'query'],
@@ -203,7 +203,7 @@ describe('what is refused', () => {
   });
 });
 
-test('a page of 1,000,000 characters is taken', async () => {
+test('a page of 1,000,000 characters is accepted', async () => {
   const dom = `<button id="4">Submit</button>${'<p>text</p>'.repeat(90_000)}`.slice(0, 1_000_000);
   const { status, body } = await interact({
     query: 'click the Submit button',
@@ -214,7 +214,7 @@ test('a page of 1,000,000 characters is taken', async () => {
   expect(body.data.action).toBe('click(4)');
 });
 
-test('who asks too often is told when to come back, and everyone how much is left', async () => {
+test('the rate limit is reported in every response, with a retry time when it is exceeded', async () => {
   const narrow = await startTestServer({ PARLANCE_REQUESTS_PER_MINUTE: '2' });
   const bearer = { authorization: `Bearer ${await narrow.login('dev', 'dev-password')}` };
   const ask = () => fetch(`${narrow.http}/api/session/latest`, { headers: bearer });

@@ -38,8 +38,8 @@ async function waiting(name: string) {
   };
 }
 
-describe('of two replies to one approval', () => {
-  test.each(['without', 'with'])('%s the id of the task, the second approves nothing', async (named) => {
+describe('two replies to one approval', () => {
+  test.each(['without', 'with'])('%s the id of the task: the second approves nothing', async (named) => {
     const { release, taskId, ...session } = await waiting(named);
     const { sessionId } = session;
     const reply = { query: 'yes', ...session, ...(named === 'with' && { taskId }) };

@@ -53,7 +53,7 @@ const act = requested('browser_act', { thought: 'I click it.', action: 'click(42
 
 const NAMES = readdirSync(dirname(transcriptPath('any'))).map((file) => file.replace(/\.jsonl$/, ''));
 
-describe('what is counted as said is what is a message', () => {
+describe('the message count equals the number of messages', () => {
   test.each(NAMES)('%s', (name) => {
     const events = readTranscript(name).filter(isDurable);
     const { messageCount: said } = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
@@ -65,7 +65,7 @@ describe('what is counted as said is what is a message', () => {
   });
 });
 
-test('an input is a message of the user: its first part, without the page that came with it', () => {
+test('an input is a message of the user: its first part, without the page', () => {
   expect(messagesOf(durableOf(input('Go to Google', '<html>')))).toEqual([
     {
       messageId: 'event-0',
@@ -78,7 +78,7 @@ test('an input is a message of the user: its first part, without the page that c
   ]);
 });
 
-test('an action is its thought, and has the outcome that the client reported later', () => {
+test('an action is its thought, with the outcome that the client reports later', () => {
   const message = {
     messageId: 'event-1',
     role: 'assistant',
@@ -101,7 +101,7 @@ test('an action is its thought, and has the outcome that the client reported lat
   ]);
 });
 
-test('an action that is no action has no payload; a question has no outcome', () => {
+test('an invalid action has no payload; a question has no outcome', () => {
   const odd = requested('browser_act', { thought: 'Hm.', action: 'dance()' });
   expect(messagesOf(durableOf(odd, deferred))[0]).not.toHaveProperty('actionPayload');
   const question = requested('browser_ask', { question: 'Which colour?' });
@@ -110,7 +110,7 @@ test('an action that is no action has no payload; a question has no outcome', ()
   expect(asked).not.toHaveProperty('status');
 });
 
-test('a call that ends the task says what came of it', () => {
+test('a call that ends the task states the result', () => {
   const finish = requested('browser_finish', { outcome: 'completed', message: 'Done.' });
   const last = { final: true, parts: [textPart('Done.')] };
   expect(messagesOf(durableOf(finish, ended('ok', '', last)))).toMatchObject([
@@ -122,12 +122,12 @@ test('a call that ends the task says what came of it', () => {
   expect(messagesOf(durableOf(finish, ended('ok', 'not the end')))).toEqual([]);
 });
 
-test('text that was broken off says so, and empty text is nothing', () => {
+test('interrupted text is marked, and empty text is left out', () => {
   const messages: unknown = messagesOf(durableOf(said('Half', { interrupted: true }), said('')));
   expect(messages).toMatchObject([{ content: 'Half', metadata: { taskId: turn, interrupted: true } }]);
 });
 
-test('step by step gives the same messages, but for outcomes that are not known yet', () => {
+test('folding step by step gives the same messages, except for outcomes not known yet', () => {
   const events = durableOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
   let state = startMessages(7);
   const stepped = events.flatMap((event) => {

@@ -15,11 +15,11 @@ test.each([
   ['http://[::1]:8000', '[::1]'],
   ['about:blank', ''],
   ['not a url', ''],
-])('%s is of %p', (url, domain) => {
+])('%s belongs to %p', (url, domain) => {
   expect(rootDomain(url)).toBe(domain);
 });
 
-test('the address of a session is cut where a label ends', () => {
+test('the URL of a session is cut at a label boundary', () => {
   const url = `https://example.org/${'x'.repeat(5_000)}`;
   expect(siteLabels(url)).toEqual({ url: url.slice(0, 2_000), domain: 'example.org' });
 });

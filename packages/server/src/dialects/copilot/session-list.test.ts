@@ -34,7 +34,7 @@ describe('the list', () => {
     });
   });
 
-  test('has pages, leaves out what is archived, and shows what other wires have begun', async () => {
+  test('has pages, leaves out archived sessions, and includes those of other dialects', async () => {
     const [one, two, three] = [nowhere(), nowhere(), nowhere()];
     await init(one, 'https://www.example.org/one');
     await init(two, 'https://example.org/two');

@@ -24,7 +24,7 @@ const ask = (sessionId: string, more: object = {}) =>
 const rename = (sessionId: string, title: string) =>
   api.ask('uma', 'PATCH', `/api/session/${sessionId}`, { title });
 
-describe('a session that init began', () => {
+describe('a session created by init', () => {
   test.each<[string, object]>([
     ['with a page', { url }],
     ['without one', {}],
@@ -45,14 +45,14 @@ describe('a session that init began', () => {
     expect(await get(sessionId)).toMatchObject(named);
   });
 
-  test('is called after its own site where the query comes without a page', async () => {
+  test('is named after its site if the query has no page', async () => {
     const sessionId = crypto.randomUUID();
     await init({ sessionId, url });
     await api.post('uma', '/api/agent/interact', { sessionId, query: 'go to example.com' });
     expect(await get(sessionId)).toMatchObject({ title: 'shop.example: go to example.com' });
   });
 
-  test('keeps a name that somebody chose before the first query', async () => {
+  test('keeps a name chosen before the first query', async () => {
     const sessionId = crypto.randomUUID();
     await init({ sessionId, url });
     await rename(sessionId, 'Mine');
@@ -66,7 +66,7 @@ describe('a session that init began', () => {
 });
 
 describe('every session object', () => {
-  test('tells whether it was renamed, and its first query', async () => {
+  test('has whether it was renamed, and its first query', async () => {
     const sessionId = crypto.randomUUID();
     await ask(sessionId);
     const before = { isRenamed: false, metadata: { initialQuery: QUERY } };
@@ -82,7 +82,7 @@ describe('every session object', () => {
       expect(object).toMatchObject({ sessionId, ...before, title: 'Mine', isRenamed: true });
   });
 
-  test('of another wire, too', async () => {
+  test('also one of another dialect', async () => {
     const begun = await api.post('uma', '/v1/sessions', {});
     const id = String(begun.body.id);
     await api.post('uma', `/v1/sessions/${id}/commands`, {
@@ -97,7 +97,7 @@ describe('every session object', () => {
   });
 });
 
-test('PATCH answers with the time in milliseconds, and only PATCH', async () => {
+test('PATCH returns the time in milliseconds, and only PATCH', async () => {
   const sessionId = crypto.randomUUID();
   await ask(sessionId);
   const { body } = await rename(sessionId, 'Mine');

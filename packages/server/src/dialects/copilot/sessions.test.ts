@@ -36,7 +36,7 @@ const dataOf = ({ body }: { body: Json }): Json => body.data as Json;
 const messagesOf = (body: Json): Json[] => body.messages as Json[];
 
 describe('GET /api/session/{id}/messages', () => {
-  test('has who said what, numbered without gaps, whatever wire it was said on', async () => {
+  test('has all messages with their author, numbered without gaps, from every dialect', async () => {
     const id = nowhere();
     await told('uma', id, 'Hello');
     await told('uma', id, 'Hello again');
@@ -59,7 +59,7 @@ describe('GET /api/session/{id}/messages', () => {
     });
   });
 
-  test('`limit` takes the latest, oldest first; `since` includes its own instant', async () => {
+  test('`limit` returns the latest, oldest first; `since` includes its own instant', async () => {
     const id = nowhere();
     for (const text of ['One', 'Two', 'Three']) await told('uma', id, text);
     const path = `/api/session/${id}/messages`;
@@ -102,14 +102,14 @@ describe('an id', () => {
     ['GET', '/task/active'],
   ];
 
-  test.each(ENDPOINTS)('that is no UUID is a 400: %s …%s', async (method, path) => {
+  test.each(ENDPOINTS)('that is not a UUID is a 400: %s …%s', async (method, path) => {
     const { status, body } = await api.ask('uma', method, `/api/session/session-1${path}`, bodyFor(method));
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'sessionId' }] } });
   });
 
   test.each(ENDPOINTS)(
-    'that is someone else’s is a 403, but not for an admin: %s …%s',
+    'of another user is a 403, but not for an admin: %s …%s',
     async (method, path) => {
       const id = await begun('dev');
       const ask = (name: string) => api.ask(name, method, `/api/session/${id}${path}`, bodyFor(method));
@@ -120,14 +120,14 @@ describe('an id', () => {
     },
   );
 
-  test('that is someone else’s can be neither archived nor begun', async () => {
+  test('of another user can be neither archived nor started', async () => {
     const sessionId = await begun('dev');
     for (const path of ['/api/session', '/api/session/init'])
       expect((await api.post('uma', path, { sessionId })).status).toBe(403);
     expect(dataOf(await api.get('dev', `/api/session/${sessionId}`)).status).toBe('active');
   });
 
-  test('that is unknown is SESSION_NOT_FOUND where there is nothing to show', async () => {
+  test('that is unknown is SESSION_NOT_FOUND if there is nothing to show', async () => {
     const sessionId = nowhere();
     const path = `/api/session/${sessionId}`;
     for (const answer of [
@@ -145,7 +145,7 @@ describe('an id', () => {
 });
 
 describe('POST /api/session/init', () => {
-  test('begins a session under that id, once, and knows the page', async () => {
+  test('starts a session under that id, once, and stores the page', async () => {
     const sessionId = nowhere();
     const url = 'https://shop.example.co.uk/tea?x=1';
     const given = { sessionId, url, title: 'Tea', tabId: 7 };
@@ -169,7 +169,7 @@ describe('POST /api/session/init', () => {
     expect(body).toEqual({ success: true, data: { ...session, session } });
   });
 
-  test('follows the page, however long its address', async () => {
+  test('updates the page, however long its URL', async () => {
     const sessionId = await begun('uma', 'https://one.org/');
     const url = `https://two.org/${'x'.repeat(3_000)}`;
     expect((await api.post('uma', '/api/session/init', { sessionId, url })).status).toBe(200);
@@ -209,7 +209,7 @@ describe('PATCH /api/session/{id}', () => {
 });
 
 describe('GET /api/session/{id}/task/active', () => {
-  test('is the task that waits for the browser, and null when it is over', async () => {
+  test('is the task that waits for the browser, and null after its end', async () => {
     const sessionId = nowhere();
     const page = {
       url: 'https://shop.example.org/',

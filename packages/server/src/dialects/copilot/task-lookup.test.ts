@@ -38,7 +38,7 @@ describe('a task is found by its id', () => {
     ['with a session that is null', async () => ({ sessionId: null })],
   ];
 
-  test.each(places)('%s: it goes on and ends', async (_name, place) => {
+  test.each(places)('%s: it continues and ends', async (_name, place) => {
     const { taskId, sessionId } = await begun();
     const where = (await place()) as { sessionId?: string | null };
     const before = where.sessionId ? await historyOf(where.sessionId) : null;
@@ -52,7 +52,7 @@ describe('a task is found by its id', () => {
     if (where.sessionId) expect(await historyOf(where.sessionId)).toEqual(before as never);
   });
 
-  test('also when its session has had other tasks since', async () => {
+  test('also if its session has had other tasks since', async () => {
     const { taskId, sessionId } = await begun();
     await interact({ ...DONE, query: QUERY, taskId, sessionId });
     await interact({ ...PAGE, query: QUERY, sessionId });
@@ -63,7 +63,7 @@ describe('a task is found by its id', () => {
     });
   });
 
-  test('by nobody else: the answer is as for a task that never was', async () => {
+  test('only by its owner: for others it behaves like an unknown task', async () => {
     const { taskId, sessionId } = await begun('uma');
     for (const name of ['dev', 'ada']) {
       const own = (await begun(name)).sessionId;
@@ -81,7 +81,7 @@ describe('a task is found by its id', () => {
     expect(active.body.data).toMatchObject({ taskId, status: 'executing' });
   });
 
-  test("someone else's session is refused all the same", async () => {
+  test('the session of another user is still refused', async () => {
     const { sessionId } = await begun('dev');
     const { taskId } = await begun('uma');
     const refused = await interact({ ...DONE, query: QUERY, taskId, sessionId }, 'uma');
@@ -103,7 +103,7 @@ describe('a task is found by its id', () => {
 describe('a query without a task in a session that waits for the user', () => {
   const asked = async () => dataOf(await interact({ ...PAGE, query: 'click the Rocket button' }));
 
-  test('is the reply to its question, and no new task', async () => {
+  test('is the reply to its question, not a new task', async () => {
     const { taskId, sessionId, status } = await asked();
     expect(status).toBe('needs_user_input');
     const replied = dataOf(await interact({ ...PAGE, query: QUERY, sessionId }));
@@ -117,7 +117,7 @@ describe('a query without a task in a session that waits for the user', () => {
     expect(ended).toMatchObject({ taskId, action: 'finish()' });
   });
 
-  test('is a new task once the question has its answer', async () => {
+  test('is a new task once the question is answered', async () => {
     const { taskId, sessionId } = await asked();
     await interact({ ...PAGE, query: QUERY, sessionId });
     const next = dataOf(await interact({ ...PAGE, query: QUERY, sessionId }));
@@ -125,7 +125,7 @@ describe('a query without a task in a session that waits for the user', () => {
     expect(next).toMatchObject({ sessionId, action: 'click(4)' });
   });
 
-  test('of several replies at once, the first answers and the others are inputs', async () => {
+  test('of several concurrent replies, the first answers and the others are inputs', async () => {
     const { taskId, sessionId } = await asked();
     const answers = await Promise.all([1, 2, 3].map(() => interact({ ...PAGE, query: QUERY, sessionId })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -138,7 +138,7 @@ describe('a query without a task in a session that waits for the user', () => {
     expect(messages.filter(({ role, content }) => role === 'user' && content === QUERY)).toHaveLength(3);
   });
 
-  test('of several replies with the id of the task at once, none is an error', async () => {
+  test('of several concurrent replies with the id of the task, none is an error', async () => {
     const { taskId, sessionId } = await asked();
     const reply = { ...PAGE, query: QUERY, sessionId, taskId };
     const answers = await Promise.all([1, 2, 3].map(() => interact(reply)));
@@ -165,7 +165,7 @@ describe('a query without a task in a session that waits for an approval', () =>
     return data;
   };
 
-  test('is the answer to it: yes', async () => {
+  test('can approve it', async () => {
     const { taskId, sessionId, userQuestion } = await waiting();
     const allowed = await interact({ ...PAGE, query: ' Yes ', sessionId }, 'dev', asking);
     expect(dataOf(allowed)).toMatchObject({ taskId, action: 'click(4)', status: 'executing' });
@@ -178,20 +178,20 @@ describe('a query without a task in a session that waits for an approval', () =>
     ] as never);
   });
 
-  test('is the answer to it: no', async () => {
+  test('can deny it', async () => {
     const { taskId, sessionId } = await waiting();
     const denied = dataOf(await interact({ ...PAGE, query: 'no', sessionId }, 'dev', asking));
     expect(denied.taskId).toBe(taskId);
     expect(denied.action).not.toBe('click(4)');
   });
 
-  test('is asked again where it is neither', async () => {
+  test('gets the request again if it is neither', async () => {
     const { taskId, sessionId, userQuestion } = await waiting();
     const again = dataOf(await interact({ ...PAGE, query: 'why?', sessionId }, 'dev', asking));
     expect(again).toMatchObject({ taskId, status: 'needs_user_input', userQuestion });
   });
 
-  test('of several at once the first answers, and none is an error', async () => {
+  test('of several concurrent ones the first answers, and none is an error', async () => {
     const { taskId, sessionId } = await waiting();
     const reply = { ...PAGE, query: 'yes', sessionId };
     const answers = await Promise.all([1, 2].map(() => interact(reply, 'dev', asking)));

@@ -45,7 +45,7 @@ test('the plan, the step and the action agree', () => {
   expect(task.usage).toEqual({ promptTokens: 10, completionTokens: 5 });
 });
 
-test('an action that worked completes its step; one that did not is being corrected', () => {
+test('a successful action completes its step; a failed one is being corrected', () => {
   const worked = ended('a', { data: { verification: { success: true, confidence: 1, reason: 'ok' } } });
   const next = taskOf(
     events(...plan, ...act('a', 'setValue(1, "tea")', 0), worked, ...act('b', 'click(2)', 1)),
@@ -61,7 +61,7 @@ test('an action that worked completes its step; one that did not is being correc
   expect(again.plan?.currentStepIndex).toBe(0);
 });
 
-test('a question is asked of the user', () => {
+test('a question is for the user', () => {
   const asks = [
     call('q', 'browser_ask', { question: 'Which one?', missing: ['colour'] }),
     { type: 'call.deferred', call: 'q' },
@@ -75,7 +75,7 @@ test('a question is asked of the user', () => {
   });
 });
 
-test('a task ends as the model, the turn or a fault says', () => {
+test('a task ends with the result of the model, the turn or a fault', () => {
   const finish = (outcome: 'ok' | 'failed') =>
     ended('f', { outcome, final: true, parts: [{ type: 'text', text: 'It costs 5.' }] });
   const over = { type: 'turn.ended', usage: USAGE, durationMs: 1, context: {} };

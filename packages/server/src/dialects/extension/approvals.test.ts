@@ -30,8 +30,8 @@ const head = { id: expect.stringMatching(MESSAGE_ID), timestamp: expect.any(Numb
 
 const statuses = (frames: object[]) => frames.map((frame) => (frame as { status?: string }).status);
 
-describe('approval by words', () => {
-  test('the waiting call is told, and yes runs it', async () => {
+describe('approval by message', () => {
+  test('the pending call is announced, and yes runs it', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch agreed', sessionId);
@@ -64,7 +64,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'agreed'))).toBe(true);
   });
 
-  test('a popup that shows thinking, complete, error and responses alone can see and answer it', async () => {
+  test('a popup that only shows thinking, complete, error and response can see and answer it', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     /** what such a popup shows until its input is enabled again */
@@ -81,7 +81,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'popup'))).toBe(true);
   });
 
-  test('no does not run it, and it does not count as used', async () => {
+  test('no does not run it, and it is not listed as used', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch refused', sessionId);
@@ -93,7 +93,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'refused'))).toBe(false);
   });
 
-  test('anything else is queued, and the client is told again what is waiting', async () => {
+  test('any other message is queued, and the pending call is announced again', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch later', sessionId);
@@ -111,7 +111,7 @@ describe('approval by words', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('a socket that comes later is shown it once, when it registers, and may answer it; everyone sees the outcome', async () => {
+  test('a socket that registers later receives it once and can answer it; all sockets see the outcome', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch shared', sessionId);
@@ -133,7 +133,7 @@ describe('approval by words', () => {
     expect(here).toEqual(there);
   });
 
-  test('a popup that comes back and answers first is not asked again', async () => {
+  test('a popup that reconnects and answers first does not receive the request again', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch reopened', sessionId);
@@ -146,7 +146,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'reopened'))).toBe(true);
   });
 
-  test('a popup that comes back with something else is asked once', async () => {
+  test('a popup that reconnects with another message receives the request once', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch reopened-late', sessionId);
@@ -160,7 +160,7 @@ describe('approval by words', () => {
     expect((await back.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('of replies at the same time the first is the answer, and the others are messages', async () => {
+  test('of concurrent replies the first is the answer, and the others are messages', async () => {
     const sessionId = newSession();
     const clients = await Promise.all(Array.from({ length: 4 }, () => registered(server)));
     const [first] = clients;
@@ -179,7 +179,7 @@ describe('approval by words', () => {
     expect(types.filter(([, type]) => type === 'input.accepted')).toHaveLength(4);
   });
 
-  test('a second yes that was sent before the next question does not answer it', async () => {
+  test('a second yes sent before the next question does not answer it', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch e-k5 and then run touch e-k6', sessionId);
@@ -193,7 +193,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'e-k6'))).toBe(false);
   });
 
-  test('a user who may not approve is told so, and the call goes on waiting', async () => {
+  test('a user without the permission gets an error, and the call stays pending', async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const client = await registered(server, [], { sessionToken });
     const sessionId = newSession();
@@ -210,7 +210,7 @@ describe('approval by words', () => {
     expect(existsSync(join(server.root, 'forbidden'))).toBe(false);
   });
 
-  test('yes with nothing waiting is a message like any other', async () => {
+  test('yes without a pending call is an ordinary message', async () => {
     const client = await registered(server);
     say(client, 'yes', newSession());
     await client.next('agent_response');

@@ -17,7 +17,7 @@ const newSession = () => `session_1234567890_${String(++sessions).padStart(9, 'a
 const head = { id: expect.stringMatching(MESSAGE_ID), timestamp: expect.any(Number) };
 
 describe('a chat', () => {
-  test('is answered by statuses and one response', async () => {
+  test('gets statuses and one response', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 3', sessionId);
@@ -28,7 +28,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('that uses a tool says which, and lists it in the response', async () => {
+  test('with a tool names it, and lists it in the response', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'echo hi', sessionId);
@@ -55,7 +55,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('that makes the model think carries the reasoning as text', async () => {
+  test('with reasoning has the reasoning as text', async () => {
     const client = await registered(server);
     say(client, 'think about bridges', newSession());
     const answer = await client.next('agent_response');
@@ -63,7 +63,7 @@ describe('a chat', () => {
     expect(answer.content).not.toBe('');
   });
 
-  test('that fails ends in a status and an error, and the session goes on', async () => {
+  test('that fails ends with a status and an error, and the session continues', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'fail', sessionId);
@@ -83,7 +83,7 @@ describe('a chat', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('without a session goes to the last one, and at first to a new one', async () => {
+  test('without a session goes to the last one, or first to a new one', async () => {
     const client = await registered(server);
     say(client, 'count to 1');
     const { sessionId } = await client.next('agent_response');
@@ -97,7 +97,7 @@ describe('a chat', () => {
     expect((await client.next('agent_response')).sessionId).toBe(other);
   });
 
-  test('keeps its content as it is', async () => {
+  test('keeps its content unchanged', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, '  count to 2\n', sessionId);
@@ -108,7 +108,7 @@ describe('a chat', () => {
 });
 
 describe('sessions', () => {
-  test('two run side by side', async () => {
+  test('two run concurrently', async () => {
     const client = await registered(server, ['extract_page_content']);
     const [slow, quick] = [newSession(), newSession()];
     say(client, 'extract this page', slow);
@@ -119,7 +119,7 @@ describe('sessions', () => {
     expect((await client.next('agent_response')).sessionId).toBe(slow);
   });
 
-  test('in one, messages queue', async () => {
+  test('in one session messages are queued', async () => {
     const client = await registered(server, ['extract_page_content']);
     const sessionId = newSession();
     say(client, 'extract this page', sessionId);
@@ -131,7 +131,7 @@ describe('sessions', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('a socket opened with a session sees what others start there', async () => {
+  test('a socket opened with a session receives what others start there', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 1', sessionId);
@@ -145,7 +145,7 @@ describe('sessions', () => {
     expect((await client.next((frame) => frame.content === '1 2 3')).sessionId).toBe(sessionId);
   });
 
-  test('a socket that comes while a turn runs is told so when it registers', async () => {
+  test('a socket that registers during a turn is notified of it', async () => {
     const client = await registered(server, ['extract_page_content']);
     const sessionId = newSession();
     say(client, 'extract this page', sessionId);
@@ -162,7 +162,7 @@ describe('sessions', () => {
     expect((await watching.next('agent_response')).sessionId).toBe(sessionId);
   });
 
-  test('another user sees nothing of them under the same name', async () => {
+  test('another user with the same session name receives nothing', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 1', sessionId);
@@ -177,7 +177,7 @@ describe('sessions', () => {
     expect(await soFar(other)).toEqual([]);
   });
 
-  test('a socket that names its user when it registers is attached then', async () => {
+  test('a socket that authenticates on registration is attached then', async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const client = await registered(server, [], { sessionToken });
     const sessionId = newSession();
@@ -188,7 +188,7 @@ describe('sessions', () => {
     expect((await watching.next('agent_response')).content).toBe('1 2');
   });
 
-  test('a disconnect stops nothing, and the socket that comes back sees the end', async () => {
+  test('a disconnect stops nothing, and the reconnected socket receives the end', async () => {
     // As a user of their own: a browser of another test must not be asked.
     const sessionToken = await server.login('dev', 'dev-password');
     const browser = await registered(server, ['extract_page_content'], { sessionToken });
@@ -215,7 +215,7 @@ describe('clearing', () => {
     sessionId,
   });
 
-  test('forgets the conversation and is told to everyone who watches', async () => {
+  test('clears the context and notifies all sockets of the session', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 2', sessionId);
@@ -229,7 +229,7 @@ describe('clearing', () => {
     await client.next('agent_response');
   });
 
-  test('without a session means the last one', async () => {
+  test('without a session applies to the last one', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 2', sessionId);
@@ -238,7 +238,7 @@ describe('clearing', () => {
     expect((await client.next('conversation_cleared')).sessionId).toBe(sessionId);
   });
 
-  test('of a session that does not exist is answered, and makes none', async () => {
+  test('of an unknown session is confirmed and creates none', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     client.send(clear(sessionId));
@@ -251,7 +251,7 @@ describe('clearing', () => {
     expect((await fetch(`${server.http}/v1/sessions/${sessionId}`)).status).toBe(404);
   });
 
-  test('ends a running turn first, and says so', async () => {
+  test('ends a running turn first, and reports it', async () => {
     const client = await registered(server, ['extract_page_content']);
     const sessionId = newSession();
     say(client, 'extract this page', sessionId);

@@ -153,13 +153,13 @@ describe('errors', () => {
     },
   );
 
-  test('a frame of bytes is read as text', async () => {
+  test('a binary frame is read as text', async () => {
     const client = await server.connect('/');
     client.socket.send(new TextEncoder().encode('{"id":"ä","type":"ping"}'));
     expect(await client.next('pong')).toEqual({ id: 'ä', type: 'pong', timestamp: expect.any(Number) });
   });
 
-  test('ids are short enough for a C client, and none comes twice', async () => {
+  test('ids fit the buffer of a C client, and are unique', async () => {
     const client = await registered(server);
     say(client, 'run touch ids');
     await client.next((frame) => String(frame.message).startsWith('Waiting'));
@@ -202,7 +202,7 @@ describe('a server that requires authentication', () => {
 });
 
 describe('a change of user', () => {
-  test('leaves behind what the socket was shown before', async () => {
+  test('detaches the socket from its previous sessions', async () => {
     const client = await registered(server, []);
     say(client, 'echo mine', 'session_1_local');
     await client.next('agent_response');
@@ -215,7 +215,7 @@ describe('a change of user', () => {
   });
 });
 
-test('a server that stops says so, then closes with 1001', async () => {
+test('a stopping server announces it, then closes with 1001', async () => {
   const stopping = await startTestServer();
   const client = await registered(stopping);
   await stopping.running.stop();

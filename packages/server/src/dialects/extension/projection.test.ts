@@ -82,7 +82,7 @@ const analyzing = { type: 'agent_status', status: 'analyzing', sessionId: 's' };
 const complete = { type: 'agent_status', status: 'complete', sessionId: 's' };
 
 describe('the projection', () => {
-  test('a web search is a search, as in the example of the contract', () => {
+  test('a web search has the status of the example in the contract', () => {
     expect(
       project(
         STARTED,
@@ -113,7 +113,7 @@ describe('the projection', () => {
     ]);
   });
 
-  test('a turn that ends without text answers with what the last tool gave', () => {
+  test('a turn without text answers with the result of its last tool', () => {
     const frames = project(
       STARTED,
       requested('c', 'echo', { value: 'a' }),
@@ -124,7 +124,7 @@ describe('the projection', () => {
     expect(frames.at(-1)).toMatchObject({ type: 'agent_response', content: 'a' });
   });
 
-  test('a turn knows nothing of the one before it', () => {
+  test('a turn has nothing of the previous one', () => {
     const first = [
       STARTED,
       reasoning('Old.'),
@@ -145,7 +145,7 @@ describe('the projection', () => {
     ['failed', 'echo failed.', 1],
     ['denied', 'echo was not allowed to run.', 0],
     ['unknown', 'It is not known what came of echo: the server was restarted while it ran.', 1],
-  ])('a call that ended as %s is told so', (outcome, message, used) => {
+  ])('a call with the outcome %s is reported', (outcome, message, used) => {
     const frames = project(STARTED, requested('c', 'echo', {}), started('c'), ended('c', '', outcome), ENDED);
     expect(frames).toContainEqual({ ...analyzing, message });
     expect((frames.at(-1) as { toolsUsed: object[] }).toolsUsed).toHaveLength(used);
@@ -155,7 +155,7 @@ describe('the projection', () => {
     ['cancelled', 'The turn was cancelled.'],
     ['superseded', 'The turn was superseded by a newer message.'],
     ['denied', 'The turn was ended by a denial.'],
-  ])('a turn that was %s says so', (reason, message) => {
+  ])('a turn that was %s is reported', (reason, message) => {
     const cancelled: Loose = { type: 'turn.cancelled', turn: 't', reason };
     const frames = project(STARTED, requested('c', 'echo', {}), ended('c', 'aborted', 'aborted'), cancelled);
     expect(frames).toEqual([
@@ -171,7 +171,7 @@ describe('the projection', () => {
     ]);
   });
 
-  test('an explanation, a handover and a resumed turn are told', () => {
+  test('an explanation, a handoff and a resumed turn are reported', () => {
     expect(
       project(
         STARTED,
@@ -193,7 +193,7 @@ describe('the projection', () => {
     ]);
   });
 
-  test('deltas cost nothing: no frame, and the very same state', () => {
+  test('deltas produce no frame and the same state', () => {
     const state = projection.start(NOW);
     for (const type of ['text.delta', 'reasoning.delta'] as const) {
       const [next, frames] = projection.step(state, event({ type, turn: 't', block: 'b', text: 'a' }, 1));
@@ -202,7 +202,7 @@ describe('the projection', () => {
     }
   });
 
-  test('the same events give the same frames, and no two of them one id', () => {
+  test('the same events give the same frames, with unique ids', () => {
     const events = [STARTED, text('a'), ENDED].map((body, n) => event(body, n + 1));
     const run = () => {
       let state = projection.start(NOW);
@@ -218,7 +218,7 @@ describe('the projection', () => {
   });
 });
 
-test('a client that left while its token was checked is not asked for tools', async () => {
+test('a client that disconnected during the token check receives no tool calls', async () => {
   const verified = Promise.withResolvers<Principal>();
   const present = new Set<string>();
   const clients = {

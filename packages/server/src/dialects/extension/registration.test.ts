@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('registration', () => {
-  test('the example of the contract is confirmed, with what text and field read', async () => {
+  test('the example of the contract is confirmed', async () => {
     const client = await server.connect('/');
     client.send(registration(['extract_page_content']));
     const confirmed = await client.next('registration_confirmed');
@@ -44,7 +44,7 @@ describe('registration', () => {
     expect(second.id).not.toBe(first.id);
   });
 
-  test('what is optional may be absent or null', async () => {
+  test('optional fields can be absent or null', async () => {
     const client = await server.connect('/');
     client.send({ type: 'client_registration', capabilities: [] });
     await client.next('registration_confirmed');
@@ -103,13 +103,13 @@ describe('registration', () => {
     expect((await client.next('error')).message).toBe('Client not registered. Please register first.');
   });
 
-  test('what is just within the limits is taken', async () => {
+  test('values at the limits are accepted', async () => {
     const capabilities = Array.from({ length: 50 }, (_, n) => String(n).padEnd(100, 'a'));
     const metadata = { a: 'a'.repeat(10_000 - '{"a":""}'.length) };
     await registered(server, capabilities, { userAgent: 'a'.repeat(500), metadata });
   });
 
-  test('a session token makes the socket its user, a bad one is refused with the reason', async () => {
+  test('a session token authenticates the socket, a bad one is refused with the reason', async () => {
     const client = await server.connect('/');
     client.send(registration([], { sessionToken: 'nonsense' }));
     expect(await client.next('error')).toMatchObject({
@@ -162,7 +162,7 @@ describe('before registration', () => {
     },
   );
 
-  test('a chat right behind the registration is taken', async () => {
+  test('a chat directly after the registration is accepted', async () => {
     const client = await server.connect('/');
     client.send(registration());
     say(client, 'echo hi');

@@ -37,12 +37,12 @@ describe('POST /api/summarize', () => {
     });
   });
 
-  test.each([{}, { title: null }, { title: ' ' }])('without a title it is Untitled: %j', async (more) => {
+  test.each([{}, { title: null }, { title: ' ' }])('without a title uses Untitled: %j', async (more) => {
     const answer = await post(JSON.stringify({ content: 'Bees live in hives.', ...more }));
     expect(await answer.json()).toMatchObject({ title: 'Untitled' });
   });
 
-  test('takes 10 MB', async () => {
+  test('accepts 10 MB', async () => {
     const content = 'Bees live in hives and make honey. '.repeat(290_000);
     const answer = await post(JSON.stringify({ content }));
     expect(answer.status).toBe(200);
@@ -64,7 +64,7 @@ describe('POST /api/summarize', () => {
     expect(await answer.json()).toEqual({ error });
   });
 
-  test('a model that fails is a 500 with the cause', async () => {
+  test('a failed model call is a 500 with the cause', async () => {
     const app = new Hono();
     const ctx = {
       authenticator: { open: true, verify: async () => LOCAL },
@@ -87,7 +87,7 @@ describe('POST /api/summarize', () => {
     });
   });
 
-  test('needs a token where the server requires one, and never takes a bad one', async () => {
+  test('requires a token if the server does, and never accepts a bad one', async () => {
     const body = '{"content":"Bees live in hives."}';
     const bad = await post(body, server.http, { authorization: 'Bearer nonsense' });
     expect(bad.status).toBe(401);

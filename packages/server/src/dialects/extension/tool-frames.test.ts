@@ -26,8 +26,8 @@ async function client(...capabilities: string[]): Promise<TestClient> {
   return made;
 }
 
-describe('a tool at a client', () => {
-  test('is asked for as the contract shows, and its answer reaches the response', async () => {
+describe('a tool of a client', () => {
+  test('is requested as in the contract, and its result reaches the response', async () => {
     const browser = await client('extract_page_content');
     const sessionId = newSession();
     say(browser, 'extract this page', sessionId);
@@ -59,7 +59,7 @@ describe('a tool at a client', () => {
     ]);
   });
 
-  test('open_url has its own time and permissions', async () => {
+  test('open_url has its own timeout and permissions', async () => {
     const browser = await client('open_url');
     say(browser, 'open https://example.com', newSession());
     const request = await browser.next('tool_execution_request');
@@ -75,7 +75,7 @@ describe('a tool at a client', () => {
     ]);
   });
 
-  test('others have 30 seconds and may interact', async () => {
+  test('others have 30 seconds and can interact', async () => {
     const browser = await client('get_selected_text');
     say(browser, 'get the selected text', newSession());
     const request = await browser.next('tool_execution_request');
@@ -88,7 +88,7 @@ describe('a tool at a client', () => {
     expect((await browser.next('agent_response')).content).toContain('some words');
   });
 
-  test('need not be the one that chatted', async () => {
+  test('can belong to another client than the one that chatted', async () => {
     const chatting = await client();
     const browser = await client('extract_page_content');
     say(chatting, 'extract this page', newSession());
@@ -97,7 +97,7 @@ describe('a tool at a client', () => {
     expect(chatting.frames.some((frame) => frame.type === 'tool_execution_request')).toBe(false);
   });
 
-  test('is the one that chatted where it can, else the least busy', async () => {
+  test('is that of the chatting client if it offers it, otherwise of the least busy one', async () => {
     const first = await client('extract_page_content');
     const second = await client('extract_page_content');
     say(second, 'extract this page', newSession());
@@ -110,14 +110,14 @@ describe('a tool at a client', () => {
     await second.next('agent_response');
   });
 
-  test.each(['all_tools', 'browser_api_access'])('may be one that registered %s', async (capability) => {
+  test.each(['all_tools', 'browser_api_access'])('can belong to a client that registered %s', async (capability) => {
     const browser = await client(capability);
     say(browser, 'open https://example.com', newSession());
     browser.send(response(await browser.next('tool_execution_request')));
     await browser.next('agent_response');
   });
 
-  test('a client that names the tool goes before one with browser_api_access', async () => {
+  test('a client that names the tool comes before one with browser_api_access', async () => {
     const chatting = await client('browser_api_access');
     const browser = await client('open_url');
     say(chatting, 'open https://example.com', newSession());
@@ -125,14 +125,14 @@ describe('a tool at a client', () => {
     await chatting.next('agent_response');
   });
 
-  test('registering again takes back what was offered', async () => {
+  test('registering again replaces the offered tools', async () => {
     const browser = await client('extract_page_content');
     browser.send(registration([]));
     say(browser, 'extract this page', newSession());
     expect((await browser.until('agent_response')).at(-1)?.toolsUsed).toEqual([]);
   });
 
-  test('is never the client of another user', async () => {
+  test("is never that of another user's client", async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const foreign = await registered(server, ['extract_page_content'], { sessionToken });
     clients.push(foreign);
@@ -160,7 +160,7 @@ describe('an answer', () => {
     );
   });
 
-  test('that fails without saying why is taken as unknown', async () => {
+  test('without a reason is an unknown failure', async () => {
     const browser = await client('extract_page_content');
     say(browser, 'extract this page', newSession());
     browser.send(response(await browser.next('tool_execution_request'), { success: false }));
@@ -169,7 +169,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('that asks to be asked again is', async () => {
+  test('that requests a retry is retried', async () => {
     const browser = await client('extract_page_content');
     say(browser, 'extract this page', newSession());
     const first = await browser.next('tool_execution_request');
@@ -181,7 +181,7 @@ describe('an answer', () => {
     expect((await browser.next('agent_response')).content).toContain('Page Title');
   });
 
-  test('of another client, to an unknown execution, or a second one changes nothing', async () => {
+  test('of another client, to an unknown execution, or repeated changes nothing', async () => {
     const browser = await client('extract_page_content');
     const other = await client();
     say(browser, 'extract this page', newSession());
@@ -199,7 +199,7 @@ describe('an answer', () => {
     expect(await soFar(browser)).toEqual([]);
   });
 
-  test('never comes from a client that is gone', async () => {
+  test('is never accepted from a disconnected client', async () => {
     const chatting = await client();
     const browser = await client('extract_page_content');
     const sessionId = newSession();
@@ -232,7 +232,7 @@ const status = (request: object) => ({
 });
 
 describe('progress', () => {
-  test('is passed on to everyone who watches, between what the server says itself', async () => {
+  test('is sent to all sockets, among the statuses of the server', async () => {
     const chatting = await client();
     const browser = await client('extract_page_content');
     const sessionId = newSession();

@@ -11,7 +11,7 @@ afterAll(() => server.stop());
 const about = (token?: string) =>
   fetch(`${server.http}/v1/server`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
 
-test('it tells what answers, where it listens and who is asking', async () => {
+test('reports the model, the listeners and the caller', async () => {
   const told = await about(await server.login('uma', 'uma-password'));
   const view = (await told.json()) as ReturnType<typeof aboutView>;
   expect(view).toMatchObject({
@@ -33,7 +33,7 @@ test('it tells what answers, where it listens and who is asking', async () => {
   expect(view.agents.map(({ id }) => id)).toContain('coder');
 });
 
-test('it tells nothing to whoever has no token where one is needed', async () => {
+test('reports nothing without a token if one is required', async () => {
   const refused = await about();
   expect([refused.status, Object.keys((await refused.json()) as object)]).toEqual([401, ['error', 'detail']]);
 });

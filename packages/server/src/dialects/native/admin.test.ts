@@ -57,7 +57,7 @@ describe('users', () => {
     expect((await asked(ada, 'DELETE', '/v1/admin/users/zoe')).status).toBe(404);
   });
 
-  test('that cannot be are refused with the field that is wrong', async () => {
+  test('that are invalid are refused with the wrong field', async () => {
     const wanted = { name: 'zoe', password: 'password', role: 'user' };
     const add = async (body: unknown) => (await asked(ada, 'POST', '/v1/admin/users', body)).body;
     expect(await add({ ...wanted, name: 'dev' })).toEqual(
@@ -76,14 +76,14 @@ describe('users', () => {
     );
   });
 
-  test('keep their last admin', async () => {
+  test('always include an admin', async () => {
     const only = refusal('forbidden', 'ada is the only admin: make somebody else one first.');
     expect(await asked(ada, 'DELETE', '/v1/admin/users/ada')).toEqual({ status: 403, body: only });
     const demoted = await asked(ada, 'PATCH', '/v1/admin/users/ada', { role: 'user' });
     expect(demoted).toEqual({ status: 403, body: only });
   });
 
-  test('who are logged out lose every token and every socket at once', async () => {
+  test('that are logged out lose every token and every socket at once', async () => {
     const [first, second] = [await login('dev'), await login('dev')];
     const socket = await server.connect(`/agentloop?token=${first}`);
     expect((await asked(ada, 'POST', '/v1/admin/users/dev/logout')).status).toBe(204);
@@ -92,7 +92,7 @@ describe('users', () => {
     expect((await asked(await login('dev'), 'GET', '/v1/sessions')).status).toBe(200);
   });
 
-  test('are nobody else’s business', async () => {
+  test('are visible to admins only', async () => {
     for (const name of ['dev', 'uma']) {
       const token = await login(name);
       for (const [method, path] of [
@@ -112,7 +112,7 @@ describe('users', () => {
     expect((await asked(null, 'GET', '/v1/admin/users')).status).toBe(401);
   });
 
-  test('change their own password with the old one, and stay logged in with the token they are given', async () => {
+  test('change their own password with the old one and continue with the new token', async () => {
     const uma = await login('uma');
     const guess = await asked(uma, 'POST', '/v1/auth/password', { old: 'a guess', new: 'better-one' });
     expect(guess).toEqual({ status: 403, body: refusal('forbidden', 'The old password is not right.') });
@@ -127,11 +127,11 @@ describe('users', () => {
   });
 });
 
-describe('what an operator sees', () => {
+describe('operator endpoints', () => {
   beforeAll(start);
   afterAll(() => server.stop());
 
-  test('is how many sockets each door has, by dialect', async () => {
+  test('list the sockets of each listener by dialect', async () => {
     const dev = await login('dev');
     await server.connect(`/broadcast?token=${dev}`);
     await server.connect(`/agentloop?token=${dev}`);
@@ -152,11 +152,11 @@ describe('what an operator sees', () => {
     extra.close();
   });
 
-  test('is nothing where no MCP server is configured', async () => {
+  test('list no MCP servers if none is configured', async () => {
     expect((await asked(await login('dev'), 'GET', '/v1/admin/mcp')).body).toEqual({ servers: [] });
   });
 
-  test('is not for users', async () => {
+  test('are refused to users', async () => {
     const uma = await login('uma');
     for (const path of ['/v1/admin/doors', '/v1/admin/mcp'])
       expect(await asked(uma, 'GET', path)).toEqual({
@@ -166,7 +166,7 @@ describe('what an operator sees', () => {
   });
 });
 
-test('MCP servers are shown with their tools and what went wrong, without what they were given in confidence', async () => {
+test('MCP servers are listed with their tools and last error, without secrets', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-mcp-'));
   const test = join(import.meta.dir, '../../tools/mcp/test-server.ts');
   const secret = 'hunter2-hunter2';
@@ -200,7 +200,7 @@ test('MCP servers are shown with their tools and what went wrong, without what t
   }
 });
 
-test('standing grants of all one’s sessions are listed, and gone when they are revoked', async () => {
+test('standing grants of all sessions of the caller are listed, and gone after they are revoked', async () => {
   server = await startTestServer({ AUTH_USERS: TEST_USERS });
   try {
     const dev = await login('dev');

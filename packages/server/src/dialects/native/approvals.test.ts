@@ -17,7 +17,7 @@ async function ask(server: TestServer, session: string): Promise<void> {
   chat.close();
 }
 
-test('approvals are listed page by page, and a page that cannot be is refused', async () => {
+test('approvals are listed page by page, and an invalid page is refused', async () => {
   const server = await startTestServer();
   for (const session of ['one', 'two', 'three']) await ask(server, session);
   const first = await call<Listed>(server, '/v1/approvals?limit=2');
@@ -32,7 +32,7 @@ test('approvals are listed page by page, and a page that cannot be is refused', 
   await server.stop();
 });
 
-test('a late answer is told so after a restart, and one to an approval that never was is not found', async () => {
+test('after a restart a late answer gets its own error, and an unknown approval is not found', async () => {
   const first = await startTestServer();
   await ask(first, 'asks');
   const [asked] = (await call<Listed>(first, '/v1/approvals')).body.approvals;

@@ -62,7 +62,7 @@ async function follow(path: string, headers: Record<string, string> = {}) {
 }
 
 describe('commands', () => {
-  test('an input is accepted durably, and its events are told', async () => {
+  test('an input is accepted durably, and its events are sent', async () => {
     const { status, body } = await command('n-input', submit('Hello'));
     expect(status).toBe(200);
     expect(body).toMatchObject({ session: 'n-input', seq: 3 });
@@ -73,7 +73,7 @@ describe('commands', () => {
     ]);
   });
 
-  test('sent twice with one key, an input is taken once', async () => {
+  test('an input repeated with the same key is accepted once', async () => {
     const key = { 'idempotency-key': 'the-same' };
     await command('n-key', submit('Hello'), key);
     expect((await command('n-key', submit('Hello'), key)).body.facts).toEqual([]);
@@ -82,7 +82,7 @@ describe('commands', () => {
     expect(inputs).toHaveLength(1);
   });
 
-  test('a key that is too long or empty is refused, and not cut to one that another message has', async () => {
+  test('a key that is empty or too long is refused, not truncated', async () => {
     const key = (text: string) => ({ 'idempotency-key': text });
     const longest = 'k'.repeat(200);
     for (const wrong of [`${longest}1`, `${longest}2`, '']) {
@@ -114,7 +114,7 @@ describe('commands', () => {
       expect((await create('n-labels-new', labels(0, 50))).status).toBe(200);
     });
 
-    test('merging does not exceed 50, and changes those there are', async () => {
+    test('merging cannot exceed 50 but changes existing ones', async () => {
       await command('n-labels', { type: 'session.create', labels: labels(0, 30) });
       expect((await label('n-labels', labels(30, 50))).status).toBe(200);
       const refused = await label('n-labels', labels(50, 51));
@@ -157,7 +157,7 @@ describe('commands', () => {
 });
 
 describe('sessions', () => {
-  test('are listed page by page, the latest first, whatever dialect began them', async () => {
+  test('are listed page by page, the latest first, whatever dialect created them', async () => {
     const client = await server.connect('/ws');
     client.send({ type: 'chat', message: 'Hello', session_id: 'n-list' });
     await client.next((frame) => frame.session_id === 'n-list' && frame.type === 'agent_message');
@@ -171,7 +171,7 @@ describe('sessions', () => {
     expect((await call('/v1/sessions?cursor=nonsense')).status).toBe(400);
   });
 
-  test('are shown with what goes on in them', async () => {
+  test('are returned with their current state', async () => {
     await command('n-now', submit('run touch n-now.txt'));
     const events = await follow('/v1/sessions/n-now/events');
     await events.until('approval.requested');
@@ -180,7 +180,7 @@ describe('sessions', () => {
     expect(body).toMatchObject({ id: 'n-now', status: 'waiting', now: { approval: { tool: 'shell' } } });
   });
 
-  test('of others are not there', async () => {
+  test('of others are not found', async () => {
     const token = await server.login('uma', 'uma-password');
     const bearer = { authorization: `Bearer ${token}` };
     await command('n-secret', submit('Hello'));
@@ -194,7 +194,7 @@ describe('sessions', () => {
     expect((await call('/v1/sessions', undefined, { authorization: 'Bearer nonsense' })).status).toBe(401);
   });
 
-  test('of everyone are there for an admin', async () => {
+  test('of everyone are available to an admin', async () => {
     const bearer = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
     await command('n-seen', submit('Hello'));
     expect((await call('/v1/sessions/n-seen', undefined, bearer)).body).toMatchObject({ owner: 'local' });
@@ -215,7 +215,7 @@ describe('approvals', () => {
     return found;
   }
 
-  test('are listed with what is asked, and answered once', async () => {
+  test('are listed with their request, and answered once', async () => {
     const { id, hash } = await waiting('n-once');
     const other = { answer: 'once', hash: 'of something else' };
     expect((await call(`/v1/approvals/${id}`, other)).body).toMatchObject({ error: { code: 'invalid' } });
@@ -225,7 +225,7 @@ describe('approvals', () => {
     });
   });
 
-  test('answered with always are listed as grants, and can be taken back', async () => {
+  test('answered with always are listed as grants, and can be revoked', async () => {
     const { id } = await waiting('n-always');
     await call(`/v1/approvals/${id}`, { answer: 'always' });
     const { body } = await call('/v1/sessions/n-always/grants');
@@ -246,7 +246,7 @@ describe('approvals', () => {
     expect((await call(`/v1/approvals/${id}`, { answer: 'deny', reason: 'no' }, admin)).status).toBe(200);
   });
 
-  test('may not be given by a user without the right', async () => {
+  test('cannot be answered without the permission', async () => {
     const bearer = { authorization: `Bearer ${await server.login('uma', 'uma-password')}` };
     await command('n-uma', submit('run touch n-uma.txt'), bearer);
     const live = await follow('/v1/sessions/n-uma/events', bearer);
@@ -261,7 +261,7 @@ describe('approvals', () => {
   });
 });
 
-test('where a token is required, nothing is told without one', async () => {
+test('if a token is required, nothing is returned without one', async () => {
   const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
   for (const path of ['/v1/sessions', '/v1/sessions/a', '/v1/sessions/a/events', '/v1/approvals']) {
     expect((await call(path, undefined, {}, locked)).status).toBe(401);

@@ -78,7 +78,7 @@ describe('events', () => {
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });
 
-  test('stream: the past, a snapshot, then what happens, deltas included', async () => {
+  test('stream: the history, a snapshot, then live events, including deltas', async () => {
     await command('n-stream', { type: 'session.create' });
     const live = await follow('/v1/sessions/n-stream/events');
     expect((await live.until('snapshot')).map((event) => event.event)).toEqual([
@@ -96,7 +96,7 @@ describe('events', () => {
     live.stop();
   });
 
-  test('go on after Last-Event-ID', async () => {
+  test('continue after Last-Event-ID', async () => {
     await command('n-resume', submit('Hello'));
     const first = await follow('/v1/sessions/n-resume/events');
     await first.until('turn.ended');
@@ -106,7 +106,7 @@ describe('events', () => {
     second.stop();
   });
 
-  test('a position that is gone is answered with an explicit reset', async () => {
+  test('a position that no longer exists gets a reset', async () => {
     await command('n-reset', { type: 'session.create' });
     const stream = await follow('/v1/sessions/n-reset/events?after=99');
     expect((await stream.until('snapshot')).map((event) => event.event)).toEqual([

@@ -37,7 +37,7 @@ async function exported(name: string, session: string): Promise<[SessionHeader, 
   ];
 }
 
-test('a session of many pages is exported whole: a header that counts the events, then each of them', async () => {
+test('a session of many pages is exported completely: a header with the number of events, then each event', async () => {
   await command('dev', 'long', { type: 'session.create' });
   await Promise.all(
     Array.from({ length: 450 }, (_, index) =>
@@ -50,7 +50,7 @@ test('a session of many pages is exported whole: a header that counts the events
   expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1));
 });
 
-test('the file is named after the session, whatever is in its name', async () => {
+test('the file is named after the session, whatever characters its name has', async () => {
   await command('dev', `a "b" 'c' ü`, { type: 'session.create' });
   const response = await get('dev', `/v1/sessions/${encodeURIComponent(`a "b" 'c' ü`)}/export`);
   expect(response.headers.get('content-disposition')).toBe(
@@ -59,7 +59,7 @@ test('the file is named after the session, whatever is in its name', async () =>
   await response.text();
 });
 
-test('a session of someone else is not there, except for an admin; without a good token nothing is', async () => {
+test('a session of another user is not found, except by an admin; nothing is without a valid token', async () => {
   await command('dev', 'private', { type: 'session.create' });
   const refused = await get('uma', '/v1/sessions/private/export');
   expect([refused.status, await refused.json()]).toEqual([
@@ -74,7 +74,7 @@ test('a session of someone else is not there, except for an admin; without a goo
   expect(header.session.owner as string).toBe('dev');
 });
 
-test('a session that is erased before its first page is read is said to be gone', async () => {
+test('a session erased before its first page is read is reported as gone', async () => {
   const { engine } = await setStage([]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const record = await engine.record(SESSION);

@@ -55,7 +55,7 @@ const userInput = (text: string) => ({
   payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }] },
 });
 
-test('frames are shown as they pass, in both directions, of sockets that are attached, and who they are', async () => {
+test('frames of attached sockets are streamed in both directions, with the identity of their sockets', async () => {
   await command('watched', { type: 'session.create' });
   const before = await server.connect('/agentloop?session=watched');
   const elsewhere = await server.connect('/agentloop?session=another');
@@ -79,7 +79,7 @@ test('frames are shown as they pass, in both directions, of sockets that are att
   frames.stop();
 });
 
-test('a session says which dialects are attached to it', async () => {
+test('a session lists the attached dialects', async () => {
   await command('attached', { type: 'session.create' });
   const attached = async () =>
     ((await (await fetch(`${server.http}/v1/sessions/attached`)).json()) as { attached: object }).attached;
@@ -95,7 +95,7 @@ test('a session says which dialects are attached to it', async () => {
   await client.closed;
 });
 
-test('activity has the events of all sessions of the caller, and of nobody else; an admin has everyone’s', async () => {
+test('activity has the events of all sessions of the caller only; an admin has those of everyone', async () => {
   const [dev, admin] = [await server.login('dev', 'dev-password'), await server.login('ada', 'ada-password')];
   const [mine, all] = [await listen('/v1/activity'), await listen('/v1/activity', admin)];
   for (const stream of [mine, all]) await stream.until(({ event }) => event === 'ready');
@@ -111,7 +111,7 @@ test('activity has the events of all sessions of the caller, and of nobody else;
   for (const stream of [mine, all]) stream.stop();
 });
 
-test('a session that is deleted is gone for everyone, and its name begins a new one', async () => {
+test('a deleted session is gone for everyone, and its name starts a new one', async () => {
   const erase = (id: string) => fetch(`${server.http}/v1/sessions/${id}`, { method: 'DELETE' });
   expect((await erase('nowhere')).status).toBe(404);
   const client = await server.connect('/agentloop?session=doomed');
@@ -134,7 +134,7 @@ test('a session that is deleted is gone for everyone, and its name begins a new 
   activity.stop();
 });
 
-test('sessions are found by a part of their title', async () => {
+test('sessions are found by part of their title', async () => {
   await command('find-me', { type: 'session.create', title: 'Quarterly report' });
   const { sessions } = (await (await fetch(`${server.http}/v1/sessions?q=TERLY`)).json()) as {
     sessions: { id: string }[];
@@ -142,7 +142,7 @@ test('sessions are found by a part of their title', async () => {
   expect(sessions.map(({ id }) => id)).toEqual(['find-me']);
 });
 
-test('who comes to a session and leaves it is told to its owner, and to nobody else', async () => {
+test('attaching and detaching is reported to the owner of the session only', async () => {
   const dev = await server.login('dev', 'dev-password');
   await command('visited', { type: 'session.create' });
   const [mine, theirs] = [await listen('/v1/activity'), await listen('/v1/activity', dev)];

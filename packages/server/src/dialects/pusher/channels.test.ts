@@ -35,7 +35,7 @@ test('a channel is occupied by its first subscriber and vacated by its last', ()
   expect(changes).toEqual(['+a', '-a', '+a']);
 });
 
-test('a watcher that comes later is told what is occupied, and one that stops hears no more', () => {
+test('a watcher that is added later receives the occupied channels, and a removed one nothing', () => {
   const { channels, changes, stop } = setUp();
   channels.subscribe('a', listener('1.1'), null);
   const late: string[] = [];
@@ -61,7 +61,7 @@ test('a watcher that throws is logged, and the others are called', () => {
   expect(logged).toEqual(['channel watcher failed']);
 });
 
-test('who watches may publish at once: the subscriber has been told that it is subscribed', () => {
+test('a watcher can publish at once: the subscriber has already received its confirmation', () => {
   const { channels } = setUp();
   channels.watch({ occupied: (channel) => channels.publish(channel, 'hello', {}), vacated: () => undefined });
   const one = listener('1.1');
@@ -83,7 +83,7 @@ test('an event is encoded once, goes to all but one, and carries its data as a s
   expect(two.last()).toEqual({ event: 'said', channel: 'a', data: 'as it is' });
 });
 
-test('publishing where nobody listens encodes nothing', () => {
+test('publishing without subscribers encodes nothing', () => {
   const { channels } = setUp();
   const never = () => {
     throw new Error('encoded');
@@ -111,7 +111,7 @@ test('a user with several sockets is one member: added by the first, removed by 
   ]);
 });
 
-test('a full presence channel takes no further user, but further sockets of those it has', () => {
+test('a full presence channel accepts no further user, but further sockets of its members', () => {
   const { channels } = setUp({ membersPerChannel: 1 });
   expect(channels.subscribe('presence-a', listener('1.1'), { user_id: 'ann' })).toBe('subscribed');
   expect(channels.subscribe('presence-a', listener('1.2'), { user_id: 'bob' })).toBe('full');
@@ -119,7 +119,7 @@ test('a full presence channel takes no further user, but further sockets of thos
   expect(channels.subscribe('presence-a', listener('1.3'), { user_id: 'ann' })).toBe('already');
 });
 
-test('a cache channel shows its last event to who comes later, until it is old', () => {
+test('a cache channel sends its last event to later subscribers until it expires', () => {
   const { channels, clock } = setUp();
   channels.publish('cache-a', 'first', 1);
   channels.publish('cache-a', 'second', 2);
@@ -132,7 +132,7 @@ test('a cache channel shows its last event to who comes later, until it is old',
   expect(two.events()).toEqual(['pusher_internal:subscription_succeeded', 'pusher:cache_miss']);
 });
 
-test('what is remembered is bounded: the oldest is forgotten', () => {
+test('the cache is bounded: the oldest entry is dropped', () => {
   const { channels } = setUp({ rememberedChannels: 2 });
   for (const name of ['cache-a', 'private-cache-b', 'cache-a', 'presence-cache-c'])
     channels.publish(name, 'said', {});
@@ -144,7 +144,7 @@ test('what is remembered is bounded: the oldest is forgotten', () => {
   expect(seen).toEqual(['said', 'pusher:cache_miss', 'said']);
 });
 
-test('a client event goes to everyone else, with who sent it on a presence channel', () => {
+test('a client event goes to everyone else, with its sender on a presence channel', () => {
   const { channels } = setUp();
   const [ann, bob] = [listener('1.1'), listener('1.2')];
   channels.subscribe('presence-a', ann, { user_id: 'ann' });

@@ -16,7 +16,7 @@ function serve(limits: Partial<Limits> = {}, application: Partial<Application> =
   return server;
 }
 
-test('a client event reaches the others as it was sent, and not its sender', async () => {
+test('a client event reaches the other subscribers unchanged, and not its sender', async () => {
   const server = serve();
   const [one, two] = [await server.connect(), await server.connect()];
   for (const each of [one, two]) await each.subscribe('private-a');
@@ -26,7 +26,7 @@ test('a client event reaches the others as it was sent, and not its sender', asy
   expect(frame as object).toEqual({ event: 'client-typing', channel: 'private-a', data: { on: true } });
 });
 
-test('client events are for private and presence channels that one is subscribed to', async () => {
+test('client events require a subscription to a private or presence channel', async () => {
   const one = await serve().connect();
   for (const channel of ['a', 'private-encrypted-a']) await one.subscribe(channel);
   for (const channel of ['a', 'private-encrypted-a', 'private-b', undefined]) {
@@ -35,7 +35,7 @@ test('client events are for private and presence channels that one is subscribed
   }
 });
 
-test('a client event keeps to its sizes: names of 200 characters, data of 10,240 bytes', async () => {
+test('a client event has size limits: names of 200 characters, data of 10,240 bytes', async () => {
   const server = serve();
   const [one, two] = [await server.connect(), await server.connect()];
   for (const each of [one, two]) await each.subscribe('private-a');
@@ -51,7 +51,7 @@ test('a client event keeps to its sizes: names of 200 characters, data of 10,240
   expect(await one.settled()).toEqual([]);
 });
 
-test('ten client events in a second are taken, the eleventh is not; a second later there is room', async () => {
+test('ten client events per second are accepted, the eleventh is not; a second later they are again', async () => {
   const server = serve();
   const one = await server.connect();
   await one.subscribe('private-a');

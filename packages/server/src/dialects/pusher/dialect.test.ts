@@ -18,7 +18,7 @@ function serve(limits: Partial<Limits> = {}, application: Partial<Application> =
 
 const SUCCEEDED = 'pusher_internal:subscription_succeeded';
 
-test('a client is greeted with a socket id and the activity timeout, as a string of JSON', async () => {
+test('a client receives a socket id and the activity timeout, as a JSON string', async () => {
   const one = await serve().knock('/app/app-key?protocol=7&client=js&version=8.6.0');
   const frame = await one.client.next(() => true);
   expect(frame.event as string).toBe('pusher:connection_established');
@@ -37,25 +37,25 @@ const turnedAway: [why: string, path: string, code: number][] = [
 ];
 
 for (const [why, path, code] of turnedAway) {
-  test(`${why} is told ${code} and closed with it`, async () => {
+  test(`${why} gets ${code} and is closed with it`, async () => {
     const one = await serve().knock(path);
     expect(await one.complaint()).toBe(code);
     expect((await one.client.closed).code).toBe(code);
   });
 }
 
-test('protocols 5 and 6 are spoken, too', async () => {
+test('protocols 5 and 6 are supported, too', async () => {
   const server = serve();
   for (const version of [5, 6]) await (await server.knock(`/app/app-key?protocol=${version}`)).greeted();
 });
 
-test('elsewhere there is no socket', async () => {
+test('other paths serve no socket', async () => {
   const { http } = serve();
   for (const path of ['/app', '/app/', '/app/a/b'])
     expect((await fetch(http + path, { headers: { upgrade: 'websocket' } })).status).toBe(404);
 });
 
-test('one socket too many is told 4100; when one has left there is room again', async () => {
+test('a socket beyond the limit gets 4100; when one has left, the next is accepted', async () => {
   const server = serve({ sockets: 1 });
   const first = await server.connect();
   const second = await server.knock('/app/app-key?protocol=7');
@@ -72,7 +72,7 @@ test('a ping is answered', async () => {
   expect((await one.told('pusher:pong')).data).toEqual({});
 });
 
-test('a client that is silent is asked, and let go with 4201 when it stays so', async () => {
+test('a silent client receives a ping and is closed with 4201 if it stays silent', async () => {
   const server = serve();
   const [silent, there] = [await server.connect(), await server.connect()];
   server.clock.advance(LIMITS.silenceMs);
@@ -86,7 +86,7 @@ test('a client that is silent is asked, and let go with 4201 when it stays so', 
   expect(await there.settled()).toEqual([]);
 });
 
-test('a client that is heard is not asked before it has been silent for the whole time', async () => {
+test('an active client receives no ping before it was silent for the whole timeout', async () => {
   const server = serve();
   const one = await server.connect();
   server.clock.advance(LIMITS.silenceMs - 1);
@@ -97,7 +97,7 @@ test('a client that is heard is not asked before it has been silent for the whol
   await one.told('pusher:ping');
 });
 
-test('nothing is left of a socket that is gone', async () => {
+test('a closed socket leaves nothing behind', async () => {
   const server = serve();
   const one = await server.connect();
   await one.subscribe('a');
@@ -118,7 +118,7 @@ const badAuth: [why: string, channel: string, data: object][] = [
 ];
 
 for (const [why, channel, data] of badAuth) {
-  test(`${why} is a subscription error of status 401`, async () => {
+  test(`${why} is a subscription error with status 401`, async () => {
     const one = await serve().connect();
     one.send('pusher:subscribe', { channel, ...data });
     const error = await one.told('pusher:subscription_error');
@@ -127,7 +127,7 @@ for (const [why, channel, data] of badAuth) {
   });
 }
 
-test('what is malformed is answered with an error, and the socket stays usable', async () => {
+test('a malformed message gets an error, and the socket stays usable', async () => {
   const one = await serve().connect();
   const { socket } = one.client;
   for (const text of [
@@ -150,7 +150,7 @@ test('what is malformed is answered with an error, and the socket stays usable',
   expect(await one.settled()).toEqual([]);
 });
 
-test('who signs in has a channel of its own, and may be a member without further data', async () => {
+test('a signed-in user has a channel of its own, and can be a member without further data', async () => {
   const server = serve();
   const one = await server.connect();
   const user_data = JSON.stringify({ id: 'ann', user_info: { name: 'Ann' } });
@@ -174,14 +174,14 @@ test('who signs in has a channel of its own, and may be a member without further
   expect(await one.complaint()).toBe(4300);
 });
 
-test('signing in with a bad signature ends the connection with 4009', async () => {
+test('signing in with a bad signature closes the connection with 4009', async () => {
   const one = await serve().connect();
   one.send('pusher:signin', { auth: 'app-key:0', user_data: '{"id":"ann"}' });
   expect(await one.complaint()).toBe(4009);
   expect((await one.client.closed).code).toBe(4009);
 });
 
-test('a user must have an id', async () => {
+test('a user requires an id', async () => {
   const server = serve();
   const one = await server.connect();
   for (const user_data of ['{}', 'x', JSON.stringify({ id: 'x'.repeat(129) })]) {
@@ -193,7 +193,7 @@ test('a user must have an id', async () => {
   }
 });
 
-test('with a secret that everyone knows, a signature alone opens none of our own channels', async () => {
+test('with the default secret, a signature alone opens no session channel', async () => {
   const server = serve({}, { known: true });
   const one = await server.connect();
   await one.subscribe('private-room');
@@ -208,7 +208,7 @@ test('with a secret that everyone knows, a signature alone opens none of our own
   expect((await one.told('pusher:subscription_error')).data.status).toBe(403);
 });
 
-test('a server that drains says so', async () => {
+test('a draining server announces it', async () => {
   const server = serve();
   const one = await server.connect();
   server.drain();

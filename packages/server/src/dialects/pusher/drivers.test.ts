@@ -85,7 +85,7 @@ async function subscribe(client: Pusher, name: string): Promise<Channel> {
   return channel;
 }
 
-test('pusher-js connects, subscribes and hears what the pusher package triggers', async () => {
+test('pusher-js connects, subscribes and receives what the pusher package triggers', async () => {
   const client = connect();
   const channel = await subscribe(client, 'news');
   const heard = happens(channel, 'said');
@@ -94,7 +94,7 @@ test('pusher-js connects, subscribes and hears what the pusher package triggers'
   expect(client.connection.socket_id).toMatch(/^\d+\.\d+$/);
 });
 
-test('an event to many channels leaves out the socket that it names', async () => {
+test('an event to many channels skips the excluded socket', async () => {
   const [one, two] = [connect(), connect()];
   const [left, right] = [await subscribe(one, 'left'), await subscribe(two, 'right')];
   await subscribe(one, 'right');
@@ -108,7 +108,7 @@ test('an event to many channels leaves out the socket that it names', async () =
   expect(seen).not.toContain('said');
 });
 
-test('a batch arrives in its order', async () => {
+test('a batch arrives in order', async () => {
   const channel = await subscribe(connect(), 'batched');
   const seen: unknown[] = [];
   const done = happens(channel, 'last');
@@ -124,7 +124,7 @@ test('a batch arrives in its order', async () => {
   ]);
 });
 
-test('a private channel opens with the token of the session’s owner, and with no other', async () => {
+test('a private channel opens only with the token of the owner of the session', async () => {
   const name = `private-session-${crypto.randomUUID()}`;
   const uma = await permitted('uma');
   await subscribe(connect(uma), name);
@@ -157,7 +157,7 @@ test('client events go to the others on a presence channel, with their sender', 
   expect(await promise).toEqual([{ on: true }, 'ann']);
 });
 
-test('presence: who is there, who comes, who goes, one member for two sockets of a user', async () => {
+test('presence: members, joins and leaves, one member for two sockets of a user', async () => {
   const ann = (await subscribe(connect(signedBy('ann')), 'presence-room')) as PresenceChannel;
   const added = happens<{ id: string; info: unknown }>(ann, 'pusher:member_added');
   const [bob, bobToo] = [connect(signedBy('bob')), connect(signedBy('bob'))];
@@ -184,7 +184,7 @@ test('presence: who is there, who comes, who goes, one member for two sockets of
   expect(await list.json()).toMatchObject({ channels: { 'presence-room': { user_count: 1 } } });
 });
 
-test('a user signs in with its token, is sent events, and can be disconnected', async () => {
+test('a user signs in with its token, receives events, and can be disconnected', async () => {
   const client = connect(await permitted('dev'));
   client.signin();
   const heard = happens(client.user, 'note');
@@ -199,7 +199,7 @@ test('a user signs in with its token, is sent events, and can be disconnected', 
   await closed;
 });
 
-test('a cache channel shows its last event to who comes later', async () => {
+test('a cache channel sends its last event to later subscribers', async () => {
   const missed = connect().subscribe('cache-score');
   await happens(missed, 'pusher:cache_miss');
   await backend.trigger('cache-score', 'score', { home: 1 });
@@ -207,20 +207,20 @@ test('a cache channel shows its last event to who comes later', async () => {
   expect(await happens(late, 'score')).toEqual({ home: 1 });
 });
 
-test('an encrypted channel passes through: the two ends understand each other', async () => {
+test('an encrypted channel is passed through: both ends can decrypt', async () => {
   const channel = await subscribe(connect(signedBy('ann')), 'private-encrypted-room');
   const heard = happens(channel, 'said');
   await backend.trigger('private-encrypted-room', 'said', { a: 1 });
   expect(await heard).toEqual({ a: 1 });
 });
 
-test('an unknown key is refused for good', async () => {
+test('an unknown key is refused permanently', async () => {
   const client = connect({}, 'nobody');
   const error = await happens<{ data: { code: number } }>(client.connection, 'error');
   expect(error).toMatchObject({ error: { data: { code: 4001 } } });
 });
 
-test('what is too large is refused to the pusher package with 413', async () => {
+test('events that are too large are refused with 413', async () => {
   await expect(backend.trigger('news', 'said', 'x'.repeat(10_241))).rejects.toMatchObject({ status: 413 });
 });
 

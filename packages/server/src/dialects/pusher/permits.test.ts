@@ -26,7 +26,7 @@ async function makeSession(server: TestServer, id: string, token?: string): Prom
   expect(response.status).toBe(200);
 }
 
-describe('where callers need a token', () => {
+describe('if a token is required', () => {
   let server: TestServer;
   let uma: string;
   let dev: string;
@@ -40,14 +40,14 @@ describe('where callers need a token', () => {
   afterAll(() => server.stop());
   const application = { ...APPLICATION, secret: 'a secret of our own' };
 
-  test('no token and a bad one are 401 Unauthorized', async () => {
+  test('a missing and a bad token are 401 Unauthorized', async () => {
     for (const token of [undefined, 'made-up']) {
       const response = await askFor(server, 'private-user-uma', token);
       expect([response.status, await response.text()]).toEqual([401, 'Unauthorized']);
     }
   });
 
-  test('what is missing or malformed is 400 Bad Request', async () => {
+  test('missing and malformed fields are 400 Bad Request', async () => {
     const requests: Record<string, string>[] = [
       {},
       { socket_id: SOCKET },
@@ -62,7 +62,7 @@ describe('where callers need a token', () => {
     }
   });
 
-  test('JSON is taken as well as a form', async () => {
+  test('JSON and form bodies are accepted', async () => {
     const send = (body: string) =>
       fetch(`${server.http}/api/pusher/auth`, {
         method: 'POST',
@@ -76,7 +76,7 @@ describe('where callers need a token', () => {
     expect((await send('{')).status).toBe(400);
   });
 
-  test('a channel that is not the caller’s is 403', async () => {
+  test('a channel of another user is 403', async () => {
     const names = [
       'private-user-ada',
       'private-user-',
@@ -90,7 +90,7 @@ describe('where callers need a token', () => {
     for (const name of names) expect([name, (await askFor(server, name, uma)).status]).toEqual([name, 403]);
   });
 
-  test('the channel of a session is its owner’s and the admins’', async () => {
+  test('the channel of a session is open to its owner and to admins', async () => {
     for (const id of [crypto.randomUUID(), 'a-session-with-a-name']) {
       await makeSession(server, id, uma);
       const channel = `private-session-${id}`;
@@ -102,7 +102,7 @@ describe('where callers need a token', () => {
     }
   });
 
-  test('a session of the same id that someone makes later does not share the channel', async () => {
+  test('a later session with the same id of another user does not share the channel', async () => {
     const id = crypto.randomUUID();
     await makeSession(server, id, uma);
     await makeSession(server, id, dev);
@@ -110,11 +110,11 @@ describe('where callers need a token', () => {
     expect((await askFor(server, `private-session-${id}`, uma)).status).toBe(200);
   });
 
-  test('a UUID that nobody has yet is permitted: the session will be the caller’s', async () => {
+  test('an unused UUID is permitted: the session will belong to the caller', async () => {
     expect((await askFor(server, `private-session-${crypto.randomUUID()}`, uma)).status).toBe(200);
   });
 
-  test('a presence channel carries who the caller is', async () => {
+  test('a presence channel carries the identity of the caller', async () => {
     const channel = `presence-session-${crypto.randomUUID()}`;
     const channel_data = '{"user_id":"uma"}';
     expect(await (await askFor(server, channel, uma)).json()).toEqual({
@@ -123,7 +123,7 @@ describe('where callers need a token', () => {
     });
   });
 
-  test('a user may sign in as what the token says', async () => {
+  test('a user can sign in only as the user of the token', async () => {
     const user_data = '{"id":"uma"}';
     const response = await ask(server, { socket_id: SOCKET }, uma, 'user-auth');
     expect(await response.json()).toEqual({ auth: userAuth(application, SOCKET, user_data), user_data });
@@ -131,7 +131,7 @@ describe('where callers need a token', () => {
     expect((await ask(server, {}, uma, 'user-auth')).status).toBe(400);
   });
 
-  test('a socket needs no token, and a bad one does not matter', async () => {
+  test('a socket needs no token, and a bad one is ignored', async () => {
     for (const query of ['', '&token=made-up']) {
       const one = await RawPusher.connect(server.ws, application, `/app/app-key?protocol=7${query}`);
       await (await one.greeted()).subscribe('news');
@@ -139,14 +139,14 @@ describe('where callers need a token', () => {
     }
   });
 
-  test('with a secret of one’s own, who has it may sign for every channel', async () => {
+  test('with a configured secret, its holder can sign for every channel', async () => {
     const one = await (await RawPusher.connect(server.ws, application)).greeted();
     await one.subscribe('private-user-uma');
     one.client.close();
   });
 });
 
-test('with the default secret and tokens required, our own channels are opened by this endpoint alone', async () => {
+test('with the default secret and required tokens, session channels are opened only by this endpoint', async () => {
   const server = await startTestServer({ PARLANCE_AUTH: 'required' });
   const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
   one.ask('private-user-uma');
@@ -170,7 +170,7 @@ test('with the default secret and tokens required, our own channels are opened b
   await server.stop();
 });
 
-test('where channels are off there is no socket, no API, and nothing to permit', async () => {
+test('with channels disabled there is no socket, no API, and no authorisation', async () => {
   const server = await startTestServer({ PARLANCE_CHANNELS: 'off' });
   expect((await askFor(server, 'private-user-local')).status).toBe(503);
   expect((await ask(server, { socket_id: SOCKET }, undefined, 'user-auth')).status).toBe(503);
@@ -181,7 +181,7 @@ test('where channels are off there is no socket, no API, and nothing to permit',
   await server.stop();
 });
 
-test('a door of its own speaks nothing else', async () => {
+test('an extra listener serves only pusher', async () => {
   const server = await startTestServer({ PARLANCE_DOORS: 'pusher=0' });
   const port = server.running.doors[0]?.port;
   const one = await (await RawPusher.connect(`ws://127.0.0.1:${port}`, APPLICATION)).greeted();

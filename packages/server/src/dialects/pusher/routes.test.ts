@@ -21,7 +21,7 @@ const event = (changes: object = {}) => ({ name: 'said', channel: 'a', data: '{"
 
 const answer = async (response: Response) => [response.status, await response.json()] as const;
 
-test('an event reaches the subscribers of each channel but the socket that is left out', async () => {
+test('an event reaches the subscribers of each channel except the excluded socket', async () => {
   const { connect, call } = serve();
   const [one, two] = [await connect(), await connect()];
   for (const each of [one, two]) for (const channel of ['a', 'b']) await each.subscribe(channel);
@@ -32,7 +32,7 @@ test('an event reaches the subscribers of each channel but the socket that is le
   expect(await one.settled()).toEqual([]);
 });
 
-test('the answer carries what is asked about the channels', async () => {
+test('the response has the requested channel attributes', async () => {
   const { connect, call } = serve();
   const one = await connect();
   await one.subscribe('presence-a', { user_id: 'ann' });
@@ -46,7 +46,7 @@ test('the answer carries what is asked about the channels', async () => {
   ]);
 });
 
-test('a batch is many events; its answer has one entry for each where one asked for it', async () => {
+test('a batch is many events; its response has one entry for each if attributes are requested', async () => {
   const { connect, call } = serve();
   const one = await connect();
   await one.subscribe('a');
@@ -91,7 +91,7 @@ for (const [why, path, body, status] of refused) {
   });
 }
 
-test('what is just within the limits is taken', async () => {
+test('values at the limits are accepted', async () => {
   const { call } = serve();
   const bodies = [
     event({ name: 'x'.repeat(200), channel: 'y'.repeat(200), data: tenKilobytes }),
@@ -104,7 +104,7 @@ test('what is just within the limits is taken', async () => {
   );
 });
 
-test('nothing of a batch is sent where one of its events is refused', async () => {
+test('no event of a batch is sent if one is refused', async () => {
   const { connect, call } = serve();
   const one = await connect();
   await one.subscribe('a');
@@ -112,7 +112,7 @@ test('nothing of a batch is sent where one of its events is refused', async () =
   expect(await one.settled()).toEqual([]);
 });
 
-test('occupied channels are listed, by prefix, with what is asked about them', async () => {
+test('occupied channels are listed by prefix, with the requested attributes', async () => {
   const { connect, call } = serve();
   const [one, two] = [await connect(), await connect()];
   await one.subscribe('news');
@@ -126,7 +126,7 @@ test('occupied channels are listed, by prefix, with what is asked about them', a
   expect((await call('GET', '/apps/app-id/channels?info=user_count')).status).toBe(400);
 });
 
-test('one channel: whether it is occupied, how many listen, who is there', async () => {
+test('one channel: whether it is occupied, the number of subscribers, the members', async () => {
   const { connect, call } = serve();
   const one = await connect();
   await one.subscribe('presence-a', { user_id: 'ann' });
@@ -142,7 +142,7 @@ test('one channel: whether it is occupied, how many listen, who is there', async
     expect((await call('GET', `/apps/app-id/channels/${path}`)).status).toBe(400);
 });
 
-test('the connections of a user are ended with 4009, those of others are not', async () => {
+test('the connections of a user are closed with 4009, those of others are not', async () => {
   const { connect, call, server } = serve();
   const [one, two] = [await connect(), await connect()];
   for (const [client, id] of [[one, 'ann'] as const, [two, 'bob'] as const]) {
@@ -162,7 +162,7 @@ test('the connections of a user are ended with 4009, those of others are not', a
   expect(await two.settled()).toEqual([]);
 });
 
-test('unsigned, badly signed and belated requests are 401; another application and other paths 404', async () => {
+test('unsigned, badly signed and expired requests are 401; another application and unknown paths 404', async () => {
   const { http, call, clock, server } = serve();
   const plain = await fetch(http + EVENTS, { method: 'POST', body: JSON.stringify(event()) });
   expect([plain.status, await plain.text()]).toEqual([401, 'Unknown auth_key']);
@@ -176,14 +176,14 @@ test('unsigned, badly signed and belated requests are 401; another application a
   expect((await call('GET', '/apps/app-id/nothing')).status).toBe(404);
 });
 
-test('a refusal does not say which signature would have been right', async () => {
+test('a refusal does not reveal the correct signature', async () => {
   const { http, clock, server } = serve();
   const wrong = { ...server.application, secret: 'guessed' };
   const response = await signedCall(http, wrong, clock.now(), 'GET', '/apps/app-id/channels');
   expect(await response.text()).toBe('Invalid signature');
 });
 
-test('with a secret that everyone knows, requests neither see nor reach our own channels', async () => {
+test('with the default secret, requests neither see nor reach session channels', async () => {
   const { connect, call, server } = serve({}, { known: true, guarded: true });
   const one = await connect();
   server.connected.permit(one.socketId, 'private-session-1');

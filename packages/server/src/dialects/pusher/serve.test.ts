@@ -13,13 +13,13 @@ function opened(environment: Record<string, string>) {
   return { channels, ...serve(ctx) };
 }
 
-test('channels are served here if no other server is named', () => {
+test('channels are served here if no external server is configured', () => {
   const { open, about } = opened({});
   expect(open).toBeFunction();
   expect(about).toEqual({ channels: { key: 'app-key', host: null } });
 });
 
-test('events go to the external server that is named, and closing waits for them', async () => {
+test('events go to the configured external server, and closing waits for them', async () => {
   const names: string[] = [];
   const server = Bun.serve({
     port: 0,
@@ -40,7 +40,7 @@ test('events go to the external server that is named, and closing waits for them
   await server.stop(true);
 });
 
-test('no sockets are served if channels are off, and permits are answered with 503', async () => {
+test('with channels disabled no sockets are served, and authorisation is 503', async () => {
   const { open, routes, about } = opened({ PARLANCE_CHANNELS: 'off' });
   expect(open).toBeUndefined();
   expect(about).toEqual({ channels: null });

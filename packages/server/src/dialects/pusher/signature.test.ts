@@ -41,7 +41,7 @@ test('a request is signed as documented', () => {
   );
 });
 
-test('a signature of another length or with another key is none', () => {
+test('a signature of another length or with another key is invalid', () => {
   const auth = subscriptionAuth(APP, '1.1', 'private-a');
   expect(isSubscriptionAuth(APP, auth, '1.1', 'private-a')).toBe(true);
   for (const wrong of ['', 'x', `${auth}0`, auth.replace('278', '279'), auth.slice(0, -1)])
@@ -71,20 +71,20 @@ for (const [why, change, reason] of changes) {
   });
 }
 
-test('a request is good for ten minutes, either way', () => {
+test('a request is valid for ten minutes, in both directions', () => {
   const query = signedQuery(APP, REQUEST, AT);
   for (const seconds of [-600, 600]) checkSignature(APP, REQUEST, query, AT + seconds * 1000);
   for (const seconds of [-601, 601])
     expect(() => checkSignature(APP, REQUEST, query, AT + seconds * 1000)).toThrow('Timestamp expired');
 });
 
-test('another method or path is another request', () => {
+test('another method or path invalidates the signature', () => {
   const query = signedQuery(APP, REQUEST, AT);
   for (const change of [{ method: 'GET' }, { path: '/apps/3/batch_events' }])
     expect(() => checkSignature(APP, { ...REQUEST, ...change }, query, AT)).toThrow('Invalid signature');
 });
 
-test('another body than the one that was signed is refused', () => {
+test('a body other than the signed one is refused', () => {
   const query = signedQuery(APP, REQUEST, AT);
   checkDigest(Buffer.from(REQUEST.body), query);
   for (const body of ['', `${REQUEST.body} `])

@@ -17,7 +17,7 @@ function serve(limits: Partial<Limits> = {}, application: Partial<Application> =
 
 const SUCCEEDED = 'pusher_internal:subscription_succeeded';
 
-test('a public channel needs no signature; data may come as a string of JSON', async () => {
+test('a public channel needs no signature; data can be a JSON string', async () => {
   const one = await serve().connect();
   one.send('pusher:subscribe', { channel: 'news' });
   expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
@@ -25,7 +25,7 @@ test('a public channel needs no signature; data may come as a string of JSON', a
   expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'more' });
 });
 
-test('a signature for another socket or other channel data does not count', async () => {
+test('a signature for another socket or other channel data is refused', async () => {
   const server = serve();
   const [one, two] = [await server.connect(), await server.connect()];
   const stolen = one.socketId;
@@ -37,7 +37,7 @@ test('a signature for another socket or other channel data does not count', asyn
   await one.subscribe('private-encrypted-a');
 });
 
-test('channel names keep to their characters and their length', async () => {
+test('channel names have a limited character set and length', async () => {
   const one = await serve().connect();
   for (const channel of ['', 'a b', 'ä', 'a/b', '#a', 'x'.repeat(201), '#server-to-user-']) {
     one.send('pusher:subscribe', { channel });
@@ -49,7 +49,7 @@ test('channel names keep to their characters and their length', async () => {
   }
 });
 
-test('a member must be someone, and not too much of it', async () => {
+test('a member requires an id and has a maximum size', async () => {
   const one = await serve({ userIdLength: 5, userInfoBytes: 10, membersPerChannel: 1 }).connect();
   const statusOf = async (member?: object) => {
     one.ask('presence-a', member);
@@ -61,7 +61,7 @@ test('a member must be someone, and not too much of it', async () => {
   expect(await statusOf({ user_id: 'ann', user_info: 'x'.repeat(20) })).toBe(413);
 });
 
-test('a presence channel says who is there, who comes and who goes', async () => {
+test('a presence channel reports members, joins and leaves', async () => {
   const server = serve({ membersPerChannel: 2 });
   const [ann, bob, cyd] = [await server.connect(), await server.connect(), await server.connect()];
   await ann.subscribe('presence-a', { user_id: 1, user_info: { name: 'Ann' } });
@@ -76,7 +76,7 @@ test('a presence channel says who is there, who comes and who goes', async () =>
   expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
-test('a channel is subscribed to once, and may be left', async () => {
+test('a channel is subscribed to once and can be left', async () => {
   const server = serve();
   const one = await server.connect();
   await one.subscribe('a');
@@ -89,7 +89,7 @@ test('a channel is subscribed to once, and may be left', async () => {
   await one.subscribe('a');
 });
 
-test('a socket has so many channels and no more', async () => {
+test('the number of channels per socket is limited', async () => {
   const one = await serve({ channelsPerSocket: 1 }).connect();
   await one.subscribe('a');
   one.ask('b');

@@ -78,7 +78,7 @@ test('events arrive signed, in order, with their data as a string', async () => 
   ]);
 });
 
-test('the caller does not wait: publishing returns before anything has arrived', async () => {
+test('publish returns before the request is sent', async () => {
   const never = Promise.withResolvers<number>();
   const server = external(() => never.promise);
   const trigger = open(server.port);
@@ -88,7 +88,7 @@ test('the caller does not wait: publishing returns before anything has arrived',
   never.resolve(200);
 });
 
-test('a server that is busy is asked again after longer and longer pauses, and the order is kept', async () => {
+test('a busy server is retried with growing delays, and the order is kept', async () => {
   const server = external((count) => (count <= 2 ? 503 : 200));
   const trigger = open(server.port);
   trigger.publish('a', 'first', {});
@@ -98,7 +98,7 @@ test('a server that is busy is asked again after longer and longer pauses, and t
   expect(trigger.pauses).toEqual([250, 500]);
 });
 
-test('after five attempts an event is given up, and the next is tried', async () => {
+test('after five attempts an event is dropped, and the next is sent', async () => {
   const server = external((count) => (count <= 5 ? 500 : 200));
   const { log, lines } = logged();
   const trigger = open(server.port, { log });
@@ -110,7 +110,7 @@ test('after five attempts an event is given up, and the next is tried', async ()
   expect(lines).toEqual([expect.stringContaining('cannot be reached')]);
 });
 
-test('what the server refuses is not repeated', async () => {
+test('a refused event is not retried', async () => {
   const server = external((count) => (count === 1 ? 413 : 200));
   const { log, lines } = logged();
   const trigger = open(server.port, { log });
@@ -121,7 +121,7 @@ test('what the server refuses is not repeated', async () => {
   expect(lines).toEqual([expect.stringContaining('"status":413')]);
 });
 
-test('the queue is bounded: beyond a thousand the oldest is dropped, and that is said', async () => {
+test('the queue is bounded: beyond a thousand the oldest event is dropped and reported', async () => {
   const authenticator = Promise.withResolvers<number>();
   const server = external((count) => (count === 1 ? authenticator.promise : 200));
   const { log, lines } = logged();
@@ -136,7 +136,7 @@ test('the queue is bounded: beyond a thousand the oldest is dropped, and that is
   expect(lines).toEqual([expect.stringContaining('{"dropped":2}')]);
 });
 
-test('closing sends what waits, and tries what fails no further', async () => {
+test('closing sends queued events without retries', async () => {
   const server = external((count) => (count === 1 ? 500 : 200));
   const pausing = Promise.withResolvers<void>();
   const pause = (_milliseconds: number, signal: AbortSignal) => {
@@ -154,7 +154,7 @@ test('closing sends what waits, and tries what fails no further', async () => {
   expect(server.names()).not.toContain('late');
 });
 
-test('the secret is in no line of the log, whatever fails', async () => {
+test('the secret never appears in the log, whatever fails', async () => {
   const { log, lines } = logged();
   const refusing = external(() => 401);
   for (const port of [1, refusing.port]) {
@@ -166,7 +166,7 @@ test('the secret is in no line of the log, whatever fails', async () => {
   for (const line of lines) expect(line).not.toMatch(/a-secret|auth_signature/);
 });
 
-test('our own channels are such a server, too', async () => {
+test('it works with our own channels as the server', async () => {
   const server = servePusher();
   cleanups.push(() => server.stop());
   const one = await server.connect();

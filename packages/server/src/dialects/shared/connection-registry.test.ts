@@ -27,7 +27,7 @@ function socket(id: string) {
   return { made, pass: (text: string) => passing?.('in', text), tapped: () => passing !== null };
 }
 
-test('a socket that carries sessions of someone else, too, is shown to admins alone', () => {
+test('a socket that also carries sessions of other users is shown to admins only', () => {
   const connections = new ConnectionRegistry();
   const seen = { ann: [] as string[], admin: [] as string[] };
   const { made, pass } = socket('shared');
@@ -40,7 +40,7 @@ test('a socket that carries sessions of someone else, too, is shown to admins al
   expect(seen).toEqual({ ann: ['first'], admin: ['first', 'second'] });
 });
 
-test('frames pass unseen, and nothing is tapped, when nobody looks any more', () => {
+test('without observers, frames are not copied', () => {
   const connections = new ConnectionRegistry();
   const { made, tapped } = socket('one');
   connections.attach(session(ann, 'a'), 'agentloop', made);
@@ -61,7 +61,7 @@ test('a token in a frame is not shown', () => {
   expect(seen).toEqual(['{"type":"client_registration","sessionToken": "…","clientType":"x"}']);
 });
 
-test('who hears all sessions of an owner is attached to each of them', () => {
+test('a subscriber to all sessions of an owner is attached to each of them', () => {
   const connections = new ConnectionRegistry();
   const [all, one] = [socket('all'), socket('one')];
   connections.attach(ann.id, 'broadcast', all.made);

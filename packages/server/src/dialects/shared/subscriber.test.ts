@@ -48,7 +48,7 @@ const events = {
   attach: () => [],
 };
 
-test('a subscriber with a cursor is sent every event once and in order, whenever it subscribes', async () => {
+test('a subscriber with a cursor receives every event once and in order, whenever it subscribes', async () => {
   const lives = new Set<number>();
   for (const moment of MOMENTS) {
     const { engine } = await setStage([says('Hello.'), says('Again.')]);
@@ -69,7 +69,7 @@ test('a subscriber with a cursor is sent every event once and in order, whenever
   expect(lives.size).toBeGreaterThan(1);
 });
 
-test('a cursor whose log cannot be read rejects the subscription and leaves no watcher', async () => {
+test('an unreadable log rejects a subscription with a cursor and leaves no watcher', async () => {
   const { engine } = await setStage([says('Hello.')]);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
@@ -80,7 +80,7 @@ test('a cursor whose log cannot be read rejects the subscription and leaves no w
   expect(hub.isSubscribed(SESSION, reader)).toBe(false);
 });
 
-test('a pipe is a subscriber: one frame a line, the same frames as any other', async () => {
+test('a pipe is a subscriber: one frame per line, the same frames as any other', async () => {
   const { engine } = await setStage([says('Hello ', 'there.')]);
   const hub = new SubscriptionHub(engine, agentloop.projection, quietLog);
   const process = Bun.spawn(['cat'], { stdin: 'pipe', stdout: 'pipe' });
@@ -108,7 +108,7 @@ test('a pipe is a subscriber: one frame a line, the same frames as any other', a
   expect(lines.length).toBeGreaterThan(4);
 });
 
-test('a subscription moves to a successor without a gap, and the successor is not sent the present again', async () => {
+test('a subscription moves to a successor without a gap, and without a second snapshot', async () => {
   const { engine } = await setStage([says('Hello.')]);
   const hub = new SubscriptionHub(engine, broadcast.projection, quietLog);
   const subscriber = (id: string) => {

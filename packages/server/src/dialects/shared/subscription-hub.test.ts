@@ -48,7 +48,7 @@ const leave = (hub: SubscriptionHub<unknown>, subscriber: FakeSubscriber) => {
 
 const MOMENTS = Array.from({ length: 16 }, (_, index) => index);
 
-test('subscribers that come and go at any moment leave nothing behind and take nothing from the others', async () => {
+test('subscribers that join and leave at any moment leave nothing behind and affect no others', async () => {
   for (const joins of MOMENTS) {
     for (const leaves of MOMENTS) {
       const { engine } = await setStage([says('Hello ', 'there.')]);
@@ -72,7 +72,7 @@ test('subscribers that come and go at any moment leave nothing behind and take n
   }
 });
 
-test('a subscriber that subscribes twice, at once or later, is sent everything once', async () => {
+test('a subscriber that subscribes twice, at once or later, receives everything once', async () => {
   const { engine } = await setStage([says('Hello.')]);
   const hub = new SubscriptionHub(engine, native.projection, quietLog);
   const subscriber = fakeSubscriber('twice');
@@ -84,7 +84,7 @@ test('a subscriber that subscribes twice, at once or later, is sent everything o
   expect(subscriber.sent).toHaveLength(8);
 });
 
-test('a subscriber of an owner that leaves is sent nothing more', async () => {
+test('a subscriber of an owner receives nothing after it leaves', async () => {
   const { engine } = await setStage([says('Hello.'), says('Again.')]);
   const hub = new SubscriptionHub(engine, native.projection, quietLog);
   const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
@@ -124,7 +124,7 @@ test('the state of an idle session is dropped, and kept while the next input is 
   expect(beginnings()).toBe(4);
 });
 
-test('a subscription to a session that cannot be read is rejected, and can be tried again', async () => {
+test('a subscription to an unreadable session is rejected and can be retried', async () => {
   const { engine } = await setStage([]);
   let broken = true;
   const watch: Engine['watch'] = (...given) =>

@@ -22,13 +22,13 @@ const COMPLETE = { kind: 'complete' } as const;
 const HALF = 'x'.repeat(512 * 1024);
 
 describe('a body', () => {
-  test('is read in one piece where several wait', async () => {
+  test('is read in one piece if several are buffered', async () => {
     const { body, push } = begun();
     for (const text of ['a', 'é', 'b']) push(text);
     expect(await body.read()).toBe('aéb');
   });
 
-  test('hands over what comes while it is waited for', async () => {
+  test('resolves a waiting read with the next bytes', async () => {
     const { body, push } = begun();
     const first = body.read();
     push('a');
@@ -37,14 +37,14 @@ describe('a body', () => {
     expect(await body.read()).toBe('b');
   });
 
-  test('takes only the part of the bytes that is its own', async () => {
+  test('takes only its own part of the bytes', async () => {
     const { body } = begun();
     body.push(Buffer.from('5\r\nhello\r\n'), 3, 8);
     body.flush();
     expect(await body.read()).toBe('hello');
   });
 
-  test('offers what was pushed before a flush as one piece', () => {
+  test('offers everything pushed before a flush as one piece', () => {
     const { body } = begun();
     const offered: string[] = [];
     body.onText = (piece) => offered.push(piece) > 0;
@@ -57,7 +57,7 @@ describe('a body', () => {
     expect(offered).toEqual(['ab']);
   });
 
-  test('is waited for while there is only the beginning of a character', async () => {
+  test('waits while only the start of a character is buffered', async () => {
     const { body, push } = begun();
     const [first = 0, second = 0] = Buffer.from('é');
     const read = body.read();
@@ -66,7 +66,7 @@ describe('a body', () => {
     expect(await read).toBe('é');
   });
 
-  test('ends after what waits, and stays so', async () => {
+  test('ends after the buffered bytes, and stays ended', async () => {
     const { body, push } = begun();
     push('a');
     body.end(COMPLETE);
@@ -75,21 +75,21 @@ describe('a body', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('ends while it is waited for', async () => {
+  test('ends a waiting read', async () => {
     const { body } = begun();
     const read = body.read();
     body.end(COMPLETE);
     expect(await read).toBeNull();
   });
 
-  test('marks a last character that is unfinished', async () => {
+  test('replaces an incomplete last character', async () => {
     const { body, push } = begun();
     push(Buffer.concat([Buffer.from('a'), Buffer.from('é').subarray(0, 1)]));
     body.end(COMPLETE);
     expect([await body.read(), await body.read()]).toEqual(['a\ufffd', null]);
   });
 
-  test('that breaks rejects the read that waits and all after it', async () => {
+  test('that breaks rejects the waiting read and all later ones', async () => {
     const { body } = begun();
     const thrown = new Error('lost');
     const read = body.read();
@@ -99,7 +99,7 @@ describe('a body', () => {
     await expect(body.read()).rejects.toBe(thrown);
   });
 
-  test('that breaks can be read up to there', async () => {
+  test('that breaks can be read up to that point', async () => {
     const { body, push } = begun();
     const thrown = new Error('lost');
     push('a');
@@ -116,8 +116,8 @@ describe('a body', () => {
   });
 });
 
-describe('the other side', () => {
-  test('is asked to pause once above the limit, and to go on once that was read', async () => {
+describe('the peer', () => {
+  test('is paused once above the limit, and resumed once that was read', async () => {
     const { body, push, asked } = begun();
     push(HALF);
     push(HALF);
@@ -132,7 +132,7 @@ describe('the other side', () => {
     expect(asked).toEqual(['pause', 'resume']);
   });
 
-  test('is asked to pause again when it is too much again', async () => {
+  test('is paused again at the next excess', async () => {
     const { body, push, asked } = begun();
     for (let count = 0; count < 2; count++) {
       push(HALF + HALF + HALF);
@@ -141,7 +141,7 @@ describe('the other side', () => {
     expect(asked).toEqual(['pause', 'resume', 'pause', 'resume']);
   });
 
-  test('is not asked to pause by what is read at once', async () => {
+  test('is not paused by bytes that are read at once', async () => {
     const { body, push, asked } = begun();
     const read = body.read();
     push(HALF + HALF + HALF);
@@ -149,7 +149,7 @@ describe('the other side', () => {
     expect(asked).toEqual([]);
   });
 
-  test('goes on at the end, though nobody has read: the connection is used again', async () => {
+  test('is resumed at the end, even unread, so that the connection can be reused', async () => {
     const { body, push, asked } = begun();
     push(HALF + HALF + HALF);
     body.end(COMPLETE);
@@ -161,7 +161,7 @@ describe('the other side', () => {
 });
 
 describe('cancelling', () => {
-  test('abandons the answer once, and nothing of it is read', async () => {
+  test('abandons the response once, and nothing of it is read', async () => {
     const { body, push, asked } = begun();
     push('a');
     body.cancel();
@@ -170,14 +170,14 @@ describe('cancelling', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('ends the read that waits', async () => {
+  test('ends the waiting read', async () => {
     const { body } = begun();
     const read = body.read();
     body.cancel();
     expect(await read).toBeNull();
   });
 
-  test('leaves nothing of a character that was begun', async () => {
+  test('drops an incomplete character', async () => {
     const { body, push } = begun();
     push(Buffer.from('é').subarray(0, 1));
     body.cancel();
@@ -195,8 +195,8 @@ describe('cancelling', () => {
   );
 });
 
-describe('the body of an answer to fetch', () => {
-  test('is text, wherever it was cut', async () => {
+describe('the body of a fetch response', () => {
+  test('is text, wherever it is split', async () => {
     const [first = 0, second = 0] = Buffer.from('é');
     const pieces = [Buffer.of(0x61, first), Buffer.of(second), Buffer.of(first)];
     const stream = new ReadableStream<Uint8Array>({
@@ -212,7 +212,7 @@ describe('the body of an answer to fetch', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('that is none has ended', async () => {
+  test('that is empty has ended', async () => {
     const body = bodyOf(null);
     expect(await body.read()).toBeNull();
     body.cancel();

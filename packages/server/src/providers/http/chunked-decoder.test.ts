@@ -20,7 +20,7 @@ function read(pieces: readonly Uint8Array[]) {
 const whole = (text: string) => read([Buffer.from(text, 'latin1')]);
 const COMPLETE = { complete: true, surplus: 0 };
 
-describe('a body in chunks', () => {
+describe('a chunked body', () => {
   test.each([
     ['one chunk', '5\r\nhello\r\n0\r\n\r\n', 'hello'],
     ['none', '0\r\n\r\n', ''],
@@ -37,7 +37,7 @@ describe('a body in chunks', () => {
     expect(read(byteByByte(Buffer.from(text)))).toEqual({ data, ...COMPLETE });
   });
 
-  test('is the same wherever it is cut', () => {
+  test('is the same wherever it is split', () => {
     const parts = ['Hello', 'Grüße, 世界 👩‍👩‍👧', '\r\n0\r\n\r\n', 'x'.repeat(300)].map((part) =>
       Buffer.from(part),
     );
@@ -50,7 +50,7 @@ describe('a body in chunks', () => {
       expect({ seed, ...read(recut(bytes, seed)) }).toEqual({ seed, data, ...COMPLETE });
   });
 
-  test('ends where its last chunk does, whatever follows', () => {
+  test('ends with its last chunk, whatever follows', () => {
     expect(whole('5\r\nhello\r\n0\r\n\r\nHTTP/1.1 200 OK')).toEqual({
       data: 'hello',
       complete: true,
@@ -58,12 +58,12 @@ describe('a body in chunks', () => {
     });
   });
 
-  test('is not complete before the last line end', () => {
+  test('is not complete before the final line end', () => {
     const text = '5\r\nhello\r\n0\r\nDigest: abc\r\n\r\n';
     for (let end = 0; end < text.length; end++) expect(whole(text.slice(0, end)).complete).toBe(false);
   });
 
-  test('is read from where its bytes begin', () => {
+  test('is read from its offset in the bytes', () => {
     const chunks = new ChunkedDecoder();
     const bytes = Buffer.from('head5\r\nhello\r\n0\r\n\r\n');
     const seen: string[] = [];
@@ -71,13 +71,13 @@ describe('a body in chunks', () => {
     expect([end, ...seen]).toEqual([bytes.length, 'hello']);
   });
 
-  test('may have a short extension in each of very many chunks', () => {
+  test('can have a short extension in each of very many chunks', () => {
     const { data, complete } = whole(`${'1;padding=yes\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`);
     expect([data.length, complete]).toEqual([20_000, true]);
   });
 });
 
-describe('what is not well formed is refused:', () => {
+describe('malformed bodies are refused:', () => {
   test.each([
     ['no size', '\r\nhello\r\n'],
     ['an extension without a size', ';a=b\r\n'],

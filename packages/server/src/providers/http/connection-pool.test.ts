@@ -33,7 +33,7 @@ function scripted(...script: readonly string[]): Peer {
 const HELLO = answer('hello');
 
 describe('a connection', () => {
-  test('is used again by requests one after another', async () => {
+  test('is reused by sequential requests', async () => {
     const [connections, target] = [new ConnectionPool(), peer(greet)];
     for (const body of ['a', 'b', 'c']) expect(await ask(connections, target, body)).toBe('hello');
     expect(arrived(target)).toEqual([['a', 'b', 'c']]);
@@ -44,7 +44,7 @@ describe('a connection', () => {
     ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n'],
     ['that is a refusal', 'HTTP/1.1 429 Slow Down\r\ncontent-length: 2\r\n\r\nno'],
     ['after an interim one', `HTTP/1.1 100 Continue\r\n\r\n${HELLO}`],
-  ])('is used again after an answer %s', async (_, said) => {
+  ])('is reused after a response %s', async (_, said) => {
     const [connections, target] = [new ConnectionPool(), scripted(said, HELLO)];
     await ask(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
@@ -67,7 +67,7 @@ describe('a connection', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('carries one exchange at a time: two at once are two', async () => {
+  test('carries one exchange at a time: two concurrent ones use two', async () => {
     const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(target.visits.map(({ requests }) => requests.length)).toEqual([2, 2]);
   });
 
-  test('is not used again before its answer has ended', async () => {
+  test('is not reused before its response has ended', async () => {
     const [connections, target] = [new ConnectionPool(), scripted(HELLO.slice(0, -1), HELLO)];
     const first = await asked(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
@@ -88,7 +88,7 @@ describe('a connection', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('is used again though nobody has read the answer, however long it is', async () => {
+  test('is reused even if nobody has read the response, however long it is', async () => {
     const text = 'x'.repeat(3 * 1024 * 1024);
     const [connections, target] = [new ConnectionPool(), scripted(answer(text), HELLO, HELLO)];
     const first = await asked(connections, target, 'a');
@@ -117,8 +117,8 @@ describe('a connection', () => {
   });
 });
 
-describe('a connection that waits', () => {
-  test('is not used once the server has closed it', async () => {
+describe('an idle connection', () => {
+  test('is not used after the server has closed it', async () => {
     const [connections, target] = [new ConnectionPool(), peer(greet)];
     await ask(connections, target, 'a');
     target.visits[0]?.hangUp();
@@ -127,7 +127,7 @@ describe('a connection that waits', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('is closed by bytes that nobody asked for', async () => {
+  test('is closed by unexpected bytes', async () => {
     const [connections, target] = [new ConnectionPool(), peer(greet)];
     await ask(connections, target, 'a');
     target.visits[0]?.say(answer('not yours'));
@@ -136,7 +136,7 @@ describe('a connection that waits', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('is closed by the server without harm to those beside it', async () => {
+  test('is closed by the server without affecting others', async () => {
     const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
@@ -151,29 +151,29 @@ describe('a connection that waits', () => {
   });
 });
 
-describe('a request that crosses the close of its connection', () => {
-  test('is sent again on a new one', async () => {
+describe('a request that races with the close of its connection', () => {
+  test('is retried on a new one', async () => {
     const [connections, target] = [new ConnectionPool(), scripted(HELLO, '', HELLO)];
     await ask(connections, target, 'a');
     expect(await ask(connections, target, 'b')).toBe('hello');
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
-  test('is sent again once', async () => {
+  test('is retried once', async () => {
     const [connections, target] = [new ConnectionPool(), scripted(HELLO, '', '', HELLO)];
     await ask(connections, target, 'a');
     await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
-  test('is not sent again where the connection was new', async () => {
+  test('is not retried if the connection was new', async () => {
     const [connections, target] = [new ConnectionPool(), scripted('', HELLO)];
     await expect(ask(connections, target, 'a')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a']]);
   });
 
   test.each(['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n'])(
-    'is not sent again once something of the answer was heard (%j)',
+    'is not retried once part of the response arrived (%j)',
     async (said) => {
       const connections = new ConnectionPool();
       const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : visit.say(said).hangUp()));
@@ -183,7 +183,7 @@ describe('a request that crosses the close of its connection', () => {
     },
   );
 
-  test('is not sent again once it is aborted', async () => {
+  test('is not retried once it is aborted', async () => {
     const [connections, abort, reason] = [new ConnectionPool(), new AbortController(), new Error('enough')];
     const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : abort.abort(reason)));
     await ask(connections, target, 'a');
@@ -194,7 +194,7 @@ describe('a request that crosses the close of its connection', () => {
   });
 });
 
-test('a connection that cannot even be tried leaves nothing behind that an abort would break', async () => {
+test('a connection that fails immediately leaves nothing behind that an abort would break', async () => {
   const abort = new AbortController();
   const nowhere = { hostname: '', port: 80, secure: false };
   await expect(new ConnectionPool().ask(nowhere, request('a'), abort.signal)).rejects.toBeInstanceOf(

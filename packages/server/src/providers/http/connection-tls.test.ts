@@ -28,7 +28,7 @@ const greet = (visit: Visit) => void visit.say(answer('hello'));
 const ask = (url: string) => post({ url, headers: { authorization: 'Bearer secret' }, body: '{}' }, never);
 
 describe('a server', () => {
-  test('that nobody vouches for is refused, and has not heard a byte', async () => {
+  test('with an untrusted certificate is refused before a byte is sent', async () => {
     const { url, visited } = peer(greet, { tls: HERE });
     await expect(ask(url)).rejects.toMatchObject({
       code: 'BAD_CERTIFICATE',
@@ -41,7 +41,7 @@ describe('a server', () => {
     expect([heard, visit.requests]).toEqual([false, []]);
   });
 
-  test('that is trusted under another name is refused, and has not heard a byte', async () => {
+  test('with a certificate for another name is refused before a byte is sent', async () => {
     const { url, visited } = peer(greet, { tls: ELSEWHERE });
     expect(await askInProcess([url, url.replace('127.0.0.1', 'localhost')], trusting)).toEqual([
       { code: 'BAD_CERTIFICATE', cause: 'ERR_TLS_CERT_ALTNAME_INVALID' },
@@ -55,7 +55,7 @@ describe('a server', () => {
     }
   });
 
-  test('that is trusted under its name is asked over a connection that is kept', async () => {
+  test('with a trusted certificate is called over a kept-alive connection', async () => {
     const { url, visits } = peer(greet, { tls: HERE });
     const named = url.replace('127.0.0.1', 'localhost');
     const hello = { status: 200, text: 'hello' };
@@ -65,7 +65,7 @@ describe('a server', () => {
     expect(visits[0]?.requests[0]?.body.toString()).toBe('hello');
   });
 
-  test('that is trusted streams, and may close right after its last byte', async () => {
+  test('with a trusted certificate can stream and close right after its last byte', async () => {
     const text = 'Grüße, 世界 😀\n'.repeat(200_000);
     const { url } = peer(
       async (visit) => {
@@ -83,14 +83,14 @@ describe('a server', () => {
     expect(outcome && 'text' in outcome && outcome.text === `abc${text}`).toBe(true);
   });
 
-  test('that does not speak TLS is no matter of certificates', async () => {
+  test('that does not speak TLS is not a certificate error', async () => {
     const { url } = peer(() => undefined, {
       opened: (visit) => void visit.say('HTTP/1.1 400 Bad Request\r\n\r\n'),
     });
     await expect(ask(url.replace('http:', 'https:'))).rejects.toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  test('that hangs up during the handshake is a lost connection', async () => {
+  test('that closes during the handshake is a lost connection', async () => {
     const { url, visited } = peer(() => undefined);
     const asked = ask(url.replace('http:', 'https:'));
     const visit = await visited(1);

@@ -15,7 +15,7 @@ describe('a request of 20 MB', () => {
     ['one byte a character', 'a'],
     ['Latin letters of two bytes', 'é'],
     ['characters of all lengths', 'aé€😀'],
-  ])('of %s arrives whole at a server that reads slowly', async (_, text) => {
+  ])('of %s arrives completely at a slow server', async (_, text) => {
     const body = text.repeat((20 * MEGABYTE) / Buffer.byteLength(text));
     const { url, visits } = peer(greet, { slow: true });
     expect(await textOf((await ask(url, body)).body)).toBe('hello');
@@ -24,7 +24,7 @@ describe('a request of 20 MB', () => {
     expect(arrived?.equals(Buffer.from(body))).toBe(true);
   });
 
-  test('that is answered before it was read is given up, with its answer', async () => {
+  test('that is answered before it was read is aborted, with its response', async () => {
     const refuse = (visit: Visit) =>
       void visit.say('HTTP/1.1 413 Too Large\r\ncontent-length: 8\r\n\r\ntoo much');
     const { url, visits } = peer(refuse, { deaf: true, opened: refuse });
@@ -36,7 +36,7 @@ describe('a request of 20 MB', () => {
   });
 });
 
-describe('an answer of 20 MB', () => {
+describe('a response of 20 MB', () => {
   const SIZE = 20 * MEGABYTE;
   const body = Buffer.alloc(SIZE, 'Grüße, 世界 😀\n');
   const text = body.toString();
@@ -52,7 +52,7 @@ describe('an answer of 20 MB', () => {
   ];
 
   test.each(kinds)(
-    '%s is read whole and slowly, though the server closes after its last byte',
+    '%s is read completely and slowly, even if the server closes after its last byte',
     async (_, said) => {
       const { url } = peer((visit) => visit.say(...said).hangUp());
       const answered = await ask(url);
@@ -68,7 +68,7 @@ describe('an answer of 20 MB', () => {
     },
   );
 
-  test.each(kinds)('%s is not held by who does not read it', async (_, said) => {
+  test.each(kinds)('%s is not buffered for a reader that does not read', async (_, said) => {
     const { url, visits } = peer((visit) => visit.say(...said).hangUp());
     const answered = await ask(url);
     await turns(300);
@@ -79,13 +79,13 @@ describe('an answer of 20 MB', () => {
     await visits[0]?.closed;
   });
 
-  test('is read at once by who reads at once', async () => {
+  test('is read at once by a fast reader', async () => {
     const { url } = peer((visit) => void visit.say(...(kinds[0]?.[1] ?? [])));
     expect((await textOf((await ask(url)).body)) === text).toBe(true);
   });
 });
 
-describe('an answer that breaks off', () => {
+describe('a truncated response', () => {
   test.each([
     ['before it begins', ''],
     ['in its head', 'HTTP/1.1 200 OK\r\ncontent-'],
@@ -97,7 +97,7 @@ describe('an answer that breaks off', () => {
   test.each([
     ['of a length', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
-  ])('%s in its body is read up to there', async (_, said) => {
+  ])('%s in its body is read up to that point', async (_, said) => {
     const { url } = peer((visit) => visit.say(said).hangUp());
     const { body } = await ask(url);
     expect(await body.read()).toBe('hello');
@@ -105,7 +105,7 @@ describe('an answer that breaks off', () => {
     await expect(body.read()).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   });
 
-  test('by a reset is not complete, though it would last until the close', async () => {
+  test('by a reset is incomplete, even if it would last until the close', async () => {
     const reset = Promise.withResolvers<void>();
     // `Bun.listen` cannot reset a connection.
     const server = createServer((socket) => {
@@ -127,13 +127,13 @@ describe('an answer that breaks off', () => {
   test.each([
     ['in its head', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
     ['before its end', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfive\r\n'],
-  ])('by what is not HTTP, %s, closes the connection', async (_, said) => {
+  ])('by bytes that are not HTTP, %s, closes the connection', async (_, said) => {
     const { url, visits } = peer((visit) => void visit.say(said));
     await expect(ask(url)).rejects.toMatchObject({ code: 'BAD_ANSWER' });
     await visits[0]?.closed;
   });
 
-  test('by what is not HTTP in its body is read up to there', async () => {
+  test('by bytes that are not HTTP in its body is read up to that point', async () => {
     const { url, visits } = peer((visit) => {
       visit.say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });
@@ -159,7 +159,7 @@ describe('an abort', () => {
     await visit.closed;
   }
 
-  test('before anything was sent leaves it unsent', async () => {
+  test('before the request is sent sends nothing', async () => {
     const { url, visits } = peer(greet);
     await expect(ask(url, 'first', AbortSignal.abort(reason))).rejects.toBe(reason);
     await textOf((await ask(url, 'second')).body);
@@ -169,7 +169,7 @@ describe('an abort', () => {
     expect(bodies).toEqual(['second', 'fourth']);
   });
 
-  test('at once after asking leaves no connection', async () => {
+  test('right after the request leaves no connection', async () => {
     const target = peer(greet);
     const abort = new AbortController();
     const asked = ask(target.url, 'first', abort.signal);
@@ -181,12 +181,12 @@ describe('an abort', () => {
     if (target.visits.length > 1) await target.visits[0]?.closed;
   });
 
-  test('while the server does not answer the handshake closes the connection', async () => {
+  test('during the handshake closes the connection', async () => {
     const silent = peer(() => undefined);
     await aborted({ ...silent, url: silent.url.replace('http:', 'https:') }, ({ heard }) => heard);
   });
 
-  test('before the head closes the connection', async () => {
+  test('before the response head closes the connection', async () => {
     const asked = Promise.withResolvers<void>();
     await aborted(
       peer(() => asked.resolve()),
@@ -204,7 +204,7 @@ describe('an abort', () => {
     await expect(asked).rejects.toBe(reason);
   });
 
-  test('in the body closes the connection, and what was read stays read', async () => {
+  test('in the body closes the connection, and what was read is kept', async () => {
     const { url, visits } = peer(
       (visit) => void visit.say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'),
     );
@@ -218,7 +218,7 @@ describe('an abort', () => {
     await visits[0]?.closed;
   });
 
-  test('after the end changes nothing, and the connection is used again', async () => {
+  test('after the end changes nothing, and the connection is reused', async () => {
     const { url, visits } = peer(greet);
     const abort = new AbortController();
     const { body } = await ask(url, '{}', abort.signal);
@@ -229,7 +229,7 @@ describe('an abort', () => {
     expect(visits.length).toBe(1);
   });
 
-  test('is the same as a body that is cancelled: the server sees the connection close', async () => {
+  test('is the same as cancelling the body: the server sees the connection close', async () => {
     const { url, visits } = peer(
       (visit) => void visit.say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'),
     );

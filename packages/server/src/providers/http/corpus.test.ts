@@ -59,7 +59,7 @@ for (const [name, client, differs] of [
   ['sockets', socketClient, {}],
   ['fetch', fetchClient, FETCH_DIFFERS],
 ] as const) {
-  describe(`responses of strangers over ${name} are read:`, () => {
+  describe(`responses of other servers over ${name} are read:`, () => {
     for (const one of CORPUS) {
       const reason: string | undefined = (differs as Record<string, string>)[one.name];
       const run = reason ? test.skip : test;
@@ -71,7 +71,7 @@ for (const [name, client, differs] of [
     }
   });
 
-  describe(`responses of strangers over ${name} are refused:`, () => {
+  describe(`responses of other servers over ${name} are refused:`, () => {
     for (const one of REFUSED) {
       const reason: string | undefined = (differs as Record<string, string>)[one.name];
       const run = reason ? test.skip : test;
@@ -83,7 +83,7 @@ for (const [name, client, differs] of [
   });
 }
 
-describe('a connection to strangers', () => {
+describe('a connection to other servers', () => {
   test.each(CORPUS.map((one) => [one.name, one] as const))(
     'after %s is used again if it may be',
     async (_, one) => {

@@ -25,7 +25,7 @@ function forcing(coding: string, bytes: Uint8Array): string {
 
 const ask = (url: string) => post({ url, headers: {}, body: '{}' }, never);
 
-describe('an answer that is compressed although it was asked not to be', () => {
+describe('a response that is compressed against the request', () => {
   test.each([
     ['gzip', gzipSync(TEXT)],
     ['GZIP', gzipSync(TEXT)],
@@ -39,7 +39,7 @@ describe('an answer that is compressed although it was asked not to be', () => {
     expect(await textOf((await ask(url)).body)).toBe(TEXT);
   });
 
-  test('is decompressed no faster than it is read', async () => {
+  test('is decompressed only as fast as it is read', async () => {
     const size = 64 * MEGABYTE;
     const { body } = await ask(forcing('gzip', gzipSync(Buffer.alloc(size, 'a'))));
     let [longest, total] = [0, 0];
@@ -53,7 +53,7 @@ describe('an answer that is compressed although it was asked not to be', () => {
     expect(longest).toBeLessThan(2 * MEGABYTE);
   });
 
-  test('can be given up in the middle', async () => {
+  test('can be cancelled in the middle', async () => {
     const { body } = await ask(forcing('gzip', gzipSync(Buffer.alloc(64 * MEGABYTE, 'a'))));
     expect(await body.read()).toStartWith('aaaa');
     body.cancel();
@@ -68,7 +68,7 @@ describe('an answer that is compressed although it was asked not to be', () => {
     await expect(textOf(body)).rejects.toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  test('in a way that is not understood is refused', async () => {
+  test('with an unknown encoding is refused', async () => {
     await expect(ask(forcing('compress', Buffer.from('x')))).rejects.toMatchObject({ code: 'BAD_ENCODING' });
   });
 });

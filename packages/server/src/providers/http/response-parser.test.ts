@@ -28,7 +28,7 @@ const LENGTH = 'content-length: 5';
 const CHUNKED = 'transfer-encoding: chunked';
 const CHUNKS = '5\r\nhello\r\n0\r\n\r\n';
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each([
     ['of a length', answer([LENGTH], 'hello')],
     ['in chunks', answer([CHUNKED], CHUNKS)],
@@ -82,7 +82,7 @@ describe('an answer', () => {
     expect(whole(`${text}surplus`)).toMatchObject({ body: '', complete: true, reusable: false });
   });
 
-  test('has its status and headers as soon as its head is whole', () => {
+  test('has its status and headers as soon as its head is complete', () => {
     const reader = new ResponseParser();
     const head = answer(
       [
@@ -128,7 +128,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a close too early is told as a lost connection:', () => {
+describe('an early close is a lost connection:', () => {
   test.each([
     ['before anything', ''],
     ['in the head', 'HTTP/1.1 200 OK\r\ncontent-le'],
@@ -142,7 +142,7 @@ describe('a close too early is told as a lost connection:', () => {
   });
 });
 
-describe('what breaks the rules is refused:', () => {
+describe('malformed responses are refused:', () => {
   const long = 'x'.repeat(70_000);
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],

@@ -41,7 +41,7 @@ describe('a request', () => {
     ['/v1/models/a:stream?alt=sse&key=a%20b', '/v1/models/a:stream?alt=sse&key=a%20b'],
     ['?key=1#part', '/?key=1'],
     ['/ü/ x', '/%C3%BC/%20x'],
-  ])('to %j is for %j', async (path, target) => {
+  ])('to %j has the host %j', async (path, target) => {
     expect((await sent(path)).first).toBe(`POST ${target} HTTP/1.1`);
   });
 
@@ -54,7 +54,7 @@ describe('a request', () => {
     },
   );
 
-  test('has the headers that are given instead of its own, in whatever case, but its own length', async () => {
+  test('uses the given headers instead of its own, in any case, but its own content length', async () => {
     const given = {
       'User-Agent': 'Mine',
       'Accept-Encoding': 'gzip',
@@ -75,13 +75,13 @@ describe('a request', () => {
     ['a name and a password', 'me:p%40ss%20w%C3%B6rd@', 'me:p@ss wörd'],
     ['a name alone', 'me@', 'me:'],
     ['a password alone', ':secret@', ':secret'],
-  ])('to an address with %s is authorized by them', async (_, user, plain) => {
+  ])('to an address with %s uses them for authorization', async (_, user, plain) => {
     const { headers, port } = await sent('/', {}, '{}', user);
     expect(headers.get('authorization')).toBe(`Basic ${Buffer.from(plain).toString('base64')}`);
     expect(headers.get('host')).toBe(`127.0.0.1:${port}`);
   });
 
-  test('is authorized by the header that is given rather than by its address', async () => {
+  test('prefers a given authorization header to the address', async () => {
     const { headers } = await sent('/', { Authorization: 'Bearer secret' }, '{}', 'me:word@');
     expect(headers.get('authorization')).toBe('Bearer secret');
   });
@@ -93,7 +93,7 @@ describe('a request', () => {
     ['x-key', 'a\0b'],
     ['x-key: a\r\nx-more', 'b'],
     ['x key', 'b'],
-  ])('with a header that would not stay on its line is not sent (%j: %j)', async (name, value) => {
+  ])('with a line break in a header is not sent (%j: %j)', async (name, value) => {
     const { url, visits } = peer(greet);
     await expect(post({ url, headers: { [name]: value }, body: '' }, never)).rejects.toBeInstanceOf(
       TypeError,
@@ -107,7 +107,7 @@ describe('a request', () => {
 
 describe('an address', () => {
   test.each(['', 'nonsense', '/v1', 'ftp://127.0.0.1/', 'file:///etc/hosts', 'ws://127.0.0.1/', 'http://'])(
-    'that is not one of HTTP is refused (%j)',
+    'that is not HTTP is refused (%j)',
     async (url) => {
       await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({
         code: 'BAD_ADDRESS',
@@ -115,14 +115,14 @@ describe('an address', () => {
     },
   );
 
-  test('where nobody listens is told by the code of the machine', async () => {
+  test('without a listener is reported with the system error code', async () => {
     const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
     const url = `http://127.0.0.1:${listener.port}`;
     listener.stop(true);
     await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('may be a name', async () => {
+  test('can be a host name', async () => {
     const { port, visits } = peer(greet);
     const { body } = await post({ url: `http://localhost:${port}/`, headers: {}, body: '' }, never);
     expect(await textOf(body)).toBe('hello');
@@ -137,7 +137,7 @@ describe('an address', () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    'that redirects (%d) is answered with that, and not followed',
+    'that redirects (%d) is returned and not followed',
     async (status) => {
       const target = peer(greet);
       const { url } = peer((visit) => {
@@ -151,7 +151,7 @@ describe('an address', () => {
 });
 
 describe('a proxy', () => {
-  test.each(['HTTP_PROXY', 'http_proxy'])('named by %s is asked in place of the host', async (name) => {
+  test.each(['HTTP_PROXY', 'http_proxy'])('named by %s is used', async (name) => {
     const model = peer(greet);
     const proxy = peer((visit) => void visit.say(answer('by proxy')));
     const url = `${model.url}/v1?a=b`;
@@ -161,7 +161,7 @@ describe('a proxy', () => {
     expect(model.visits).toEqual([]);
   });
 
-  test('is not asked for a host that needs none', async () => {
+  test('is not used for excluded hosts', async () => {
     const model = peer(greet);
     const proxy = peer((visit) => void visit.say(answer('by proxy')));
     const environment = { HTTP_PROXY: proxy.url, NO_PROXY: 'other.test,127.0.0.1' };
@@ -169,7 +169,7 @@ describe('a proxy', () => {
     expect(proxy.visits).toEqual([]);
   });
 
-  test('for HTTPS alone is not asked for HTTP', async () => {
+  test('for HTTPS is not used for HTTP', async () => {
     const model = peer(greet);
     const proxy = peer((visit) => void visit.say(answer('by proxy')));
     expect(await askInProcess([model.url], { HTTPS_PROXY: proxy.url })).toEqual([

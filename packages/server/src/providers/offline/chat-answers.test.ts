@@ -60,7 +60,7 @@ describe('a message that is answered with text', () => {
   });
 
   test.each(['fail', 'simulate an error', 'please fail'])(
-    'fails when it is told to: %s',
+    'fails on request: %s',
     async (utterance) => {
       const { text, last } = await ask(utterance);
       expect(text).not.toBe('');

@@ -55,7 +55,7 @@ describe('spellings of loopback and private addresses', () => {
       'http://3232235777/',
     ],
     ...['https://172.16.1.1:8443/', 'http://100.64.0.1/', 'http://224.0.0.1/', 'http://255.255.255.255/'],
-  ])('%s is not asked for', async (text) => {
+  ])('%s is not contacted', async (text) => {
     const resolve = () => Promise.reject(new Error('no name to resolve'));
     await expect(checkedAddresses(pageAddress(text), { resolve }, never)).rejects.toThrow(
       'private or special',

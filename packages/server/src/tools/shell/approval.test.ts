@@ -56,7 +56,7 @@ test.each([
   ['grep -f/etc/passwd x'],
   ['rg --ignore-file=/etc/passwd x'],
   ['cat up/environ'],
-])('a look outside the working directory asks, with a sandbox and without: %s', async (script) => {
+])('reading outside the working directory needs approval, with a sandbox and without: %s', async (script) => {
   await using place = await workshop();
   await symlink('/proc/1', join(place.root, 'up'));
   const command = ['bash', '-lc', script];
@@ -82,7 +82,7 @@ test.each([
   [['bash', '-lc', `apply_patch <<'EOF'\n${PATCH}\nEOF`]],
   [['bash', '-lc', `apply_patch << "PATCH"\n${PATCH}\nPATCH\n`]],
   [['sh', '-c', `apply_patch <<EOF\n${PATCH}\nEOF`]],
-])('a patch given to the shell is asked about as a patch: %j', async (command) => {
+])('a patch passed to the shell is approved as a patch: %j', async (command) => {
   await using place = await workshop();
   const expected: Ask = {
     kind: 'edit',
@@ -112,7 +112,7 @@ test.each([
   ['cat .d?ta/key'],
   ['echo .data/*'],
   ['git diff'],
-])('without a sandbox, a look into the hidden folder asks: %s', async (script) => {
+])('without a sandbox, reading the hidden folder needs approval: %s', async (script) => {
   await using place = await workshop();
   await repositoryIn(place.root);
   await place.write('.data/key', 'secret');
@@ -173,7 +173,7 @@ test.each([
   ['cat *.txt'],
   ['ls -R'],
   ['find . -name key'],
-])('without a sandbox, a look elsewhere runs unasked: %s', async (script) => {
+])('without a sandbox, reading elsewhere needs no approval: %s', async (script) => {
   await using place = await workshop();
   await repositoryIn(place.root);
   await place.write('src/a.ts', 'word');
