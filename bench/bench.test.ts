@@ -84,13 +84,12 @@ describe('a process tree', () => {
 });
 
 describe('rounds', () => {
-  /** Plays rounds in which the host takes these parts of the time, and tells which of them count. */
+  /** Plays rounds with these shares of steal time and returns which of them count. */
   const played = async (wanted: number, most: number, ...parts: number[]) => {
     const now = { all: 0, stolen: 0 };
     let pauses = 0;
     const given = await quietRounds(
-      wanted,
-      most,
+      { wanted, most },
       async (round) => {
         now.all += 1_000;
         now.stolen += 1_000 * (parts[round - 1] ?? 0);
@@ -122,7 +121,7 @@ describe('rounds', () => {
       pauses: 2,
     }));
   test('report the steal time of this machine', async () => {
-    const { stolen } = await quietRounds(1, 1, async () => null);
+    const { stolen } = await quietRounds({ wanted: 1, most: 1 }, async () => null);
     expect(stolen).toBeWithin(0, 100.001);
   });
 });
@@ -168,25 +167,20 @@ test('the generated data has the requested number of sessions and a fixed number
 });
 
 describe('the report', () => {
-  const row = (
-    subject: string,
-    size: number,
-    figures: Figures | null,
-    absent: string | null = null,
-  ): Row => ({
+  const row = (subject: string, size: number, figures: Figures | null): Row => ({
     table: 'relay',
     subject,
     size,
     quick: false,
     figures,
-    absent,
+    absent: figures ? null : 'not <installed>',
     measuredOn: 'a machine',
   });
   const rows = [
     row('floor', 50, { cpuPerToken: 20, p99: 1, megabytes: 40, missing: 0, misplaced: 0 }),
     row('Parlance, agentloop', 50, { cpuPerToken: 30, p99: 2, megabytes: 80, missing: 0, misplaced: 0 }),
     row('Parlance, native', 50, { cpuPerToken: 50, p99: 6, megabytes: 80, missing: 1, misplaced: 0 }),
-    row('Codex app-server', 50, null, 'not <installed>'),
+    row('Codex app-server', 50, null),
   ];
   test('gives the reason for an absent peer, and never zero', () => {
     expect(tableText(relay, rows)).toContain('absent: not <installed>');

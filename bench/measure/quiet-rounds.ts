@@ -1,32 +1,33 @@
 /**
- * On a machine that is rented, the host takes the processors away now and then, for tens of milliseconds: then a delay
- * tells about its other guests. Such rounds are played again, for every contestant alike, and the quietest ones count.
+ * The host of a rented machine takes the processors away now and then, for tens of milliseconds, and a delay then measures
+ * its other guests. Such rounds are repeated, for every contestant alike, and the quietest ones count.
  */
 import { readFileSync } from 'node:fs';
 import { sleep } from './clock.ts';
 
-/** Of the time of all processors: well below the hundredth of delays that is looked at. */
+/** Share of the time of all processors: well below the 1 % of delays that p99 shows. */
 const DISTURBED = 0.0025;
-/** Other guests are busy for seconds: they are given some before the next round. */
+/** Other guests are busy for seconds: wait before the next round. */
 const PAUSE_MS = 3_000;
 
-/** `stolen`: which part of the time of all processors the host took. */
+/** `stolen`: the share of the time of all processors that the host took. */
 export type Played<Round> = { readonly round: Round; readonly stolen: number };
 
 export type Rounds<Round> = {
-  /** the quietest, as many as were wanted */
+  /** the quietest, as many as requested */
   readonly quietest: readonly Round[];
   readonly all: readonly Round[];
-  /** which part of the time the host took in the quietest, in percent */
+  /** steal time of the quietest, in percent */
   readonly stolen: number;
 };
 
-/** Plays until `wanted` rounds were left alone, and at most `most`. */
+export type RoundCount = { readonly wanted: number; readonly most: number };
+
+/** Plays until `wanted` rounds were quiet, and at most `most`. */
 export async function quietRounds<Round>(
-  wanted: number,
-  most: number,
+  { wanted, most }: RoundCount,
   play: (round: number) => Promise<Round>,
-  { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: DialectContext = {},
+  { processors = readProcessors, pause = () => sleep(PAUSE_MS) }: Machine = {},
 ): Promise<Rounds<Round>> {
   const played: Played<Round>[] = [];
   while (played.length < most && played.filter(isQuiet).length < wanted) {
@@ -59,11 +60,11 @@ export function quietestOf<Round>(played: readonly Played<Round>[], wanted: numb
   };
 }
 
-type DialectContext = { readonly processors?: () => Processors; readonly pause?: () => Promise<unknown> };
+type Machine = { readonly processors?: () => Processors; readonly pause?: () => Promise<unknown> };
 
 type Processors = { readonly all: number; readonly stolen: number };
 
-/** Ticks of all processors since the machine was started. */
+/** Ticks of all processors since boot. */
 function readProcessors(): Processors {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
   // user, nice, system, idle, iowait, irq, softirq, steal; the guests after it are in user and nice already

@@ -1,4 +1,4 @@
-/** The chart that README shows: bars as SVG, text as text, readable on light and on dark. */
+/** The chart in the README: SVG bars that are readable on light and on dark backgrounds. */
 import type { Row } from '../tables/table.ts';
 import { shown } from './terminal.ts';
 
@@ -9,6 +9,38 @@ type Bar = {
   readonly ours: boolean;
 };
 type Panel = { readonly title: string; readonly bars: readonly Bar[] };
+
+/** Which figure of a table a panel shows. */
+type Figure = {
+  readonly table: string;
+  readonly size: number;
+  readonly key: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly digits?: number;
+};
+
+const FIGURES: readonly Figure[] = [
+  { table: 'relay', size: 50, key: 'cpuPerToken', title: 'CPU time per token at 50 streams', unit: 'µs' },
+  { table: 'relay', size: 500, key: 'cpuPerToken', title: 'CPU time per token at 500 streams', unit: 'µs' },
+  {
+    table: 'relay',
+    size: 50,
+    key: 'p99',
+    title: 'Added delay, p99, at 50 streams',
+    unit: 'ms',
+    digits: 1,
+  },
+  { table: 'relay', size: 50, key: 'megabytes', title: 'Resident memory at 50 streams', unit: 'MB' },
+  {
+    table: 'fan-out',
+    size: 1_000,
+    key: 'cpuPerFrame',
+    title: 'CPU time per frame, one session and 1,000 watchers',
+    unit: 'µs',
+    digits: 2,
+  },
+];
 
 const WIDTH = 760;
 const LABELS = 190;
@@ -32,21 +64,9 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export function chart(rows: readonly Row[], measuredOn: string): string {
-  const panels = [
-    panel(rows, 'relay', 50, 'cpuPerToken', 'CPU time per token at 50 streams', 'µs'),
-    panel(rows, 'relay', 500, 'cpuPerToken', 'CPU time per token at 500 streams', 'µs'),
-    panel(rows, 'relay', 50, 'p99', 'Added delay, p99, at 50 streams', 'ms', 1),
-    panel(rows, 'relay', 50, 'megabytes', 'Resident memory at 50 streams', 'MB'),
-    panel(
-      rows,
-      'fan-out',
-      1_000,
-      'cpuPerFrame',
-      'CPU time per frame, one session and 1,000 watchers',
-      'µs',
-      2,
-    ),
-  ].filter(({ bars }) => bars.some(({ value }) => value !== null));
+  const panels = FIGURES.map((figure) => panel(rows, figure)).filter(({ bars }) =>
+    bars.some(({ value }) => value !== null),
+  );
   let y = 12;
   const parts = panels.map((one) => {
     const drawn = drawPanel(one, y);
@@ -58,7 +78,7 @@ export function chart(rows: readonly Row[], measuredOn: string): string {
     (note, index) => `<text class="note" x="0" y="${y + 6 + index * 16}">${escaped(note)}</text>`,
   );
   const height = y + 2 + notes.length * 16;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="What a token costs: Parlance beside its peers">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="Cost of a token: Parlance and its peers">
 <style>${STYLE}
 </style>
 ${parts.join('\n')}
@@ -67,15 +87,7 @@ ${foot.join('\n')}
 `;
 }
 
-function panel(
-  rows: readonly Row[],
-  table: string,
-  size: number,
-  key: string,
-  title: string,
-  unit: string,
-  digits = 0,
-): Panel {
+function panel(rows: readonly Row[], { table, size, key, title, unit, digits = 0 }: Figure): Panel {
   const bars = rows
     .filter((row) => row.table === table && row.size === size)
     .map(({ subject, figures, absent }): Bar => {

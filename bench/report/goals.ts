@@ -1,4 +1,4 @@
-/** What is wanted, beside what was measured. A goal whose rows were not measured is neither met nor missed. */
+/** The goals with their measured figures. A goal whose rows were not measured is neither met nor missed. */
 import type { Row } from '../tables/table.ts';
 
 export type Goal = {
@@ -7,30 +7,35 @@ export type Goal = {
   readonly met: boolean | null;
 };
 
-type Find = (table: string, subject: string, size: number, key: string) => number | null;
+type Cell = { readonly table: string; readonly subject: string; readonly size: number; readonly key: string };
+type Find = (cell: Cell) => number | null;
 
 const finder =
   (rows: readonly Row[]): Find =>
-  (table, subject, size, key) => {
+  ({ table, subject, size, key }) => {
     const row = rows.find((row) => row.table === table && row.subject === subject && row.size === size);
     const figure = row?.figures?.[key];
     return typeof figure === 'number' && Number.isFinite(figure) ? figure : null;
   };
+
+const FAN_OUT = { table: 'fan-out', size: 1_000, key: 'cpuPerFrame' };
+const APPEND = { table: 'append', subject: 'native HTTP', size: 1_000 };
 
 const DIALECTS = ['agentloop', 'conversations', 'native'];
 
 export function goalsOf(rows: readonly Row[]): Goal[] {
   const find = finder(rows);
   /** the worst dialect counts */
-  const worst = (table: string, size: number, key: string): number | null => {
-    const figures = DIALECTS.map((name) => find(table, `Parlance, ${name}`, size, key)).filter(
+  const worst = (cell: Omit<Cell, 'subject'>): number | null => {
+    const figures = DIALECTS.map((name) => find({ ...cell, subject: `Parlance, ${name}` })).filter(
       (figure) => figure !== null,
     );
     return figures.length === 0 ? null : Math.max(...figures);
   };
-  const ratio = (goal: string, size: number, peer: string, most: number): Goal => {
-    const ours = worst('relay', size, 'cpuPerToken');
-    const theirs = find('relay', peer, size, 'cpuPerToken');
+  const ratio = (goal: string, [size, peer]: readonly [number, string], most: number): Goal => {
+    const cell = { table: 'relay', size, key: 'cpuPerToken' };
+    const ours = worst(cell);
+    const theirs = find({ ...cell, subject: peer });
     if (ours === null || theirs === null) return { goal, figure: 'not measured', met: null };
     const times = ours / theirs;
     return {
@@ -39,20 +44,24 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
       met: times <= most,
     };
   };
-  const below = (goal: string, figure: number | null, most: number, unit: string, digits = 1): Goal =>
+  const below = (
+    goal: string,
+    figure: number | null,
+    { most, unit }: { most: number; unit: string },
+  ): Goal =>
     figure === null
       ? { goal, figure: 'not measured', met: null }
-      : { goal, figure: `${figure.toFixed(digits)} ${unit}`, met: figure < most };
+      : { goal, figure: `${figure.toFixed(1)} ${unit}`, met: figure < most };
   const fanOut = (goal: string, ours: number | null): Goal => {
-    const plain = find('fan-out', 'plain ws broadcast', 1_000, 'cpuPerFrame');
+    const plain = find({ ...FAN_OUT, subject: 'plain ws broadcast' });
     if (ours === null || plain === null) return { goal, figure: 'not measured', met: null };
     return { goal, figure: `${ours.toFixed(2)} against ${plain.toFixed(2)} µs a frame`, met: ours <= plain };
   };
   const append = (goal: string): Goal => {
-    const rate = find('append', 'native HTTP', 1_000, 'rate');
-    const p99 = find('append', 'native HTTP', 1_000, 'p99');
+    const rate = find({ ...APPEND, key: 'rate' });
+    const p99 = find({ ...APPEND, key: 'p99' });
     if (rate === null || p99 === null) return { goal, figure: 'not measured', met: null };
-    // The last answers come after the last second, so that the rate is a little below what was asked for.
+    // The last answers arrive after the last second, so the rate is slightly below the requested one.
     return {
       goal,
       figure: `${p99.toFixed(1)} ms at ${Math.round(rate)} a second`,
@@ -64,27 +73,26 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
   );
   const streamed = rows.filter(({ figures }) => figures && 'missing' in figures);
   return [
-    ratio('at most twice the floor at 50 streams', 50, 'floor', 2),
-    ratio('at most twice the floor at 500 streams', 500, 'floor', 2),
-    ratio('at most 1.3 times the socket floor at 50 streams', 50, 'socket floor', 1.3),
-    ratio('at most 1.3 times the socket floor at 500 streams', 500, 'socket floor', 1.3),
-    ratio('at most a third of "by hand" at 50 streams', 50, 'by hand', 1 / 3),
-    ratio('at most a third of "by hand" at 500 streams', 500, 'by hand', 1 / 3),
-    ratio('at most a tenth of Codex app-server at 50 streams', 50, 'Codex app-server', 1 / 10),
-    below('p99 added delay under 5 ms at 50 streams', worst('relay', 50, 'p99'), 5, 'ms', 2),
+    ratio('at most twice the floor at 50 streams', [50, 'floor'], 2),
+    ratio('at most twice the floor at 500 streams', [500, 'floor'], 2),
+    ratio('at most 1.3 times the socket floor at 50 streams', [50, 'socket floor'], 1.3),
+    ratio('at most 1.3 times the socket floor at 500 streams', [500, 'socket floor'], 1.3),
+    ratio('at most a third of "by hand" at 50 streams', [50, 'by hand'], 1 / 3),
+    ratio('at most a third of "by hand" at 500 streams', [500, 'by hand'], 1 / 3),
+    ratio('at most a tenth of Codex app-server at 50 streams', [50, 'Codex app-server'], 1 / 10),
+    below('p99 added delay under 5 ms at 50 streams', worst({ table: 'relay', size: 50, key: 'p99' }), {
+      most: 5,
+      unit: 'ms',
+    }),
     below(
       'under 120 MB at 500 streams with the profile for small machines',
-      find('engine-flags', 'small', 500, 'megabytes'),
-      120,
-      'MB',
+      find({ table: 'engine-flags', subject: 'small', size: 500, key: 'megabytes' }),
+      { most: 120, unit: 'MB' },
     ),
-    fanOut(
-      'fan-out to 1,000 watchers of a session as cheap as plain ws',
-      worst('fan-out', 1_000, 'cpuPerFrame'),
-    ),
+    fanOut('fan-out to 1,000 watchers of a session as cheap as plain ws', worst(FAN_OUT)),
     fanOut(
       'fan-out to 1,000 subscribers of a channel as cheap as plain ws',
-      find('fan-out', 'Parlance, pusher channel', 1_000, 'cpuPerFrame'),
+      find({ ...FAN_OUT, subject: 'Parlance, pusher channel' }),
     ),
     append('append p99 under 10 ms at 1,000 acknowledged messages a second'),
     {

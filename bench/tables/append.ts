@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts
 import { openaiAt, startParlance } from '../contestants/parlance.ts';
 import { Asker } from '../measure/asker.ts';
 import { percentile } from '../measure/percentile.ts';
-import { quietRounds } from '../measure/quiet-rounds.ts';
+import { quietRounds, type RoundCount } from '../measure/quiet-rounds.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
 import { atOnce, atRate, type Send } from './pace.ts';
@@ -36,7 +36,7 @@ export const append: Table = {
   async measure({ subject, size, quick }, progress) {
     using folder = temporaryFolder();
     const rounds = quick ? { wanted: 1, most: 1, ms: 1_500 } : { wanted: 4, most: 20, ms: 2_500 };
-    const measured: Measure = (send, begin) => measureSend(send, begin, size, rounds, progress);
+    const measured: Measure = (send, begin) => measureSend(send, { begin, rate: size, ...rounds, progress });
     // Awaited here: the folder lives as long as this block.
     return await (subject === 'store' ? throughStore : overHttp)(folder.path, measured);
   },
@@ -44,19 +44,18 @@ export const append: Table = {
 
 /** Before each round. */
 type Begin = () => Promise<unknown>;
-type Length = { readonly wanted: number; readonly most: number; readonly ms: number };
+type Plan = RoundCount & {
+  readonly begin: Begin;
+  readonly rate: number;
+  readonly ms: number;
+  readonly progress: Progress;
+};
 
-async function measureSend(
-  send: Send,
-  begin: Begin,
-  rate: number,
-  { wanted, most, ms }: Length,
-  progress: Progress,
-) {
+async function measureSend(send: Send, { begin, rate, wanted, most, ms, progress }: Plan) {
   progress('warming up');
   await begin();
   await atRate(send, rate, ms);
-  const { quietest, stolen } = await quietRounds(wanted, most, async (round) => {
+  const { quietest, stolen } = await quietRounds({ wanted, most }, async (round) => {
     await begin();
     progress(`${rate} a second for ${ms / 1_000} s, ${round} of ${wanted}`);
     return await atRate(send, rate, ms);

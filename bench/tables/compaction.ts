@@ -26,7 +26,10 @@ export const compaction: Table = {
     progress('writing the sessions');
     // Two items a turn, which is five events; each round needs a context that was not compacted yet.
     for (let round = 0; round <= rounds; round++)
-      await writeSession(join(folder.path, 'data'), `round-${round}`, (size / 2) * 5 + 1, false);
+      await writeSession(join(folder.path, 'data'), `round-${round}`, {
+        events: (size / 2) * 5 + 1,
+        compactions: false,
+      });
     const server = await startParlance(folder.path, { PROVIDER: 'offline', PARLANCE_OFFLINE_DELAY: '0' });
     try {
       const times: number[] = [];

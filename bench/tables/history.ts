@@ -32,8 +32,8 @@ export const history: Table = {
     using folder = temporaryFolder();
     progress(`writing ${size} events`);
     const data = join(folder.path, 'data');
-    await writeSession(data, 'warm', 10, true);
-    await writeSession(data, 'long', size, true);
+    await writeSession(data, 'warm', { events: 10, compactions: true });
+    await writeSession(data, 'long', { events: size, compactions: true });
     progress('one more turn, so that it rests as a session of the server does');
     const first = await startParlance(folder.path, OFFLINE);
     const head = { warm: await oneTurn(first.http, 'warm'), long: await oneTurn(first.http, 'long') };

@@ -68,11 +68,12 @@ function* bodies(events: number, compactions: boolean): Generator<DurableEventBo
   }
 }
 
+type Length = { readonly events: number; readonly compactions: boolean };
+
 export async function writeSession(
   data: string,
   id: string,
-  events: number,
-  compactions: boolean,
+  { events, compactions }: Length,
 ): Promise<number> {
   const store = openSqliteStore(data);
   const ref = { owner: PrincipalId.parse('local'), id: SessionId.parse(id) };

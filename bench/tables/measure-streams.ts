@@ -66,7 +66,7 @@ export async function measureRounds(
 ): Promise<RoundFigures> {
   progress('warming up');
   await warmUp(server, load);
-  const rounds = await quietRounds(load.rounds, load.mostRounds, (round) => {
+  const rounds = await quietRounds({ wanted: load.rounds, most: load.mostRounds }, (round) => {
     progress(`round ${round} of ${load.rounds}`);
     return measureRound(server, load);
   });

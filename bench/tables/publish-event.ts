@@ -1,11 +1,13 @@
-/** Triggers an event over the HTTP API of Pusher channels, signed with the secret that ships. */
+/** Triggers an event over the HTTP API of Pusher channels, signed with the default secret. */
 import { createHash, createHmac } from 'node:crypto';
 
 const APPLICATION = { id: 'app-id', key: 'app-key', secret: 'app-secret' };
 
-export async function publishEvent(http: string, channel: string, name: string, data: string): Promise<void> {
+type Published = { readonly channel: string; readonly name: string; readonly data: string };
+
+export async function publishEvent(http: string, event: Published): Promise<void> {
   const path = `/apps/${APPLICATION.id}/events`;
-  const body = JSON.stringify({ name, channel, data });
+  const body = JSON.stringify(event);
   const query = [
     `auth_key=${APPLICATION.key}`,
     `auth_timestamp=${Math.floor(Date.now() / 1000)}`,
@@ -18,6 +20,6 @@ export async function publishEvent(http: string, channel: string, name: string, 
     headers: { 'content-type': 'application/json' },
     body,
   });
-  if (!response.ok) throw new Error(`publishing answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`publish failed with ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }

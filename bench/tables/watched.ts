@@ -105,7 +105,8 @@ export const WATCHED: Readonly<Record<string, Start>> = {
     return {
       pid: server.pid,
       watch: (take) => watchSocket(`${server.ws}/app/app-key?protocol=7`, only('"token"', take), subscribe),
-      answer: () => paced(rate, (token) => publishEvent(server.http, channel, 'token', frameLike(token))),
+      answer: () =>
+        paced(rate, (token) => publishEvent(server.http, { channel, name: 'token', data: frameLike(token) })),
       stop: server.stop,
     };
   },
