@@ -146,7 +146,7 @@ test('the plan of a task is a system message, stored, pushed and numbered like t
 });
 
 test('messages of other dialects in the session are pushed, too, numbered without gaps', async () => {
-  const { sessionId } = await browse(server, token, form, 'click the Submit button');
+  const { sessionId } = await browse(server, token, { site: form, query: 'click the Submit button' });
   const { pushed, hears } = await panel(sessionId);
   const other = await server.connect(`/broadcast?token=${token}`);
   other.send({ type: 'chat', message: 'echo from elsewhere', session_id: sessionId });
@@ -180,7 +180,7 @@ test('a task is visible in the other dialects', async () => {
 });
 
 test('the channel of another user is refused', async () => {
-  const { sessionId } = await browse(server, token, form, 'click the Submit button');
+  const { sessionId } = await browse(server, token, { site: form, query: 'click the Submit button' });
   const other = await server.login('uma', 'uma-password');
   await expect(panel(sessionId, other)).rejects.toThrow('refused: 403');
 });

@@ -33,7 +33,7 @@ const told = (request: number): string => JSON.stringify(model.requests[request]
 
 test('an unknown element never reaches the client: the model receives an error and corrects it', async () => {
   await start(PLAN, act('click(99)'), act('click(4)'), DONE);
-  const run = await browse(server, token, form, 'submit the form');
+  const run = await browse(server, token, { site: form, query: 'submit the form' });
   expect(run.actions).toEqual(['click(4)', 'finish()']);
   expect(told(2)).toContain('99');
   expect(run.last.data.thought).toBe('It is submitted.');
@@ -41,7 +41,7 @@ test('an unknown element never reaches the client: the model receives an error a
 
 test('an action outside of the grammar never reaches the client', async () => {
   await start(PLAN, act('please click the button'), act('click("4")'), act('click(4)'), DONE);
-  const run = await browse(server, token, form, 'submit the form');
+  const run = await browse(server, token, { site: form, query: 'submit the form' });
   expect(run.actions).toEqual(['click(4)', 'finish()']);
 });
 
@@ -51,7 +51,7 @@ test('a vanished element is detected, and the next action is a correction', asyn
     breaks: (action) => (action === 'click(3)' ? 'The element is gone.' : undefined),
   };
   await start(PLAN, act('click(3)'), act('click(4)'), DONE);
-  const run = await browse(server, token, vanishing, 'submit the form');
+  const run = await browse(server, token, { site: vanishing, query: 'submit the form' });
   expect(run.actions).toEqual(['click(3)', 'click(4)', 'finish()']);
   expect(run.bodies[1]?.data).toMatchObject({
     status: 'correcting',
@@ -64,7 +64,7 @@ test('a vanished element is detected, and the next action is a correction', asyn
 test('an unchanged page is detected', async () => {
   const dead: Site = { ...form, breaks: (_action, count) => (count === 1 ? null : undefined) };
   await start(PLAN, act('click(4)'), act('click(4)'), DONE);
-  const run = await browse(server, token, dead, 'submit the form');
+  const run = await browse(server, token, { site: dead, query: 'submit the form' });
   expect(run.bodies[1]?.data.verification).toMatchObject({ success: false });
   expect(run.bodies[2]?.data.verification).toMatchObject({ success: true });
 });
@@ -77,7 +77,7 @@ test('five actions without effect end in a failure', async () => {
   };
   const tries = Array.from({ length: 7 }, () => act('click(4)'));
   await start(PLAN, ...tries, failed);
-  const run = await browse(server, token, dead, 'submit the form');
+  const run = await browse(server, token, { site: dead, query: 'submit the form' });
   expect(run.actions.filter((action) => action === 'click(4)')).toHaveLength(5);
   expect(run.actions.at(-1)).toBe('fail()');
   expect(run.last.data).toMatchObject({ status: 'failed', thought: 'The page does not react.' });
@@ -85,14 +85,14 @@ test('five actions without effect end in a failure', async () => {
 
 test('a model that never finishes is stopped, and the client receives the reason', async () => {
   await start(PLAN, act('wait(1)'));
-  const run = await browse(server, token, form, 'wait for ever');
+  const run = await browse(server, token, { site: form, query: 'wait for ever' });
   expect(run.actions.length).toBeLessThanOrEqual(51);
   expect(run.last.data).toMatchObject({ status: 'failed', action: 'fail()' });
 });
 
 test('the prompt contains only the last state of the page', async () => {
   await start(PLAN, act('setValue(1, "Ada")'), act('click(4)'), DONE);
-  await browse(server, token, form, 'submit the form as Ada');
+  await browse(server, token, { site: form, query: 'submit the form as Ada' });
   const last = JSON.stringify(model.requests.at(-1)?.messages);
   expect(last.split('PAGE CONTENT: data').length - 1).toBe(1);
   expect(last).toContain('Thank you, Ada');
@@ -101,7 +101,7 @@ test('the prompt contains only the last state of the page', async () => {
 test('a replaced plan is another system message, and the response has the new plan', async () => {
   const other: Answer = { call: 'browser_plan', input: { steps: [{ description: 'Press Submit' }] } };
   await start(PLAN, act('click(3)'), other, act('click(4)'), DONE);
-  const run = await browse(server, token, form, 'submit the form');
+  const run = await browse(server, token, { site: form, query: 'submit the form' });
   const response = await fetch(`${server.http}/api/session/${run.sessionId}/messages`, {
     headers: { authorization: `Bearer ${token}` },
   });
@@ -119,7 +119,11 @@ test('a replaced plan is another system message, and the response has the new pl
 test('a question of the model goes to the user, and the answer back to the model', async () => {
   const ask: Answer = { call: 'browser_ask', input: { question: 'Which colour?', missing: ['colour'] } };
   await start(PLAN, ask, act('selectDropdown(2, "blue")'), DONE);
-  const run = await browse(server, token, form, 'choose my colour', ['Blue, please']);
+  const run = await browse(server, token, {
+    site: form,
+    query: 'choose my colour',
+    answers: ['Blue, please'],
+  });
   expect(run.bodies[0]?.data).toMatchObject({ status: 'needs_user_input', missingInformation: ['colour'] });
   expect(told(2)).toContain('Blue, please');
   expect(run.actions).toEqual(['selectDropdown(2, "blue")', 'finish()']);
@@ -153,7 +157,7 @@ test('a reply sent before the next question does not answer that', async () => {
 
 test('a failed model call is a failed task with the reason', async () => {
   await start({ status: 401 });
-  const run = await browse(server, token, form, 'submit the form');
+  const run = await browse(server, token, { site: form, query: 'submit the form' });
   expect(run.last.data).toMatchObject({
     status: 'failed',
     action: 'fail()',

@@ -62,19 +62,19 @@ describe('the offline model executes', () => {
   ];
   for (const [query, site, expected] of tasks) {
     test(`${query} (${site.url})`, async () => {
-      const run = await browse(server, token, site, query);
+      const run = await browse(server, token, { site, query });
       expect(run.actions).toEqual(expected);
       agrees(run);
     });
   }
 
   test('a question, answered from the page', async () => {
-    const { last } = await browse(server, token, list, 'what is the price on this page?');
+    const { last } = await browse(server, token, { site: list, query: 'what is the price on this page?' });
     expect(last.data.thought).toContain('$21.00');
   });
 
   test('no instruction of a page', async () => {
-    const { state } = await browse(server, token, liar, 'what does this page say?');
+    const { state } = await browse(server, token, { site: liar, query: 'what does this page say?' });
     expect(state.notes.transferred).toBeUndefined();
     expect(state.values[2]).toBeUndefined();
   });
@@ -82,13 +82,15 @@ describe('the offline model executes', () => {
 
 describe('an impossible task ends with an honest answer', () => {
   test('an element that is not on the page leads to a question, and the answer is used', async () => {
-    const asked = await browse(server, token, form, 'click the Rocket button');
+    const asked = await browse(server, token, { site: form, query: 'click the Rocket button' });
     expect(asked.last.data.status).toBe('needs_user_input');
     expect(asked.last.data.userQuestion).toBeString();
     expect(asked.last.userQuestion).toBe(asked.last.data.userQuestion);
-    const answered = await browse(server, token, form, 'click the Rocket button', [
-      'click the Submit button',
-    ]);
+    const answered = await browse(server, token, {
+      site: form,
+      query: 'click the Rocket button',
+      answers: ['click the Submit button'],
+    });
     expect(answered.actions).toEqual(['click(4)', 'finish()']);
   });
 
@@ -107,7 +109,7 @@ describe('an impossible task ends with an honest answer', () => {
 
   test('an action that the browser cannot execute fails with the reason', async () => {
     const broken: Site = { ...form, breaks: () => 'Element is covered by another one.' };
-    const run = await browse(server, token, broken, 'click the Submit button');
+    const run = await browse(server, token, { site: broken, query: 'click the Submit button' });
     expect(run.actions.at(-1)).toBe('fail()');
     expect(run.last.data).toMatchObject({ status: 'failed', verification: { success: false } });
     agrees(run);
@@ -115,7 +117,7 @@ describe('an impossible task ends with an honest answer', () => {
 
   test('an unchanged page is not clicked forever', async () => {
     const dead: Site = { ...form, breaks: () => null };
-    const run = await browse(server, token, dead, 'click the Submit button');
+    const run = await browse(server, token, { site: dead, query: 'click the Submit button' });
     expect(run.actions).toEqual(['click(4)', 'fail()']);
     const { taskId, sessionId } = run.last.data;
     const again = await post(server, token, { taskId, sessionId, query: 'click the Submit button' });

@@ -14,6 +14,7 @@ import {
   type ServerProcess,
   startProcess,
   submit,
+  submitKeyed,
 } from './server-process.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-crash-'));
@@ -91,7 +92,7 @@ describe('killed in the middle of a stream', () => {
     const enough = Promise.withResolvers<void>();
     const writers = sessions.map(async (session) => {
       for (const text of texts) {
-        if (!(await submit(first, session, text, text))) throw new Error('refused');
+        if (!(await submitKeyed(first, session, { text, key: text }))) throw new Error('refused');
         acknowledged.get(session)?.push(text);
         if (--left === 0) enough.resolve();
       }
@@ -108,7 +109,7 @@ describe('killed in the middle of a stream', () => {
       // One more may be on disk: it was written, and the process died before the acknowledgement.
       expect(kept.slice(0, known.length)).toEqual(known);
       expect(kept.length - known.length).toBeLessThanOrEqual(1);
-      for (const text of texts) expect(await submit(second, session, text, text)).toBe(true);
+      for (const text of texts) expect(await submitKeyed(second, session, { text, key: text })).toBe(true);
       await followed(second, session, ended(texts.length));
       const events = await durableOf(second, session);
       whole(events);

@@ -34,9 +34,7 @@ const MOST_CALLS = 60;
 export async function browse(
   server: TestServer,
   token: string,
-  site: Site,
-  query: string,
-  answers: string[] = [],
+  { site, query, answers = [] }: { site: Site; query: string; answers?: string[] },
 ): Promise<Run> {
   const state: PageState = { url: site.url, values: {}, checked: {}, notes: {} };
   const actions: string[] = [];
@@ -61,7 +59,7 @@ export async function browse(
     }
     readAction(action);
     actions.push(action);
-    report = perform(site, action, actions.length, state);
+    report = perform(site, action, { count: actions.length, state });
   }
   throw new Error(`no end after ${MOST_CALLS} calls: ${actions.join(', ')}`);
 }
@@ -83,7 +81,11 @@ export async function post(server: TestServer, token: string, request: object): 
 }
 
 /** Executes the action, or fails intentionally; returns the client's report. */
-export function perform(site: Site, written: string, count: number, state: PageState): object {
+export function perform(
+  site: Site,
+  written: string,
+  { count, state }: { count: number; state: PageState },
+): object {
   const previousUrl = state.url;
   const broken = site.breaks?.(written, count, state);
   if (typeof broken === 'string') {

@@ -104,11 +104,19 @@ export async function postJson(url: string, body: object, headers: Record<string
 export const getJson = async <Body>(url: string): Promise<Body> => (await fetch(url)).json() as Promise<Body>;
 
 /** Accepted and on disk when it resolves with true. */
-export const submit = async (server: Where, session: string, text: string, key?: string) => {
+export const submit = (server: Where, session: string, text: string): Promise<boolean> =>
+  submitKeyed(server, session, { text });
+
+/** With an idempotency key. */
+export async function submitKeyed(
+  server: Where,
+  session: string,
+  { text, key }: { text: string; key?: string },
+): Promise<boolean> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
   return (await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers)).status === 200;
-};
+}
 
 /** All events of the session, page by page from the native API. */
 export async function durableOf(server: Where, session: string): Promise<DurableEvent[]> {

@@ -64,11 +64,13 @@ export async function openConsole(settings: Record<string, string> = {}): Promis
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`;
 
+type Caller = { readonly http: string; readonly token?: string };
+
 /** Submits an input to a session, which it creates. Durable when it resolves. */
-export async function say(server: TestServer, session: string, text: string, token?: string): Promise<void> {
+export async function say({ http, token }: Caller, session: string, text: string): Promise<void> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const { status } = await postJson(`${server.http}/v1/sessions/${session}/commands`, command, headers);
+  const { status } = await postJson(`${http}/v1/sessions/${session}/commands`, command, headers);
   if (status !== 200) throw new Error(`“${text}” was refused with ${status}`);
 }
 

@@ -23,7 +23,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
 
   test('a wrong password shows an error, the right one leads to the requested page', async () => {
     const token = await place.server.login('dev', 'dev-password');
-    await say(place.server, 'of-dev', 'what dev said', token);
+    await say({ http: place.server.http, token }, 'of-dev', 'what dev said');
     const page = await place.open('/sessions/of-dev');
     await logIn(page, 'dev', 'wrong');
     await seen(page.getByRole('alert'));
@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
 
   test('content of one user is not shown to the next in the same tab', async () => {
     const token = await place.server.login('dev', 'dev-password');
-    await say(place.server, 'secret', 'a secret of dev', token);
+    await say({ http: place.server.http, token }, 'secret', 'a secret of dev');
     const page = await place.open('/sessions/secret');
     await logIn(page, 'dev', 'dev-password');
     await seen(page.getByRole('heading', { name: 'a secret of dev' }));

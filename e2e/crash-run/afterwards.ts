@@ -16,12 +16,9 @@ const AT_ONCE = 8;
 const ANSWERS_MS = 10_000;
 const PAGE = 1_000;
 
-export async function collect(
-  server: ServerProcess,
-  token: string,
-  folder: string,
-  ledger: Ledger,
-): Promise<Evidence> {
+type Run = { readonly token: string; readonly folder: string; readonly ledger: Ledger };
+
+export async function collect(server: ServerProcess, { token, folder, ledger }: Run): Promise<Evidence> {
   const waiting = [
     ...(await pendingApprovals(server, undefined)).map((one) => ({ ...one, token: undefined })),
     ...(await pendingApprovals(server, token)).map((one) => ({ ...one, token })),
@@ -33,7 +30,7 @@ export async function collect(
   const work = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const owner = OWNED.has(next.dialect) ? token : undefined;
-      const exchange = lastExchange(server, owner, next, ledger, deadline);
+      const exchange = lastExchange(server, next, { token: owner, ledger, deadline });
       const read = await within(deadline + PATIENCE_MS, exchange).catch((thrown) =>
         ledger.trouble(`the last message to ${next?.id}`, thrown),
       );
@@ -71,13 +68,11 @@ async function deny(server: ServerProcess, approval: string, token: string | und
 /** Sends one more message; returns all events when it has been answered, or on timeout. */
 async function lastExchange(
   server: ServerProcess,
-  token: string | undefined,
   conversation: Conversation,
-  ledger: Ledger,
-  deadline: number,
+  { token, ledger, deadline }: { token: string | undefined; ledger: Ledger; deadline: number },
 ): Promise<DurableEvent[]> {
   const message = ledger.says(conversation, { text: `echo last words of ${conversation.id}` });
-  await submitKeyed(server, message, ledger, bearer(token));
+  await submitKeyed({ http: server.http, headers: bearer(token) }, message, ledger);
   for (;;) {
     const events = await allEvents(server, conversation.id, token);
     const inputs = events.filter(({ type }) => type === 'input.accepted').length;

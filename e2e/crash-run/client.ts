@@ -70,12 +70,16 @@ export async function throughKills(
 export async function talking(kind: ClientKind, world: World, random: Random): Promise<void> {
   const { ledger, token } = world;
   let conversation = ledger.begin(kind.dialect, kind.newId(random));
+  const next = () =>
+    kind.words
+      ? ledger.says(conversation, { text: kind.words(conversation.sent.length + 1) })
+      : ledger.next(conversation, random);
   await throughKills(kind.dialect, world, async (server) => {
     while (!world.stopping) {
       const talk = await kind.open({ server, token, conversation, ledger });
       const messages = random.between(3, 12);
       for (let count = 0; count < messages && !world.stopping; count++) {
-        await exchange(kind, talk, conversation, ledger, random);
+        await exchange(talk, next, random);
       }
       talk.close();
       if (random.chance(0.5)) conversation = ledger.begin(kind.dialect, kind.newId(random));
@@ -84,17 +88,7 @@ export async function talking(kind: ClientKind, world: World, random: Random): P
   });
 }
 
-async function exchange(
-  kind: ClientKind,
-  talk: Talk,
-  conversation: Conversation,
-  ledger: Ledger,
-  random: Random,
-): Promise<void> {
-  const next = () =>
-    kind.words
-      ? ledger.says(conversation, { text: kind.words(conversation.sent.length + 1) })
-      : ledger.next(conversation, random);
+async function exchange(talk: Talk, next: () => Sent, random: Random): Promise<void> {
   let message = next();
   await talk.say(message);
   if (talk.begun && message.text.startsWith('count') && random.chance(0.2)) {

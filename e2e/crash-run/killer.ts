@@ -20,16 +20,17 @@ const DEAD_MS = 10_000;
 /** How often each aim was hit. A moment that timed out counts as `any`. */
 export type Hits = Map<Aim, number>;
 
+type Targets = { readonly victim: Victim; readonly moments: Moments; readonly random: Random };
+
 /** Ends early if the server does not recover. */
 export async function killing(
-  victim: Victim,
-  moments: Moments,
-  random: Random,
+  targets: Targets,
   { kills, until }: Killing,
 ): Promise<{ hits: Hits; recovered: boolean }> {
+  const { victim, random } = targets;
   const hits: Hits = new Map();
   while (victim.kills < kills && performance.now() < until) {
-    const hit = await reached(random.pick(AIMS), victim, moments, random);
+    const hit = await reached(random.pick(AIMS), targets);
     if (hit === null) return { hits, recovered: false };
     await victim.kill();
     hits.set(hit, (hits.get(hit) ?? 0) + 1);
@@ -39,7 +40,7 @@ export async function killing(
 }
 
 /** Resolves at the time of the kill; null if the server did not recover before. */
-async function reached(aim: Aim, victim: Victim, moments: Moments, random: Random): Promise<Aim | null> {
+async function reached(aim: Aim, { victim, moments, random }: Targets): Promise<Aim | null> {
   if (aim === 'start') {
     await Bun.sleep(random.between(10, 400));
     return aim;

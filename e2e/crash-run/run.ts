@@ -74,12 +74,15 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
       ['browser', browserScene(world, random.branch('browser'))],
       ['compaction', compactionScene(world, random.branch('compaction'))],
     ]);
-    const { hits, recovered } = await killing(victim, moments, random.branch('killer'), { kills, until });
+    const { hits, recovered } = await killing(
+      { victim, moments, random: random.branch('killer') },
+      { kills, until },
+    );
     if (!recovered) ledger.trouble('server', 'acknowledged nothing any more');
     world.stopping = true;
     await finished(clients, ledger);
     const life = await victim.up();
-    const evidence = await collect(life.server, world.token, folder, ledger);
+    const evidence = await collect(life.server, { token: world.token, folder, ledger });
     return {
       kills: victim.kills,
       hits,

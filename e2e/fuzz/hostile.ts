@@ -1,11 +1,11 @@
 /** Valid messages turned hostile, and noise: example in, bytes out. */
 import type { Chance } from './random.ts';
 
-/** JSON as text, because what is worst in it cannot be said as a value. */
+/** JSON as text, because the worst cases cannot be written as a value. */
 type Text = string;
 
-const nested = (levels: number, open: string, close: string, core = '1'): Text =>
-  open.repeat(levels) + core + close.repeat(levels);
+const nested = (levels: number, open: string, close: string): Text =>
+  `${open.repeat(levels)}1${close.repeat(levels)}`;
 
 const LEAVES: readonly [Text, ...Text[]] = [
   'null',

@@ -27,10 +27,13 @@ function slow(server: TestServer, head: Parameters<typeof slowRequest>[1]) {
   return request;
 }
 
-async function post(server: TestServer, path: string, body: string, token?: string) {
+type Caller = { readonly http: string; readonly token?: string };
+const as = (token: string, { http }: TestServer): Caller => ({ http, token });
+
+async function post({ http, token }: Caller, path: string, body: string) {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
-  const response = await fetch(server.http + path, { method: 'POST', headers, body });
+  const response = await fetch(http + path, { method: 'POST', headers, body });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
@@ -104,7 +107,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     for (const request of requests) request.send('x'.repeat(1_000));
     await untilHeld(server, 'anonymous', 100_000);
     const command = JSON.stringify({ type: 'input.submit', parts: [{ type: 'text', text: 'echo hi' }] });
-    expect((await post(server, '/v1/sessions/a/commands', command, token)).status).toBe(200);
+    expect((await post(as(token, server), '/v1/sessions/a/commands', command)).status).toBe(200);
     expect((await post(server, path, login)).status).toBe(200);
     for (const request of requests) request.end();
     await untilHeld(server, 'anonymous', 0);
@@ -120,7 +123,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
     expect(JSON.parse(refused.text)[field]).toStartWith('The server is receiving too much at once.');
     const command = JSON.stringify({ type: 'session.create' });
-    expect((await post(server, '/v1/sessions/a/commands', command, token)).status).toBe(200);
+    expect((await post(as(token, server), '/v1/sessions/a/commands', command)).status).toBe(200);
     request.end();
     await untilHeld(server, 'anonymous', 0);
     expect((await post(server, path, login)).status).toBe(200);
@@ -161,7 +164,7 @@ test('deep nesting is refused before it is parsed, on every route', async () => 
   // A parser would find no other error before its end, which is not JSON.
   const deep = '{"a":'.repeat(2_000);
   for (const [path, status, told] of ROUTES) {
-    const refused = await post(server, path, deep, token);
+    const refused = await post(as(token, server), path, deep);
     expect([path, refused.status]).toEqual([path, status]);
     expect(refused.text).toContain(told);
   }
@@ -176,7 +179,7 @@ test('hundreds of thousands of keys are refused before they are parsed', async (
   for (const [path, status, told] of ROUTES) {
     // Its body cannot have that many.
     if (path === '/api/pusher/auth') continue;
-    const refused = await post(server, path, wide, token);
+    const refused = await post(as(token, server), path, wide);
     expect([path, refused.status]).toEqual([path, status]);
     expect(refused.text).toContain(told.replace('is nested too deeply', 'has too many keys'));
   }
@@ -187,7 +190,7 @@ test('a tree of millions of empty nodes is refused for its size, without walking
   const token = await server.login('uma', 'uma-password');
   const page = '"url":"https://shop.example/","query":"click Buy"';
   const tree = `{${page},"interactiveTree":[${'[],'.repeat(3_000_000)}1]}`;
-  const refused = await post(server, '/api/agent/interact', tree, token);
+  const refused = await post(as(token, server), '/api/agent/interact', tree);
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('interactiveTree: must have at most 1000000 characters of JSON');
 });
@@ -260,25 +263,24 @@ describe('legitimate uses', () => {
     const server = await serve();
     const token = await server.login('uma', 'uma-password');
     const content = 'Bees live in hives. '.repeat(500_000);
-    const summary = await post(server, '/api/summarize', JSON.stringify({ content }), token);
+    const summary = await post(as(token, server), '/api/summarize', JSON.stringify({ content }));
     expect(summary.status).toBe(200);
     const page = { url: 'https://shop.example/', query: 'click Buy' };
     const dom = `<button id="1">Buy</button>${'<p>text</p>'.repeat(90_000)}`;
-    const large = await post(server, '/api/agent/interact', JSON.stringify({ ...page, dom }), token);
+    const large = await post(as(token, server), '/api/agent/interact', JSON.stringify({ ...page, dom }));
     expect(large.status).toBe(200);
     let tree: object = { id: 1, role: 'button', name: 'Buy' };
     for (let level = 0; level < 90; level++) tree = { role: 'group', children: [tree] };
     const interactiveTree = [tree];
     const deep = await post(
-      server,
+      as(token, server),
       '/api/agent/interact',
       JSON.stringify({ ...page, interactiveTree }),
-      token,
     );
     expect(deep.status).toBe(200);
     const image = { type: 'image', mime: 'image/png', data: 'A'.repeat(4_000_000) };
     const command = { type: 'input.submit', parts: [{ type: 'text', text: 'See' }, image] };
-    const sent = await post(server, '/v1/sessions/a/commands', JSON.stringify(command), token);
+    const sent = await post(as(token, server), '/v1/sessions/a/commands', JSON.stringify(command));
     expect(sent.status).toBe(200);
   });
 

@@ -17,8 +17,11 @@ async function serve(settings: Record<string, string> = {}): Promise<TestServer>
 
 type Answer = { readonly status: number; readonly retryAfter: string | null; readonly body: unknown };
 
-async function ask(server: TestServer, path: string, body?: object, token?: string): Promise<Answer> {
-  const response = await fetch(server.http + path, {
+type Caller = { readonly http: string; readonly token?: string };
+const as = (token: string, { http }: TestServer): Caller => ({ http, token });
+
+async function ask({ http, token }: Caller, path: string, body?: object): Promise<Answer> {
+  const response = await fetch(http + path, {
     method: body ? 'POST' : 'GET',
     headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
     body: body && JSON.stringify(body),
@@ -44,7 +47,7 @@ test('sessions per principal: another one is refused, existing ones continue, ar
   expect(refused.body).toMatchObject({ error: { code: 'limited' } });
   expect(await statusOf('a')).toBe(200);
   const token = await server.login('uma', 'uma-password');
-  expect((await ask(server, '/v1/sessions/c/commands', input('Hello'), token)).status).toBe(200);
+  expect((await ask(as(token, server), '/v1/sessions/c/commands', input('Hello'))).status).toBe(200);
   await ask(server, '/v1/sessions/a/commands', { type: 'session.archive' });
   expect(await statusOf('c')).toBe(200);
   expect(await statusOf('d')).toBe(429);
@@ -105,8 +108,9 @@ describe('requests per minute', () => {
     test(`${dialect} answers 429 with a retry time, to that caller only`, async () => {
       const server = await serve({ PARLANCE_API_REQUESTS_PER_MINUTE: '2' });
       const token = await server.login('uma', 'uma-password');
-      for (let count = 0; count < 2; count++) expect((await ask(server, path, body, token)).status).toBe(200);
-      const refused = await ask(server, path, body, token);
+      for (let count = 0; count < 2; count++)
+        expect((await ask(as(token, server), path, body)).status).toBe(200);
+      const refused = await ask(as(token, server), path, body);
       expect(refused.status).toBe(429);
       expect(Number(refused.retryAfter)).toBeWithin(1, 31);
       expect(refused.body).toMatchObject(shape);
@@ -127,13 +131,13 @@ test('a page that is too large is refused, in each of its forms', async () => {
     semanticNodes: ['x'.repeat(1_000)],
   };
   for (const [field, value] of Object.entries(forms)) {
-    const refused = await ask(server, '/api/agent/interact', { ...page, [field]: value }, token);
+    const refused = await ask(as(token, server), '/api/agent/interact', { ...page, [field]: value });
     expect([refused.status, refused.body]).toMatchObject([
       400,
       { code: 'VALIDATION_ERROR', details: { errors: [{ field }] } },
     ]);
   }
-  expect((await ask(server, '/api/agent/interact', { ...page, dom: '<p>Hello</p>' }, token)).status).toBe(
+  expect((await ask(as(token, server), '/api/agent/interact', { ...page, dom: '<p>Hello</p>' })).status).toBe(
     200,
   );
 });

@@ -13,7 +13,7 @@ import {
   hostCallers,
   type Lines,
   originCallers,
-  STRANGE_EXTENSION,
+  UNKNOWN_EXTENSION,
 } from './callers.ts';
 import { type RawAnswer, sendRaw } from './raw-http.ts';
 
@@ -180,20 +180,20 @@ test('the log explains once how to allow a refused extension, and that setting w
   const { port } = new URL(process.http);
   const headers: Lines = [
     ['Host', `127.0.0.1:${port}`],
-    ['Origin', STRANGE_EXTENSION],
+    ['Origin', UNKNOWN_EXTENSION],
   ];
   for (const more of [[], HANDSHAKE, [], HANDSHAKE]) {
     const answer = await sendRaw(Number(port), { line: 'GET / HTTP/1.1', headers: [...headers, ...more] });
     expect(answer.status).toBe(403);
   }
   await process.kill();
-  const lines = (await process.stderr()).split('\n').filter((line) => line.includes(STRANGE_EXTENSION));
+  const lines = (await process.stderr()).split('\n').filter((line) => line.includes(UNKNOWN_EXTENSION));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(
-    `allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${STRANGE_EXTENSION}`,
+    `allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${UNKNOWN_EXTENSION}`,
   );
 
-  await using allowed = await startProcess(folder, { ALLOWED_ORIGINS: STRANGE_EXTENSION });
+  await using allowed = await startProcess(folder, { ALLOWED_ORIGINS: UNKNOWN_EXTENSION });
   const own: Lines = [['Host', new URL(allowed.http).host], ...headers.slice(1)];
   const answer = await sendRaw(Number(new URL(allowed.http).port), {
     line: 'GET /health HTTP/1.1',
@@ -201,6 +201,6 @@ test('the log explains once how to allow a refused extension, and that setting w
   });
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
     200,
-    STRANGE_EXTENSION,
+    UNKNOWN_EXTENSION,
   ]);
 });

@@ -1,4 +1,5 @@
 /** Clients that create the sessions of the fixture. */
+import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { TestClient } from '../../packages/server/src/testing/client.ts';
 import { followed, postJson } from '../server-process.ts';
 
@@ -25,12 +26,23 @@ export async function ask(caller: Caller, path: string, body: object): Promise<R
 export const send = (caller: Caller, session: string, command: object) =>
   ask(caller, `/v1/sessions/${session}/commands`, command);
 
-export const say = (caller: Caller, session: string, text: string, more: object = {}) =>
-  send(caller, session, { type: 'input.submit', parts: [{ type: 'text', text }], ...more });
+export const input = (text: string): { type: string; parts: object[] } => ({
+  type: 'input.submit',
+  parts: [{ type: 'text', text }],
+});
 
-/** Resolves when the session has had this many events of a type. */
-export const until = (caller: Caller, session: string, type: string, count = 1) =>
-  followed(caller, session, (events) => events.filter((event) => event.type === type).length >= count);
+export const say = (caller: Caller, session: string, text: string) => send(caller, session, input(text));
+
+/** Resolves when the session has an event of this type. */
+export const until = (caller: Caller, session: string, type: string) =>
+  untilCount(caller, session, { type, count: 1 });
+
+/** Resolves when the session has this many events of a type. */
+export const untilCount = (
+  caller: Caller,
+  session: string,
+  { type, count }: { type: string; count: number },
+) => followed(caller, session, (events) => events.filter((event) => event.type === type).length >= count);
 
 const query = ({ token }: Caller, session: string) =>
   `?session=${session}${token === undefined ? '' : `&token=${token}`}`;
@@ -38,9 +50,13 @@ const query = ({ token }: Caller, session: string) =>
 export const connect = (caller: Caller, path: string, session: string): Promise<TestClient> =>
   TestClient.connect(caller.http.replace('http', 'ws') + path + query(caller, session));
 
-export async function turn(caller: Caller, session: string, text: string, count = 1): Promise<void> {
-  await say(caller, session, text);
-  await until(caller, session, 'turn.ended', count);
+/** Resolves when the input is answered. */
+export async function turn(caller: Caller, session: string, text: string): Promise<void> {
+  const accepted = (await say(caller, session, text)).facts as DurableEvent[];
+  const last = accepted.at(-1)?.seq ?? 0;
+  await followed(caller, session, (events) =>
+    events.some(({ type, seq }) => type === 'turn.ended' && seq > last),
+  );
 }
 
 export async function get({ http, headers }: Caller, path: string): Promise<unknown> {

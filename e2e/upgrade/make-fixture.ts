@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fakeModel } from '../fake-model.ts';
 import { answersOf, INTERRUPTED } from './answers.ts';
-import { local, until } from './clients.ts';
+import { local, untilCount } from './clients.ts';
 import { type PastServer, runPast, startPast } from './past-server.ts';
 import { scripted } from './script.ts';
 import { beforeTheFirstKill, beforeTheSecondKill } from './sessions.ts';
@@ -49,7 +49,7 @@ try {
   await Bun.write(join(target, 'parlance.db.gz'), Bun.gzipSync(vacuumed()));
   await Bun.write(join(target, 'sessions.jsonl'), await runPast(checkout, folder, 'export', '--all'));
   await killedAfter(async (http) => {
-    await until(local(http), INTERRUPTED, 'turn.ended', 2);
+    await untilCount(local(http), INTERRUPTED, { type: 'turn.ended', count: 2 });
     const answers = await answersOf(http);
     await Bun.write(
       join(target, 'answers.jsonl'),

@@ -1,5 +1,18 @@
 /** The sessions of the fixture: every type of event, most dialects, and every state that a session can be left in. */
-import { ask, type Caller, connect, interact, local, logIn, say, send, turn, until } from './clients.ts';
+import {
+  ask,
+  type Caller,
+  connect,
+  input,
+  interact,
+  local,
+  logIn,
+  say,
+  send,
+  turn,
+  until,
+  untilCount,
+} from './clients.ts';
 
 export const TASK = '5f2b1c9e-7c1d-4e0a-9f59-6d1f3c1b0a01';
 export const OPEN_TASK = '5f2b1c9e-7c1d-4e0a-9f59-6d1f3c1b0a02';
@@ -25,14 +38,14 @@ async function plain(me: Caller): Promise<void> {
   await send(me, 'plain', { type: 'session.label', labels: { colour: 'green', 'a b': 'ä' } });
   await send(me, 'plain', { type: 'session.rename', title: 'Große Flüsse' });
   await send(me, 'plain', { type: 'session.configure', approval: 'auto-edit' });
-  await turn(me, 'plain', 'Echo the word', 2);
+  await turn(me, 'plain', 'Echo the word');
   await send(me, 'plain', {
     type: 'input.submit',
     parts: [],
     call: { tool: 'echo', input: { value: 'direct' } },
     data: { from: 'a program' },
   });
-  await until(me, 'plain', 'turn.ended', 3);
+  await untilCount(me, 'plain', { type: 'turn.ended', count: 3 });
   await turn(me, 'archived', 'Think of a river');
   await send(me, 'archived', { type: 'session.archive' });
 }
@@ -60,7 +73,7 @@ async function approvals(dev: Caller): Promise<void> {
     client.send({ id: review, type: 'approval_response', payload });
     await client.next('context_info');
     if (review !== 'always') continue;
-    const events = await until(dev, 'approvals', 'turn.ended', 2);
+    const events = await untilCount(dev, 'approvals', { type: 'turn.ended', count: 2 });
     const grant = events.flatMap((event) => (event.type === 'approval.answered' ? [event.grant] : [])).at(-1);
     await send(dev, 'approvals', { type: 'grant.revoke', grant });
   }
@@ -80,19 +93,19 @@ async function byWord(dev: Caller): Promise<void> {
 
 async function cutContext(me: Caller): Promise<void> {
   await turn(me, 'compacted', 'Think of a river');
-  await turn(me, 'compacted', 'Think of a river once more', 2);
+  await turn(me, 'compacted', 'Think of a river once more');
   await send(me, 'compacted', { type: 'context.compact' });
   await until(me, 'compacted', 'context.compacted');
-  await turn(me, 'compacted', 'And now?', 3);
+  await turn(me, 'compacted', 'And now?');
   await turn(me, 'cleared', 'Think of a river');
   await send(me, 'cleared', { type: 'session.clear' });
-  await turn(me, 'cleared', 'Who are you?', 2);
+  await turn(me, 'cleared', 'Who are you?');
   await turn(me, 'rewound', 'Think of a river');
   const events = await until(me, 'rewound', 'input.accepted');
   const first = events.find((event) => event.type === 'input.accepted');
   if (!first) throw new Error('there was no input');
-  await say(me, 'rewound', 'Think of a lake', { replaces: first.input });
-  await until(me, 'rewound', 'turn.ended', 2);
+  await send(me, 'rewound', { ...input('Think of a lake'), replaces: first.input });
+  await untilCount(me, 'rewound', { type: 'turn.ended', count: 2 });
 }
 
 async function unfinished(me: Caller): Promise<void> {
@@ -103,12 +116,12 @@ async function unfinished(me: Caller): Promise<void> {
   const streams = () => watcher.next('response_item');
   await say(me, 'cancelled', 'Never end');
   await streams();
-  await say(me, 'cancelled', 'Never end either', { mode: 'supersede' });
+  await send(me, 'cancelled', { ...input('Never end either'), mode: 'supersede' });
   await watcher.next('loading_state');
   await streams();
   watcher.close();
   await send(me, 'cancelled', { type: 'turn.cancel' });
-  await until(me, 'cancelled', 'turn.cancelled', 2);
+  await untilCount(me, 'cancelled', { type: 'turn.cancelled', count: 2 });
 }
 
 /** One that ended, with a question to the user; and one with a pending action at the browser. */

@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { type ServerProcess, startProcess } from '../server-process.ts';
 import { type Answers, answersOf, INTERRUPTED } from './answers.ts';
-import { ask, events, interact, local, logIn, until } from './clients.ts';
+import { ask, events, interact, local, logIn, until, untilCount } from './clients.ts';
 import { scripted } from './script.ts';
 import { OPEN_TASK } from './sessions.ts';
 
@@ -54,7 +54,7 @@ describe('a data folder of schema 1', () => {
   describe('gives the same responses', () => {
     let answers: Answers[];
     beforeAll(async () => {
-      await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
+      await untilCount(local(server.http), INTERRUPTED, { type: 'turn.ended', count: 2 });
       answers = await answersOf(server.http);
     });
 
@@ -67,7 +67,7 @@ describe('a data folder of schema 1', () => {
   });
 
   test('continues the interrupted turn, and does not repeat its command', async () => {
-    const all = await until(local(server.http), INTERRUPTED, 'turn.ended', 2);
+    const all = await untilCount(local(server.http), INTERRUPTED, { type: 'turn.ended', count: 2 });
     const from = all.findIndex(({ type }) => type === 'turn.resumed');
     expect(all.slice(from - 1).map(({ type }) => String(type))).toEqual([
       'tool.started',
@@ -86,7 +86,7 @@ describe('a data folder of schema 1', () => {
     const waiting = await until(dev, 'temp-waiting', 'approval.requested');
     const approval = waiting.find((event) => event.type === 'approval.requested')?.approval;
     await ask(dev, `/v1/approvals/${approval}`, { answer: 'once' });
-    const all = await until(dev, 'temp-waiting', 'turn.ended', 2);
+    const all = await untilCount(dev, 'temp-waiting', { type: 'turn.ended', count: 2 });
     expect(all.find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
     expect(all.findLast((event) => event.type === 'text.ended')?.text).toBe('Now it is made.');
   });
@@ -138,7 +138,7 @@ describe('sessions exported with schema 1', () => {
     await run(folder, 'import');
     await using server = await start(folder);
     const me = local(server.http);
-    await until(me, INTERRUPTED, 'turn.ended', 2);
+    await untilCount(me, INTERRUPTED, { type: 'turn.ended', count: 2 });
     expect(JSON.stringify(await events(me, 'plain'))).toContain('Danube');
   });
 });

@@ -40,7 +40,7 @@ export const copilot: ClientKind = {
       let data = first;
       for (let actions = 1; data.status !== 'completed' && data.status !== 'failed'; actions++) {
         ledger.saw('browser');
-        const report = data.action ? perform(form, data.action, actions, state) : {};
+        const report = data.action ? perform(form, data.action, { count: actions, state }) : {};
         data = await interact(query, { taskId: data.taskId, ...report });
       }
       // A task that ended by itself after a kill: the response says so, and the text is in the history.

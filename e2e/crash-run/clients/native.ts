@@ -4,7 +4,7 @@
  */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import type { EventReader } from '../../event-reader.ts';
-import { postJson, type ServerProcess } from '../../server-process.ts';
+import { postJson } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
 import type { Sent } from '../evidence.ts';
 import { follower } from '../follower.ts';
@@ -13,17 +13,16 @@ import type { Random } from '../random.ts';
 
 /** Resolves when the message is acknowledged. Its events are recorded as received. */
 export async function submitKeyed(
-  server: ServerProcess,
+  server: { readonly http: string; readonly headers?: Record<string, string> },
   message: Sent,
   ledger: Ledger,
-  bearer: Record<string, string> = {},
 ): Promise<void> {
   const { session, number, text } = message;
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
-  const headers = { 'idempotency-key': `${session}-${number}`, ...bearer };
+  const headers = { 'idempotency-key': `${session}-${number}`, ...server.headers };
   const url = `${server.http}/v1/sessions/${session}/commands`;
   const { status, body } = await postJson(url, command, headers);
-  if (status !== 200) throw new Error(`a command was answered ${status}: ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`a command got ${status}: ${JSON.stringify(body)}`);
   receipt(session, body.facts as DurableEvent[], ledger);
   ledger.acknowledge(message);
 }
@@ -43,15 +42,14 @@ export async function nativeTalking(world: World, random: Random): Promise<void>
     const conversation = ledger.begin('native', `native-${count}`);
     const reader = follower(conversation.id, ledger);
     for (let burst = random.between(2, 5); burst > 0 && !world.stopping; burst--) {
-      await sendBurst(conversation, reader, world, random);
+      await sendBurst({ conversation, reader }, world, random);
     }
     reader.cut();
   }
 }
 
 async function sendBurst(
-  conversation: Conversation,
-  reader: EventReader,
+  { conversation, reader }: { conversation: Conversation; reader: EventReader },
   world: World,
   random: Random,
 ): Promise<void> {

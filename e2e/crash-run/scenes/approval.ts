@@ -8,7 +8,7 @@ import { DRIVERS } from '../../drivers.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
 import type { Waited } from '../evidence.ts';
-import type { Conversation } from '../ledger.ts';
+import type { Conversation, Ledger } from '../ledger.ts';
 import { ASKED_EFFECT } from '../messages.ts';
 import type { Random } from '../random.ts';
 
@@ -38,7 +38,7 @@ export async function approvalScene(world: World, random: Random): Promise<void>
     const owner = dialect === 'conversations' ? world.token : undefined;
     await throughKills('approval', world, async (server) => {
       const { number: life } = await victim.up();
-      const waited = await leftWaiting(server, conversation, owner, world);
+      const waited = await leftWaiting(server, conversation, { owner, ledger });
       if (waited) left.push({ waited, life, owner });
       return true;
     });
@@ -57,8 +57,7 @@ export async function approvalScene(world: World, random: Random): Promise<void>
 async function leftWaiting(
   server: ServerProcess,
   conversation: Conversation,
-  owner: string | undefined,
-  { ledger }: World,
+  { owner, ledger }: { owner: string | undefined; ledger: Ledger },
 ): Promise<Waited | null> {
   const { id: session, dialect, sent } = conversation;
   const open = DRIVERS[dialect];

@@ -108,17 +108,14 @@ describe('an id', () => {
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'sessionId' }] } });
   });
 
-  test.each(ENDPOINTS)(
-    'of another user is a 403, but not for an admin: %s …%s',
-    async (method, path) => {
-      const id = await begun('dev');
-      const ask = (name: string) => api.ask(name, method, `/api/session/${id}${path}`, bodyFor(method));
-      const foreign = await ask('uma');
-      expect(foreign.status).toBe(403);
-      expect(foreign.body).toMatchObject({ success: false, code: 'FORBIDDEN' });
-      expect((await ask('ada')).status).toBe(200);
-    },
-  );
+  test.each(ENDPOINTS)('of another user is a 403, but not for an admin: %s …%s', async (method, path) => {
+    const id = await begun('dev');
+    const ask = (name: string) => api.ask(name, method, `/api/session/${id}${path}`, bodyFor(method));
+    const foreign = await ask('uma');
+    expect(foreign.status).toBe(403);
+    expect(foreign.body).toMatchObject({ success: false, code: 'FORBIDDEN' });
+    expect((await ask('ada')).status).toBe(200);
+  });
 
   test('of another user can be neither archived nor started', async () => {
     const sessionId = await begun('dev');

@@ -110,12 +110,15 @@ describe('a tool of a client', () => {
     await second.next('agent_response');
   });
 
-  test.each(['all_tools', 'browser_api_access'])('can belong to a client that registered %s', async (capability) => {
-    const browser = await client(capability);
-    say(browser, 'open https://example.com', newSession());
-    browser.send(response(await browser.next('tool_execution_request')));
-    await browser.next('agent_response');
-  });
+  test.each(['all_tools', 'browser_api_access'])(
+    'can belong to a client that registered %s',
+    async (capability) => {
+      const browser = await client(capability);
+      say(browser, 'open https://example.com', newSession());
+      browser.send(response(await browser.next('tool_execution_request')));
+      await browser.next('agent_response');
+    },
+  );
 
   test('a client that names the tool comes before one with browser_api_access', async () => {
     const chatting = await client('browser_api_access');

@@ -136,18 +136,15 @@ describe('an address', () => {
     expect(visits[0]?.requests[0]?.headers.get('host')).toBe(`[::1]:${port}`);
   });
 
-  test.each([301, 302, 303, 307, 308])(
-    'that redirects (%d) is returned and not followed',
-    async (status) => {
-      const target = peer(greet);
-      const { url } = peer((visit) => {
-        visit.say(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 4\r\n\r\ngone`);
-      });
-      const { status: answered, headers, body } = await post({ url, headers: {}, body: '' }, never);
-      expect([answered, headers.get('location'), await textOf(body)]).toEqual([status, target.url, 'gone']);
-      expect(target.visits).toEqual([]);
-    },
-  );
+  test.each([301, 302, 303, 307, 308])('that redirects (%d) is returned and not followed', async (status) => {
+    const target = peer(greet);
+    const { url } = peer((visit) => {
+      visit.say(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 4\r\n\r\ngone`);
+    });
+    const { status: answered, headers, body } = await post({ url, headers: {}, body: '' }, never);
+    expect([answered, headers.get('location'), await textOf(body)]).toEqual([status, target.url, 'gone']);
+    expect(target.visits).toEqual([]);
+  });
 });
 
 describe('a proxy', () => {

@@ -59,14 +59,11 @@ describe('a message that is answered with text', () => {
     expect(long).toBeGreaterThan(short + 100);
   });
 
-  test.each(['fail', 'simulate an error', 'please fail'])(
-    'fails on request: %s',
-    async (utterance) => {
-      const { text, last } = await ask(utterance);
-      expect(text).not.toBe('');
-      expect(last).toMatchObject({ type: 'failed', fault: { code: 'provider_unavailable' } });
-    },
-  );
+  test.each(['fail', 'simulate an error', 'please fail'])('fails on request: %s', async (utterance) => {
+    const { text, last } = await ask(utterance);
+    expect(text).not.toBe('');
+    expect(last).toMatchObject({ type: 'failed', fault: { code: 'provider_unavailable' } });
+  });
 });
 
 describe('memory', () => {
