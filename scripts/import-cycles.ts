@@ -43,16 +43,3 @@ export function grouped(graph: Graph, groupOf: (node: string) => string | null):
   }
   return groups;
 }
-
-/** A cycle is a problem unless all its members are known; a known member that is in no cycle is one too. */
-export function cycleProblems(cycles: readonly string[][], known: readonly string[]): string[] {
-  const cyclic = new Set(cycles.flat());
-  return [
-    ...cycles
-      .filter((members) => members.some((member) => !known.includes(member)))
-      .map((members) => `import cycle: ${members.join(', ')}`),
-    ...known
-      .filter((member) => !cyclic.has(member))
-      .map((member) => `${member} is in no import cycle any more: remove it from the list of known ones`),
-  ];
-}

@@ -1,5 +1,6 @@
 import type { Piece } from './chunked-decoder.ts';
 import type { Decompression } from './decompression.ts';
+import type { End, Sink, Source } from './source.ts';
 import { Utf8 } from './utf8.ts';
 
 /** The text of a response body, as it arrives. */
@@ -15,14 +16,7 @@ export interface Body {
 /** The socket is paused if more characters than these wait to be read. */
 const MOST_WAITING = 1024 * 1024;
 
-/** Flow control of the socket. `abandon` closes it. */
-export type Source = { pause(): void; resume(): void; abandon(): void };
-
 type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
-export type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
-
-/** Receives decompressed bytes, and then how the body ended. */
-export type Told = { piece(bytes: Buffer): void; over(end: End): void };
 
 /** A queue between a socket that pushes and one reader that pulls. */
 export class BodyQueue implements Body {
@@ -45,7 +39,7 @@ export class BodyQueue implements Body {
     else this.#arrived += this.#text.read(bytes, start, end);
   };
 
-  /** ChunkedDecoder that one read of the socket returned are one piece: a server that is behind sends fewer frames. */
+  /** All chunks of one read of the socket become one piece, so a server that is behind sends fewer frames. */
   flush(): void {
     const piece = this.#arrived;
     this.#arrived = '';
@@ -53,10 +47,10 @@ export class BodyQueue implements Body {
   }
 
   /** What is pushed from now on is decompressed first. */
-  decompress(open: (source: Source, told: Told) => Decompression): void {
+  decompress(open: (source: Source, sink: Sink) => Decompression): void {
     this.#decompression = open(this.source, {
-      piece: (bytes) => this.#add(this.#text.read(bytes, 0, bytes.length)),
-      over: (end) => this.#over(end),
+      bytes: (piece) => this.#add(this.#text.read(piece, 0, piece.length)),
+      end: (end) => this.#finish(end),
     });
   }
 
@@ -79,15 +73,15 @@ export class BodyQueue implements Body {
   /** What was pushed before can still be read. */
   end(end: End): void {
     if (end.kind === 'complete' && this.#decompression) this.#decompression.end();
-    else this.#over(end);
+    else this.#finish(end);
   }
 
-  #over(end: End): void {
+  #finish(end: End): void {
     if (this.#end) return;
     this.flush();
     if (end.kind === 'complete') this.#add(this.#text.end());
     this.#end = end;
-    this.#goOn(); // what comes next on the connection is not of this answer
+    this.#resume(); // what comes next on the connection is another response
     const pending = this.#pending;
     this.#pending = null;
     if (!pending) return;
@@ -106,7 +100,7 @@ export class BodyQueue implements Body {
 
   cancel(): void {
     const over = this.#end !== null || this.#decompression?.complete === true;
-    this.#over({ kind: 'complete' });
+    this.#finish({ kind: 'complete' });
     this.#decompression?.stop();
     this.#waiting = [];
     if (!over) this.source.abandon();
@@ -116,11 +110,11 @@ export class BodyQueue implements Body {
     const piece = this.#waiting.join('');
     this.#waiting = [];
     this.#characters = 0;
-    this.#goOn();
+    this.#resume();
     return piece;
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (this.#paused) (this.#decompression ?? this.source).resume();
     this.#paused = false;
   }

@@ -1,10 +1,11 @@
 /** HTTP/1.1 connection to a model API. It carries one exchange at a time. */
 import type { Socket, SocketHandler } from 'bun';
-import { BodyQueue, type Source } from './body.ts';
+import { BodyQueue } from './body.ts';
 import type { HttpResponse } from './client.ts';
 import { Decompression, decoderFor } from './decompression.ts';
 import { HttpError } from './error.ts';
 import { ResponseParser } from './response-parser.ts';
+import type { Source } from './source.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
 
@@ -19,7 +20,7 @@ type Exchange = {
   readonly body: BodyQueue;
   answered(answer: HttpResponse): void;
   failed(thrown: unknown): void;
-  /** lets go of the signal */
+  /** stops listening to the signal */
   over(): void;
 };
 
@@ -46,7 +47,7 @@ export class Connection implements Source {
     signal.addEventListener('abort', abort, { once: true });
     const way = { hostname, port, tls: secure, data: connection, socket: EVENTS };
     try {
-      Bun.connect<Connection>(way).catch(reject); // throws at once where this cannot be an address
+      Bun.connect<Connection>(way).catch(reject); // throws synchronously if this cannot be an address
       await promise;
       return connection;
     } finally {
@@ -69,7 +70,7 @@ export class Connection implements Source {
     this.#exchange = {
       reader: new ResponseParser(({ headers }) => {
         const decoder = decoderFor(headers);
-        if (decoder) body.decompress((source, told) => new Decompression(decoder, source, told));
+        if (decoder) body.decompress((source, sink) => new Decompression(decoder, source, sink));
       }),
       body,
       answered: resolve,
@@ -93,7 +94,7 @@ export class Connection implements Source {
     this.#socket?.ref();
   }
 
-  /** What the body wants of the socket. */
+  /** Flow control, called by the body. */
   pause(): void {
     this.#socket?.pause();
   }
@@ -106,12 +107,12 @@ export class Connection implements Source {
     this.#close(null);
   }
 
-  /** What the socket says. */
+  /** Events of the socket. */
   opened(socket: Socket<Connection>): void {
     this.#socket = socket;
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     if (!this.#opening)
-      this.#close(null); // given up while it was being made
+      this.#close(null); // given up while it was opened
     else if (!this.origin.secure) this.#opening.resolve();
   }
 
@@ -124,7 +125,7 @@ export class Connection implements Source {
     this.#silent = false;
     try {
       if (this.#exchange) this.#read(this.#exchange, bytes);
-      else this.#close(null); // nothing was asked
+      else this.#close(null); // no request is pending
     } catch (thrown) {
       this.#close(thrown);
     }
@@ -141,7 +142,7 @@ export class Connection implements Source {
     this.#socket = null;
     try {
       exchange?.reader.close();
-      // A connection that was reset is no end of an answer, even of one that lasts until the close.
+      // A reset does not complete a response, even one that lasts until the close.
       if (exchange && !cause) this.#finish(exchange);
       else this.#close(lost(cause));
     } catch {
@@ -157,12 +158,12 @@ export class Connection implements Source {
       body.flush();
     }
     const { head } = reader;
-    reader.head = null; // handed over: an answer takes its time, and nobody asks for the head again
+    reader.head = null; // handed over: not kept for the length of the response
     if (head) exchange.answered({ ...head, body });
     if (reader.complete) this.#finish(exchange);
   }
 
-  /** Text is written as it is: a large request is not copied unless the socket cannot take it at once. */
+  /** Writes text as it is: a large request is copied only if the socket cannot take it at once. */
   #send(data: string | Uint8Array): void {
     const written = Math.max(0, this.#socket?.write(data) ?? 0);
     if (written === Buffer.byteLength(data)) return;
@@ -177,7 +178,7 @@ export class Connection implements Source {
     else this.#close(null);
   }
 
-  /** Ends whatever is under way with what was thrown. */
+  /** Ends what is pending with what was thrown. */
   #close(thrown: unknown): void {
     const [socket, exchange] = [this.#socket, this.#exchange];
     this.#socket = null;
@@ -195,7 +196,7 @@ export class Connection implements Source {
 
 const lost = (cause: unknown) => new HttpError('CONNECTION_LOST', 'The connection was lost.', { cause });
 
-/** A handshake does not only fail for the certificate. */
+/** A handshake can fail for other reasons than the certificate. */
 function untrusted(cause: NodeJS.ErrnoException | null): HttpError {
   switch (cause?.code) {
     case 'ECONNRESET':

@@ -1,10 +1,10 @@
-/** Decompresses a body as it arrives, for servers that compress although they were asked not to. */
+/** Decompresses a body as it arrives, for servers that compress although the request forbids it. */
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { Source, Told } from './body.ts';
 import { badResponse, HttpError } from './error.ts';
+import type { Sink, Source } from './source.ts';
 
-/** Made from the first byte of the body. */
+/** Created from the first byte of the body. */
 export type OpenDecoder = (first: number) => Transform;
 
 const DECODERS = new Map<string, OpenDecoder>([
@@ -15,7 +15,7 @@ const DECODERS = new Map<string, OpenDecoder>([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** Null for a body that is as it was sent. Throws `BAD_ENCODING` for a coding that is not understood. */
+/** Null for an uncompressed body. Throws `BAD_ENCODING` for an unknown coding. */
 export function decoderFor(headers: Headers): OpenDecoder | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return null;
@@ -25,8 +25,8 @@ export function decoderFor(headers: Headers): OpenDecoder | null {
 }
 
 /**
- * However much the bytes expand to, little of it is in memory: the decoder stops while nobody reads, and the socket while
- * the decoder has enough to do.
+ * Memory stays bounded, however much the bytes expand to: the decoder pauses while nobody reads, and the socket pauses while
+ * the decoder's buffer is full.
  */
 export class Decompression {
   /** all bytes of the body have arrived */
@@ -37,14 +37,14 @@ export class Decompression {
   constructor(
     private readonly open: OpenDecoder,
     private readonly source: Source,
-    private readonly told: Told,
+    private readonly sink: Sink,
   ) {}
 
   write(bytes: Uint8Array): void {
     const [first] = bytes;
     if (first === undefined) return;
     this.#decoder ??= this.#begin(first);
-    // A copy: the socket uses its memory again.
+    // A copy: the socket reuses its buffer.
     if (this.#decoder.write(Buffer.from(bytes)) || this.#full) return;
     this.#full = true;
     this.source.pause();
@@ -54,7 +54,7 @@ export class Decompression {
     this.complete = true;
     this.#empty();
     if (this.#decoder) this.#decoder.end();
-    else this.told.over({ kind: 'complete' });
+    else this.sink.end({ kind: 'complete' });
   }
 
   pause(): void {
@@ -70,13 +70,13 @@ export class Decompression {
   }
 
   #begin(first: number): Transform {
-    const { source, told } = this;
+    const { source, sink } = this;
     const decoder = this.open(first);
-    decoder.on('data', (bytes: Buffer) => told.piece(bytes));
+    decoder.on('data', (bytes: Buffer) => sink.bytes(bytes));
     decoder.on('drain', () => this.#empty());
-    decoder.on('end', () => told.over({ kind: 'complete' }));
+    decoder.on('end', () => sink.end({ kind: 'complete' }));
     decoder.on('error', () => {
-      told.over({ kind: 'broken', thrown: badResponse('The answer is not compressed as it says.') });
+      sink.end({ kind: 'broken', thrown: badResponse('The answer is not compressed as it says.') });
       if (!this.complete) source.abandon();
     });
     return decoder;
