@@ -8,8 +8,9 @@
  *
  * So one address cannot lock a user out at another, and many addresses cannot lock a user out at a known one.
  */
-import { LruMap } from '../http/lru-map.ts';
+
 import { fixedWindowLimiter, type RateLimiter } from '../http/rate-limiter.ts';
+import { LruMap } from '../lib/lru-map.ts';
 
 /** Factor of the limits per address and per name over the limit per name and address. */
 const OVERALL = 10;

@@ -1,5 +1,5 @@
 /** Rate limits per key. */
-import { LruMap } from './lru-map.ts';
+import { LruMap } from '../lib/lru-map.ts';
 
 export type Usage = {
   readonly allowed: boolean;

@@ -1,4 +1,4 @@
-import { LruMap } from './lru-map.ts';
+import { LruMap } from '../lib/lru-map.ts';
 
 /** A token bucket: bursts of up to one minute's limit, refilled continuously. Synchronous, without a timer. */
 export class TokenBucket {

@@ -1,5 +1,6 @@
 /** Drives a wire over HTTP: one answer of the model, with retries. */
 import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
+import { sleep } from '../lib/sleep.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { CANCELLED } from './attempt-faults.ts';
 import { type RetryPolicy, retryDelay } from './retry.ts';
@@ -23,7 +24,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
       let plain = false;
       for (let count = 1; ; count++) {
         let broken: WireFault = BROKEN_OFF;
-        const attempt = new Attempt(wire, options, signal, take);
+        const attempt = new Attempt(wire, options, { signal, take });
         try {
           let said = signal.aborted ? null : await attempt.begin(prompt, plain);
           for (; said; said = await attempt.next()) {
@@ -47,21 +48,8 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
         if (delayMs === null) return yield { type: 'failed', fault: { code, message } };
         const { host } = attempt;
         yield { type: 'retrying', attempt: count + 1, delayMs, fault: { code, message }, host };
-        await pause(delayMs, signal);
+        await sleep(delayMs, signal);
       }
     },
   };
-}
-
-/** Returns immediately if the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const wake = () => resolve();
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', wake, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', wake);
-  });
 }

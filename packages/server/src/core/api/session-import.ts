@@ -15,6 +15,7 @@ import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
 import { atRest, initialState, type SessionState } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
+import { storedEvents } from '../runtime/event-pages.ts';
 
 export type ReadSession = {
   readonly ref: SessionRef;
@@ -28,7 +29,6 @@ export type ReadSession = {
 const MOST_DEPTH = 1_000;
 /** The largest value of a `Date`. */
 const LAST_MOMENT = 8.64e15;
-const PAGE = 500;
 /** Until `session.created` names one. */
 const NO_AGENT: AgentRef = { id: '', name: '' };
 
@@ -132,12 +132,9 @@ export async function isThere(store: EventStore, { ref, events, line }: ReadSess
   if (!record) return false;
   const other = wrong(line, `${ref.owner} has another session ${ref.id} already`);
   if (record.head !== events.length) throw other;
-  for (let after = 0; after < events.length; after += PAGE) {
-    const stored = await store.read(ref, after, PAGE);
-    const same = stored.every(
-      (event, index) => JSON.stringify(event) === JSON.stringify(events[after + index]),
-    );
-    if (!same) throw other;
+  let index = 0;
+  for await (const event of storedEvents(store, ref, 0)) {
+    if (JSON.stringify(event) !== JSON.stringify(events[index++])) throw other;
   }
   return true;
 }

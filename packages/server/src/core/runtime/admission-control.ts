@@ -2,7 +2,8 @@
  * Limits of turns, sessions and stored bytes. Checked before an input or a new session is recorded; all other commands
  * (answers, cancels, renames) are always accepted, so that running work can end.
  */
-import { type Command, Fault, type PrincipalId } from '@parlance/protocol';
+import { type Command, Fault } from '@parlance/protocol';
+import { LruMap } from '../../lib/lru-map.ts';
 import type { AnswerLimits } from '../ports/answer-limits.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -45,7 +46,7 @@ type AdmissionDeps = {
 };
 
 export class AdmissionControl {
-  readonly #owned = new Map<PrincipalId, number>();
+  readonly #owned = new LruMap<number>(MOST_OWNERS);
 
   constructor(private readonly deps: AdmissionDeps) {}
 
@@ -78,11 +79,11 @@ export class AdmissionControl {
     let count = this.#owned.get(owner);
     if (count === undefined || count >= most) count = await this.deps.store.count({ owner });
     if (count >= most) {
-      this.#remember(owner, count);
+      this.#owned.set(owner, count);
       this.deps.meter.add('refusals', 'sessionsPerPrincipal');
       throw new Fault('limited', `You have ${most} sessions already; archive some to begin another.`);
     }
-    this.#remember(owner, count + 1);
+    this.#owned.set(owner, count + 1);
     return () => {
       if (session.state.created) return;
       const counted = this.#owned.get(owner);
@@ -93,14 +94,6 @@ export class AdmissionControl {
   /** Counts refusals of `decide`. */
   failed(thrown: unknown): void {
     if (thrown instanceof Fault && thrown.code === 'limited') this.deps.meter.add('refusals', 'inputsQueued');
-  }
-
-  #remember(owner: PrincipalId, count: number): void {
-    this.#owned.set(owner, count);
-    for (const oldest of this.#owned.keys()) {
-      if (this.#owned.size <= MOST_OWNERS) return;
-      this.#owned.delete(oldest);
-    }
   }
 
   async #checkStorage(): Promise<void> {

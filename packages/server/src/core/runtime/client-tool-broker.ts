@@ -3,6 +3,7 @@
  * to one client; only that client's first answer counts.
  */
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
+import { sleep } from '../../lib/sleep.ts';
 import type {
   ClientAnswer,
   ClientProgress,
@@ -11,7 +12,6 @@ import type {
   ToolClient,
   ToolRun,
 } from '../ports/client-tools.ts';
-import { sleep } from './sleep.ts';
 
 type Lease = {
   readonly client: ToolClient;
@@ -64,6 +64,7 @@ export class ClientToolBroker implements ClientTools {
     const { request } = job;
     let first: string | undefined;
     for (let attempt = 1; ; attempt++) {
+      if (job.signal.aborted) throw new Fault('cancelled', 'aborted');
       const client = this.#choose(job);
       if (!client) throw new Fault('tool_failed', request.unavailable);
       first ??= client.executionId(job.run);
@@ -120,7 +121,6 @@ export class ClientToolBroker implements ClientTools {
     client: ToolClient,
     execution: string,
   ): Promise<ClientAnswer> {
-    if (signal.aborted) throw new Fault('cancelled', 'aborted');
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
     const settle = (answer: ClientAnswer | Fault) =>
       answer instanceof Fault ? reject(answer) : resolve(answer);

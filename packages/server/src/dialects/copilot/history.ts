@@ -1,6 +1,6 @@
 /** The messages of a session, read from its events. */
-import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
+import { latestEvents } from '../shared/latest-events.ts';
 import { type CopilotMessage, messagesOf } from './messages.ts';
 
 /** Events of this wire carry whole pages. */
@@ -18,17 +18,13 @@ export async function latestMessages(
   { ref, seq, messageCount }: SessionSnapshot,
   { limit, since = 0 }: Wanted,
 ): Promise<CopilotMessage[]> {
-  let events: DurableEvent[] = [];
   let messages: CopilotMessage[] = [];
-  for (let after = seq; after > 0 && messages.length < limit; ) {
-    const end = after;
-    after = Math.max(0, end - PAGE);
-    events = [...(await engine.events(ref, after, end - after)), ...events];
-    // A call is understood only where its request has been read, and that is in the same turn.
-    const whole = after === 0 ? 0 : events.findIndex((event) => event.type === 'turn.started');
-    if (whole < 0) continue;
-    messages = messagesOf(events.slice(whole));
-    if ((events[whole]?.at ?? 0) < since) break;
+  for await (const { events, whole } of latestEvents(engine, { ref, head: seq }, PAGE)) {
+    // A call needs its request, which is in the same turn.
+    const start = whole ? 0 : events.findIndex((event) => event.type === 'turn.started');
+    if (start < 0) continue;
+    messages = messagesOf(events.slice(start));
+    if (messages.length >= limit || (events[start]?.at ?? 0) < since) break;
   }
   const first = messageCount - messages.length;
   return messages

@@ -1,5 +1,6 @@
 /** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
 import type { Log } from '../../core/api/index.ts';
+import { sleep } from '../../lib/sleep.ts';
 import type { ChannelServer } from '../shared/channel-bus.ts';
 import { encodedData } from './protocol.ts';
 import { signedQuery } from './signature.ts';
@@ -12,7 +13,7 @@ export type TriggerOptions = {
   readonly key: string;
   readonly secret: string;
   readonly log: Log;
-  /** the pause before another attempt; it ends early when the signal does */
+  /** replaces `sleep` in tests */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly now?: () => number;
 };
@@ -121,15 +122,4 @@ export function openTrigger(options: TriggerOptions): Trigger {
       clearTimeout(timer);
     },
   };
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = () => resolve();
-  const timer = setTimeout(wake, milliseconds);
-  signal.addEventListener('abort', wake);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', wake);
-  });
 }

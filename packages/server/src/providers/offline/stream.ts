@@ -1,5 +1,6 @@
 /** Streams an answer word by word. Ends in exactly one `ended` or `failed`, and immediately on abort. */
 import type { ProviderEvent } from '../../core/ports/provider.ts';
+import { sleep } from '../../lib/sleep.ts';
 import type { Answer, Request } from './plan.ts';
 import { deltas } from './text/words.ts';
 
@@ -28,7 +29,7 @@ export async function* stream(
   for (const event of events(saying)) {
     const isWord = event.type === 'text' || event.type === 'reasoning';
     if (isWord && count++ > 0) {
-      if (delayMs > 0) await pause(delayMs, signal);
+      if (delayMs > 0) await sleep(delayMs, signal);
       else if (count % WORDS_IN_A_ROW === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
     if (signal.aborted) {
@@ -60,17 +61,4 @@ function* events({ answer, inputTokens, callId }: Saying): Generator<ProviderEve
     },
     stop: calls.length > 0 ? 'calls' : 'done',
   };
-}
-
-/** Resolves after the time, or on abort. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = () => resolve();
-  signal.addEventListener('abort', stop, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-  });
 }
