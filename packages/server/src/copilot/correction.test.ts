@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
 import { parseAction } from './action/parse.ts';
-import { suggestCorrection } from './correction.ts';
+import { type Correction, suggestCorrection } from './correction.ts';
 import { type FixtureName, fixture } from './fixtures/pages.ts';
-import type { Page } from './page/page.ts';
+import type { Page, Pages } from './page/page.ts';
 
 const actionOf = (text: string): Action => {
   const action = parseAction(text);
@@ -14,115 +14,121 @@ const actionOf = (text: string): Action => {
 const form = fixture('form');
 
 describe('corrections', () => {
-  const correct = (text: string, reason: string, after: Page, before: Page | null = null) =>
-    suggestCorrection(actionOf(text), { success: false, confidence: 0.9, reason }, after, before);
+  const correct = (text: string, reason: string, pages: Pages) =>
+    suggestCorrection(actionOf(text), { success: false, confidence: 0.9, reason }, pages);
+  const same = (page: Page): Pages => ({ before: page, after: page });
 
   const moved = fixture('form', ['<button id="10"', '<button id="20"']);
   const blocked = fixture('form', ['<button id="10"', '<button id="10" disabled']);
 
-  test.each<[string, string, string, Page, Page | null, string, string]>([
+  const cases: [
+    title: string,
+    action: string,
+    reason: string,
+    pages: Pages,
+    expected: Partial<Correction>,
+  ][] = [
     [
       'an element that was numbered anew',
       'click(10)',
       'gone',
-      moved,
-      form,
-      'ALTERNATIVE_SELECTOR',
-      'click(20)',
+      { before: form, after: moved },
+      { strategy: 'ALTERNATIVE_SELECTOR', retryAction: 'click(20)' },
     ],
-    ['an element that is nowhere', 'click(99)', 'gone', form, form, 'GATHER_INFORMATION', 'scroll(true)'],
+    [
+      'an element that is nowhere',
+      'click(99)',
+      'gone',
+      same(form),
+      { strategy: 'GATHER_INFORMATION', retryAction: 'scroll(true)' },
+    ],
     [
       'a page that is slow',
       'click(10)',
       'The client could not do it: timeout',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'click(10)',
+      same(form),
+      { strategy: 'RETRY_WITH_DELAY', retryAction: 'click(10)' },
     ],
     [
       'a link that does nothing',
       'click(7)',
       'did not change',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'navigate("https://example.org/terms")',
+      same(form),
+      { strategy: 'ALTERNATIVE_TOOL', retryAction: 'navigate("https://example.org/terms")' },
     ],
     [
       'a button that does nothing',
       'click(10)',
       'did not change',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'click(10)',
+      same(form),
+      { strategy: 'RETRY_WITH_DELAY', retryAction: 'click(10)' },
     ],
     [
       'one of two of a name',
       'click(1)',
       'did not change',
-      fixture('shop'),
-      null,
-      'ALTERNATIVE_SELECTOR',
-      'click(2)',
+      { before: null, after: fixture('shop') },
+      { strategy: 'ALTERNATIVE_SELECTOR', retryAction: 'click(2)' },
     ],
-    ['a button that waits for a field', 'click(10)', 'disabled', blocked, form, 'UPDATE_PLAN', 'focus(1)'],
+    [
+      'a button that waits for a field',
+      'click(10)',
+      'disabled',
+      { before: form, after: blocked },
+      { strategy: 'UPDATE_PLAN', retryAction: 'focus(1)' },
+    ],
     [
       'a field that keeps its value',
       'setValue(1, "Ada")',
       'empty',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'type("Ada")',
+      same(form),
+      { strategy: 'ALTERNATIVE_TOOL', retryAction: 'type("Ada")' },
     ],
     [
       'text for a list',
       'setValue(3, "Blue")',
       'failed',
-      form,
-      form,
-      'ALTERNATIVE_TOOL',
-      'selectDropdown(3, "Blue")',
+      same(form),
+      { strategy: 'ALTERNATIVE_TOOL', retryAction: 'selectDropdown(3, "Blue")' },
     ],
     [
       'text for a button',
       'setValue(4, "tea")',
       'failed',
-      fixture('list'),
-      null,
-      'ALTERNATIVE_SELECTOR',
-      'setValue(7, "tea")',
+      { before: null, after: fixture('list') },
+      { strategy: 'ALTERNATIVE_SELECTOR', retryAction: 'setValue(7, "tea")' },
     ],
     [
       'an option that is not there',
       'selectDropdown(3, "Pink")',
       'failed',
-      form,
-      form,
-      'GATHER_INFORMATION',
-      'dropdownOptions(3)',
+      same(form),
+      { strategy: 'GATHER_INFORMATION', retryAction: 'dropdownOptions(3)' },
     ],
-    ['a box that stays empty', 'check(6)', 'not checked', form, form, 'ALTERNATIVE_TOOL', 'click(6)'],
+    [
+      'a box that stays empty',
+      'check(6)',
+      'not checked',
+      same(form),
+      { strategy: 'ALTERNATIVE_TOOL', retryAction: 'click(6)' },
+    ],
     [
       'a browser that stays',
       'navigate("https://example.com")',
       'still',
-      form,
-      form,
-      'RETRY_WITH_DELAY',
-      'navigate("https://example.com")',
+      same(form),
+      { strategy: 'RETRY_WITH_DELAY', retryAction: 'navigate("https://example.com")' },
     ],
-  ])('%s', (_, action, reason, after, before, strategy, retryAction) => {
-    expect(correct(action, reason, after, before)).toMatchObject({ strategy, retryAction });
-  });
+  ];
+  for (const [title, action, reason, pages, expected] of cases) {
+    test(title, () => expect(correct(action, reason, pages)).toMatchObject(expected));
+  }
 
   test('a success and the end of a task need none', () => {
     expect(
-      suggestCorrection(actionOf('click(10)'), { success: true, confidence: 1, reason: '' }, form),
+      suggestCorrection(actionOf('click(10)'), { success: true, confidence: 1, reason: '' }, same(form)),
     ).toBeNull();
-    expect(correct('finish()', 'x', form)).toBeNull();
+    expect(correct('finish()', 'x', same(form))).toBeNull();
   });
 
   test('a correction is always a possible action of the grammar', () => {
@@ -141,7 +147,9 @@ describe('corrections', () => {
     for (const name of pages) {
       for (const action of [...actions, ...more]) {
         const page = fixture(name);
-        const retry = parseAction(correct(action, 'did not work', page)?.retryAction ?? '');
+        const retry = parseAction(
+          correct(action, 'did not work', { before: null, after: page })?.retryAction ?? '',
+        );
         expect(retry && fitsPage(retry, page)).toBeNull();
         expect(retry).not.toBeNull();
       }

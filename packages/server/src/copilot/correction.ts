@@ -2,7 +2,7 @@
 import type { Action } from './action/action.ts';
 import { fitsPage } from './action/fits.ts';
 import { printAction, sendAction } from './action/print.ts';
-import { elementOf, isSelect, type Page, type PageElement } from './page/page.ts';
+import { elementOf, isSelect, type Page, type PageElement, type Pages } from './page/page.ts';
 import { isField, isTicked } from './page/roles.ts';
 import { folded } from './page/words.ts';
 import type { Verification } from './verify.ts';
@@ -32,12 +32,11 @@ const LATE = /time[ds]?[\s-]?out|timeout|not ready|loading|network|temporar|pend
 export function suggestCorrection(
   action: Action,
   verification: Verification,
-  after: Page,
-  before: Page | null = null,
+  pages: Pages,
 ): Correction | null {
   if (verification.success || action.name === 'finish' || action.name === 'fail') return null;
-  const fitting = proposals(action, verification, after, before).find(
-    (proposal) => fitsPage(proposal.action, after) === null && sendAction(proposal.action) !== null,
+  const fitting = proposals(action, verification, pages).find(
+    (proposal) => fitsPage(proposal.action, pages.after) === null && sendAction(proposal.action) !== null,
   );
   const { strategy, reason, action: instead } = fitting ?? LOOK;
   return { strategy, reason, retryAction: printAction(instead) };
@@ -49,7 +48,7 @@ const LOOK: Proposal = {
   action: { name: 'scroll', down: true },
 };
 
-function proposals(action: Action, verification: Verification, after: Page, before: Page | null): Proposal[] {
+function proposals(action: Action, verification: Verification, { before, after }: Pages): Proposal[] {
   const late: Proposal[] = LATE.test(verification.reason)
     ? [{ strategy: 'RETRY_WITH_DELAY', reason: 'The page may need a moment longer.', action }]
     : [];

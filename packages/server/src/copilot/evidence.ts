@@ -1,5 +1,5 @@
 /** Evidence of an action's effect: the client's report and the differences of the page. */
-import type { Page, PageElement } from './page/page.ts';
+import type { Page, PageElement, Pages } from './page/page.ts';
 
 /** A client's report on the action; every field may be missing. */
 export type ActionReport = {
@@ -34,7 +34,7 @@ export type Evidence = {
   readonly url: string;
 };
 
-export function evidenceOf(report: ActionReport, before: Page | null, after: Page): Evidence {
+export function evidenceOf(report: ActionReport, { before, after }: Pages): Evidence {
   const url = report.url || after.url;
   const earlier = report.previousUrl || before?.url || '';
   const seen = report.clientObservations;

@@ -1,8 +1,9 @@
 /** The expected page state after a plan step. Models write it, so every field is validated. */
 import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
+import type { Evidence } from './evidence.ts';
 import { findElements } from './page/find.ts';
-import { elementOf, type Page } from './page/page.ts';
+import { elementOf, type Page, type Pages } from './page/page.ts';
 import { folded } from './page/words.ts';
 
 /** All given fields must hold. Unknown fields are ignored. */
@@ -25,10 +26,7 @@ export type Judgement = { readonly met: boolean; readonly reason: string };
 export function judge(
   expected: Readonly<Record<string, unknown>>,
   action: Action,
-  before: Page | null,
-  after: Page,
-  url: string,
-  urlChanged: boolean,
+  { before, after, url, urlChanged }: Pages & Pick<Evidence, 'url' | 'urlChanged'>,
 ): Judgement | null {
   const wrong = wrongElement(expected, action, before ?? after);
   if (wrong) return { met: false, reason: wrong };

@@ -3,7 +3,7 @@ import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
 import { type ActionReport, type Evidence, evidenceOf, sameElement, sameState } from './evidence.ts';
 import { judge } from './expectation.ts';
-import { elementOf, HIDDEN_VALUE, type Page, type PageElement } from './page/page.ts';
+import { elementOf, HIDDEN_VALUE, type Page, type PageElement, type Pages } from './page/page.ts';
 import { folded } from './page/words.ts';
 
 export type Verification = {
@@ -20,30 +20,31 @@ export type LastAction = {
 const worked = (confidence: number, reason: string): Verification => ({ success: true, confidence, reason });
 const failed = (confidence: number, reason: string): Verification => ({ success: false, confidence, reason });
 
+type Seen = Pages & { readonly evidence: Evidence };
+
 export function verifyAction(
   { action, expectedOutcome }: LastAction,
   report: ActionReport,
-  before: Page | null,
-  after: Page,
+  pages: Pages,
 ): Verification {
-  const evidence = evidenceOf(report, before, after);
+  const evidence = evidenceOf(report, pages);
   if (evidence.refusal !== null) return failed(0.95, `The client could not do it: ${evidence.refusal}`);
-  const { url, urlChanged } = evidence;
-  const judged = expectedOutcome ? judge(expectedOutcome, action, before, after, url, urlChanged) : null;
+  const seen: Seen = { ...pages, evidence };
+  const judged = expectedOutcome ? judge(expectedOutcome, action, { ...pages, ...evidence }) : null;
   if (judged && !judged.met) return failed(0.85, judged.reason);
-  const looked = lookAt(action, evidence, before, after);
-  const seen = !looked.success && isUnseen(action, evidence, before, after) ? unseen(evidence) : looked;
+  const looked = lookAt(action, seen);
+  const verdict = !looked.success && isUnseen(action, seen) ? unseen(evidence) : looked;
   // The expectation came true, which outweighs missing evidence.
-  if (judged?.met && (seen.success || seen.confidence < 0.8))
-    return worked(Math.max(0.9, seen.confidence), judged.reason);
-  return seen;
+  if (judged?.met && (verdict.success || verdict.confidence < 0.8))
+    return worked(Math.max(0.9, verdict.confidence), judged.reason);
+  return verdict;
 }
 
 /**
  * Changes may be invisible in a tree of controls: then the client's report counts. An address and a changed element are
  * visible in any form.
  */
-function isUnseen(action: Action, evidence: Evidence, before: Page | null, after: Page): boolean {
+function isUnseen(action: Action, { evidence, before, after }: Seen): boolean {
   const { partial, pending, elementMissing, confirmed, pageChanged } = evidence;
   if (!partial || pending || elementMissing || action.name === 'navigate') return false;
   if ('id' in action && before) {
@@ -58,7 +59,8 @@ const unseen = ({ confirmed }: Evidence): Verification =>
     ? worked(0.6, 'The client did it; the page came without its text and shows no more.')
     : worked(0.5, 'The client reports no failure, and the page came without its text.');
 
-function lookAt(action: Action, evidence: Evidence, before: Page | null, after: Page): Verification {
+function lookAt(action: Action, seen: Seen): Verification {
+  const { evidence, before, after } = seen;
   switch (action.name) {
     case 'finish':
     case 'fail':
@@ -71,17 +73,15 @@ function lookAt(action: Action, evidence: Evidence, before: Page | null, after: 
     case 'search':
       return searched(action.query, evidence, after);
     case 'setValue':
-      return onElement(action.id, evidence, after, (element) => holds(element, action.text, evidence));
+      return onElement(action.id, seen, (element) => holds(element, action.text, evidence));
     case 'selectDropdown':
-      return onElement(action.id, evidence, after, (element) => chosen(element, action.value, evidence));
+      return onElement(action.id, seen, (element) => chosen(element, action.value, evidence));
     case 'check':
     case 'uncheck':
-      return onElement(action.id, evidence, after, (element) =>
-        ticked(element, action.name === 'check', evidence),
-      );
+      return onElement(action.id, seen, (element) => ticked(element, action.name === 'check', evidence));
     case 'click':
     case 'doubleClick':
-      return clicked(action.id, evidence, before, after);
+      return clicked(action.id, seen);
     case 'dragAndDrop':
     case 'acceptDialog':
     case 'dismissDialog':
@@ -154,8 +154,7 @@ function typed(evidence: Evidence): Verification {
 
 function onElement(
   id: number,
-  evidence: Evidence,
-  after: Page,
+  { evidence, after }: Seen,
   look: (element: PageElement) => Verification,
 ): Verification {
   const element = elementOf(after, id);
@@ -202,7 +201,7 @@ function ticked(element: PageElement, wanted: boolean, { confirmed }: Evidence):
     : failed(0.75, `Element ${element.id} is ${wanted ? 'not' : 'still'} checked.`);
 }
 
-function clicked(id: number, evidence: Evidence, before: Page | null, after: Page): Verification {
+function clicked(id: number, { evidence, before, after }: Seen): Verification {
   if (evidence.urlChanged) return worked(0.9, `The page is now ${evidence.url}.`);
   const [earlier, now] = [before && elementOf(before, id), elementOf(after, id)];
   if (earlier && now && !sameState(earlier, now)) return worked(0.9, `Element ${id} changed.`);

@@ -14,23 +14,27 @@ const ESCAPED =
 const LONGEST = 100_000;
 
 /** Null if a client would not read it as one action. */
-export const parseAction = (text: string): Action | null => actionIn(text, PLAIN, (inner) => inner);
+export const parseAction = (text: string): Action | null =>
+  actionIn(text, { token: PLAIN, unquote: (inner) => inner });
 
 /**
  * Like `parseAction`, for the text of a model: `\u00e9` becomes the character, which is hardly ever meant literally. If a
  * client could not read it, strings are unescaped, as models often write them (`"say \"hi\""`).
  */
 export const parseWritten = (text: string): Action | null =>
-  actionIn(text, PLAIN, withCharacters) ?? actionIn(text, ESCAPED, unescaped);
+  actionIn(text, { token: PLAIN, unquote: withCharacters }) ??
+  actionIn(text, { token: ESCAPED, unquote: unescaped });
 
 type Unquote = (inner: string) => string | null;
+/** `token` matches one argument from its `lastIndex` on. */
+type Lexer = { readonly token: RegExp; readonly unquote: Unquote };
 
-function actionIn(text: string, token: RegExp, unquote: Unquote): Action | null {
+function actionIn(text: string, lexer: Lexer): Action | null {
   if (text.length > LONGEST) return null;
   const name = HEAD.exec(text)?.[1];
   const parameters = name === undefined ? null : parametersOf(name);
   if (name === undefined || !parameters) return null;
-  const args = argumentsIn(text, name.length + 1, token, unquote);
+  const args = argumentsIn(text, name.length + 1, lexer);
   if (!args || args.length < leastArguments(name) || args.length > parameters.length) return null;
   const fields: Record<string, Argument> = {};
   for (const [index, value] of args.entries()) {
@@ -56,7 +60,7 @@ function fits(value: Argument, kind: Parameter): boolean {
   }
 }
 
-function argumentsIn(text: string, from: number, token: RegExp, unquote: Unquote): Argument[] | null {
+function argumentsIn(text: string, from: number, { token, unquote }: Lexer): Argument[] | null {
   if (/^[ \t]*\)$/.test(text.slice(from))) return [];
   const args: Argument[] = [];
   let at = from;

@@ -91,8 +91,12 @@ function passage(page: Page, asked: string): string | null {
   const subject = shape ? wanted.filter((word) => !shape[2].includes(word)) : wanted;
   const lines = page.text.split('\n').slice(0, MOST_LINES);
   const words = lines.map(wordsOf);
-  const windows = lines.flatMap((_, index) =>
-    [1, 2, 3].map((size) => windowOf(lines, words, index, size, shape?.[1])),
+  const windows = lines.flatMap((_, start) =>
+    [1, 2, 3].map((size) => {
+      const text = lines.slice(start, start + size).join(' – ');
+      const held = new Set(words.slice(start, start + size).flat());
+      return { text, words: held, shaped: shape?.[1].test(text) ?? true, size };
+    }),
   );
   if (shape && subject.length === 0)
     return shaped(
@@ -109,18 +113,6 @@ function passage(page: Page, asked: string): string | null {
     if (!best || score > best.score) best = { score, text };
   }
   return best && `The page says: “${line(best.text, LONGEST_ANSWER)}”`;
-}
-
-function windowOf(
-  lines: readonly string[],
-  words: readonly (readonly string[])[],
-  start: number,
-  size: number,
-  shape: RegExp | undefined,
-): Window & { size: number } {
-  const text = lines.slice(start, start + size).join(' – ');
-  const held = new Set(words.slice(start, start + size).flat());
-  return { text, words: held, shaped: shape?.test(text) ?? true, size };
 }
 
 /** "What is the price?": all lines with one, lines with the word first; a bare figure with the line before it. */

@@ -107,7 +107,7 @@ export function readDocument(html: string): Document {
       if (tag !== 'br') open.end(open.kind(tag));
       else if (!open.top?.hidden) breakLine();
     },
-    open(tag, attributes, closed, raw) {
+    open(tag, attributes, { closed, raw }) {
       const kind = open.kind(tag);
       if (tag === 'title' && title === null && !open.top?.dropped) title = raw;
       open.makeRoomFor(kind);

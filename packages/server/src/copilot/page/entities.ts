@@ -60,7 +60,8 @@ const windows = new TextDecoder('windows-1252');
 
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string, end?: string) => {
+  return text.replace(REFERENCE, (whole: string, ...groups: (string | undefined)[]) => {
+    const [decimal, hex, name, end] = groups;
     if (name === undefined)
       return characterOf(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal));
     if (end !== ';' && !BARE.has(name)) return whole;

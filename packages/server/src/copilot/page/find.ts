@@ -20,7 +20,7 @@ export function findElements(page: Page, description: string, roles?: readonly s
   const matches: Match[] = [];
   for (const element of page.elements) {
     if (roles && !roles.includes(element.role)) continue;
-    const score = scoreOf(element, wanted, exact, roles !== undefined);
+    const score = scoreOf(element, wanted, { exact, restricted: roles !== undefined });
     if (score >= LEAST) matches.push({ element, score: Math.round(score * 1_000) / 1_000 });
   }
   return wanted.place === null ? best(matches) : atPlace(matches, wanted.place);
@@ -36,12 +36,23 @@ function atPlace(matches: readonly Match[], place: number): Match[] {
   return found ? [found] : [];
 }
 
-function scoreOf(element: PageElement, wanted: Description, exact: string, restricted: boolean): number {
+type Search = {
+  /** the description as a name */
+  readonly exact: string;
+  /** only some roles are searched */
+  readonly restricted: boolean;
+};
+
+function scoreOf(element: PageElement, wanted: Description, { exact, restricted }: Search): number {
   if (exact !== '' && wordingOf(element).name === exact) return 1;
   const fit = roleFit(element.role, wanted.roles);
   if (fit === 0) return 0;
   const score = Math.max(
-    wanted.words.length > 0 ? nameScore(element, wanted.words) : kindScore(element, wanted, fit, restricted),
+    wanted.words.length > 0
+      ? nameScore(element, wanted.words)
+      : isOfKind(element, wanted, restricted) && fit === 1
+        ? 0.6
+        : 0,
     // A name may contain its kind: “Shopping list”.
     wanted.kind !== null && ownWords(element).includes(wanted.kind) ? nameScore(element, wanted.all) : 0,
   );
@@ -54,10 +65,8 @@ function roleFit(role: string, roles: Roles | null): number {
 }
 
 /** "The button", "the second tab": only a kind, without a name. */
-function kindScore(element: PageElement, wanted: Description, fit: number, restricted: boolean): number {
-  const said = wanted.roles !== null || (restricted && !PASSIVE.has(element.role));
-  return said && fit === 1 ? 0.6 : 0;
-}
+const isOfKind = ({ role }: PageElement, { roles }: Description, restricted: boolean): boolean =>
+  roles !== null || (restricted && !PASSIVE.has(role));
 
 function nameScore(element: PageElement, wanted: readonly string[]): number {
   const own = ownWords(element);

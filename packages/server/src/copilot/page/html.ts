@@ -7,9 +7,18 @@ import { decodeEntities } from './entities.ts';
 
 export type Attributes = ReadonlyMap<string, string>;
 
+export type Content = {
+  /** there is no end tag */
+  readonly closed: boolean;
+  /** the decoded text of a textarea or a title, which contain no tags */
+  readonly raw: string;
+};
+
+const EMPTY: Content = { closed: true, raw: '' };
+const FOLLOWS: Content = { closed: false, raw: '' };
+
 export type HtmlSink = {
-  /** `raw` is the decoded text of a textarea or a title, which contain no tags */
-  open(tag: string, attributes: Attributes, closed: boolean, raw: string): void;
+  open(tag: string, attributes: Attributes, content: Content): void;
   close(tag: string): void;
   text(text: string): void;
 };
@@ -51,21 +60,23 @@ export function readHtml(source: string, sink: HtmlSink): void {
       at = end === -1 ? source.length : end + 1;
       continue;
     }
-    at = openTag(source, tag, nameEnd, sink);
+    at = openTag(source, { tag, nameEnd }, sink);
   }
 }
 
-function openTag(source: string, tag: string, from: number, sink: HtmlSink): number {
-  const { attributes, closed, end } = attributesAt(source, from);
+type TagName = { readonly tag: string; readonly nameEnd: number };
+
+function openTag(source: string, { tag, nameEnd }: TagName, sink: HtmlSink): number {
+  const { attributes, closed, end } = attributesAt(source, nameEnd);
   const closing = closed ? undefined : RAW.get(tag);
   if (!closing) {
-    sink.open(tag, attributes, closed, '');
+    sink.open(tag, attributes, closed ? EMPTY : FOLLOWS);
     return end;
   }
   closing.lastIndex = end;
   const found = closing.exec(source)?.index ?? source.length;
   const raw = KEPT.has(tag) ? decodeEntities(source.slice(end, Math.min(found, end + LONGEST_RAW))) : '';
-  sink.open(tag, attributes, true, raw);
+  sink.open(tag, attributes, { closed: true, raw });
   const after = source.indexOf('>', found);
   return after === -1 ? source.length : after + 1;
 }

@@ -13,7 +13,7 @@ export type Called = { readonly name: string; readonly label?: string };
 export function calledOf(document: Document, element: ElementDraft, previous?: ElementDraft): Called {
   const given = authored(document, element);
   const name = given || hinted(element);
-  const label = labelOf(document, element, given, previous);
+  const label = labelOf(document, element, { given, previous });
   return label === '' || label === name ? { name } : { name, label };
 }
 
@@ -63,7 +63,11 @@ function labelText(document: Document, element: ElementDraft): string {
 /**
  * Text beside it: before a field without a name, after a checkbox, otherwise the row, card or group that contains it.
  */
-function labelOf(document: Document, element: ElementDraft, given: string, previous?: ElementDraft): string {
+function labelOf(
+  document: Document,
+  element: ElementDraft,
+  { given, previous }: { readonly given: string; readonly previous?: ElementDraft },
+): string {
   if (given === '' && isTicked(element.role)) return after(document.text, element);
   const said = given === '' && isField(element.role) ? before(document.text, element, previous) : '';
   if (said !== '') return said;

@@ -51,6 +51,9 @@ export type Page = {
   readonly textMissing?: 'onRequest' | 'unavailable';
 };
 
+/** The pages around an action. `before` is null if it is unknown. */
+export type Pages = { readonly before: Page | null; readonly after: Page };
+
 export const MOST_OPTIONS = 50;
 export const LONGEST_NAME = 200;
 export const HIDDEN_VALUE = '••••••••';

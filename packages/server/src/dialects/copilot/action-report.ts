@@ -19,11 +19,11 @@ export function reportedAction(
   const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
   const after = page ?? before ?? EMPTY_PAGE;
   const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
+  const pages = { before, after };
   const verification = action
-    ? verifyAction({ action, expectedOutcome }, reportIn(request, after), before, after)
+    ? verifyAction({ action, expectedOutcome }, reportIn(request, after), pages)
     : { success: false, confidence: 1, reason: 'The action could not be read.' };
-  const correction =
-    action && !verification.success ? suggestCorrection(action, verification, after, before) : null;
+  const correction = action && !verification.success ? suggestCorrection(action, verification, pages) : null;
   const words = [
     `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
     ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
