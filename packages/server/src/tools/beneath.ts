@@ -45,11 +45,11 @@ const MAX_LINKS = 40;
  * itself need not exist.
  */
 export const reach = (bounds: Bounds, path: string, options: Reach = {}): Promise<Entry> =>
-  walked(bounds, path, options, async (walk) => walk.mustBeThere());
+  walked(bounds, { path, ...options }, async (walk) => walk.mustBeThere());
 
 /** Like `reach`, for an entry that is changed: refuses the server's code, and git folders unless named directly and approved. */
 export const reachToChange = (bounds: Bounds, path: string, options: Change): Promise<Entry> =>
-  walked(bounds, path, options, async (walk) => {
+  walked(bounds, { path, ...options }, async (walk) => {
     if (isReadOnly(bounds, await walk.path())) {
       throw new Fault('tool_invalid', `The path ${path} belongs to the server and cannot be changed.`);
     }
@@ -65,14 +65,13 @@ export const reachToChange = (bounds: Bounds, path: string, options: Change): Pr
 
 async function walked(
   bounds: Bounds,
-  path: string,
-  { base = bounds.root, follow = true }: Reach,
+  { path, base = bounds.root, follow = true }: Reach & { readonly path: string },
   check: (walk: Walk) => Promise<void>,
 ): Promise<Entry> {
   const root = await realpath(bounds.root);
   const walk = new Walk(root, path);
   try {
-    await walk.go(insideOf(bounds, root, path, base), follow);
+    await walk.go(insideOf(bounds, root, { path, base }), follow);
     if (isHidden(bounds.hide, await walk.path())) throw hidden(path);
     await check(walk);
     return {
@@ -119,7 +118,11 @@ export const isReadOnly = ({ readOnly = [], writable = [] }: Bounds, path: strin
   readOnly.some((folder) => contains(folder, path)) && !writable.some((folder) => contains(folder, path));
 
 /** The path segments from the root on. Reads nothing yet. */
-function insideOf(bounds: Bounds, root: string, path: string, base: string): string[] {
+function insideOf(
+  bounds: Bounds,
+  root: string,
+  { path, base }: { readonly path: string; readonly base: string },
+): string[] {
   const lexical = resolve(base, path);
   const inner = contains(bounds.root, lexical) ? relative(bounds.root, lexical) : relative(root, lexical);
   if (path.includes('\0') || !contains(root, resolve(root, inner))) throw outside(path);

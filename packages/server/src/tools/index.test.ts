@@ -158,7 +158,7 @@ describe('browser tools', () => {
     clients.unregister(connection);
   });
 
-  test.each<[string, object, string[], number]>([
+  const requests: [name: string, input: object, permissions: string[], timeoutMs: number][] = [
     ['extract_page_content', { selector: 'main' }, ['content_extraction', 'page_access'], 15_000],
     ['open_url', { url: 'https://example.org/', newTab: true }, ['navigation', 'tab_management'], 45_000],
     ['get_selected_text', {}, ['browser_interaction'], 30_000],
@@ -166,16 +166,16 @@ describe('browser tools', () => {
     ['dom_manipulation', { action: 'type', selector: '#a', value: 'x' }, ['browser_interaction'], 30_000],
     ['tab_management', { action: 'activate', tabId: 3 }, ['browser_interaction'], 30_000],
     ['storage_access', { action: 'set', key: 'k', value: 'v' }, ['browser_interaction'], 30_000],
-  ])(
-    '%s is asked of the client with its permissions and its time',
-    async (name, input, permissions, timeoutMs) => {
+  ];
+  for (const [name, input, permissions, timeoutMs] of requests) {
+    test(`${name} is requested from the client with its permissions and timeout`, async () => {
       const shown = await named(name).approval(input, { root: '/' });
       expect(shown?.kind ?? 'browser').toBe('browser');
       const { request } = await ask(name, input, 'done');
       expect(request).toMatchObject({ tool: name, parameters: input, permissions, timeoutMs });
       expect(request?.schema).toMatchObject({ type: 'object' });
-    },
-  );
+    });
+  }
 
   test.each<[string, object]>([
     ['open_url', {}],

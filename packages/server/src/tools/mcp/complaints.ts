@@ -8,7 +8,9 @@ const LINE_CHARACTERS = 2_000;
 /** Maximum number of lines per minute; further lines are dropped until the next minute. */
 const LINES_A_MINUTE = 200;
 
-export function logComplaints(stream: Readable, server: string, redact: Redact, log: Log): void {
+type Complainer = { readonly server: string; readonly redact: Redact };
+
+export function logComplaints(stream: Readable, { server, redact }: Complainer, log: Log): void {
   const decoder = new TextDecoder();
   const say = limited((line) =>
     log.info({ server, line: cutText(redact(line), LINE_CHARACTERS) }, 'MCP server says'),

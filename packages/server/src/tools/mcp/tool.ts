@@ -1,5 +1,5 @@
 /** One tool of an MCP server. Runs without approval only if the server declares it read-only. */
-import { type Ask, type JsonObject, JsonValue, textPart } from '@parlance/protocol';
+import { type JsonObject, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
@@ -31,20 +31,21 @@ export function mcpTool({ name, server, trusted, definition, connection }: McpTo
     repeatable: readOnly || definition.annotations?.idempotentHint === true,
     asks: !readOnly,
     exclusive: 'if-asked',
-    approval: (input) => (readOnly ? null : askToCall(name, server, definition.name, input)),
+    approval: (input) =>
+      readOnly
+        ? null
+        : {
+            kind: 'other',
+            command: [name, JSON.stringify(input)],
+            description: `Uses the tool ${definition.name} of the MCP server ${server}.`,
+            grant: `mcp:${server}:${definition.name}`,
+          },
     run: async (input, { signal }) => {
       const result = shown(await connection.call(definition.name, input, signal));
       return trusted ? result : { ...result, untrusted: true };
     },
   });
 }
-
-const askToCall = (name: string, server: string, tool: string, input: JsonObject): Ask => ({
-  kind: 'other',
-  command: [name, JSON.stringify(input)],
-  description: `Uses the tool ${tool} of the MCP server ${server}.`,
-  grant: `mcp:${server}:${tool}`,
-});
 
 function shown(answer: McpAnswer): ToolResult {
   if (answer.kind === 'refused') return { parts: [textPart(answer.message)], failed: true };

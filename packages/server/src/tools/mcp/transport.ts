@@ -19,6 +19,6 @@ export async function openTransport({ name, server, redact }: Way, log: Log): Pr
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { command, args, env, cwd } = server;
   const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) });
-  if (transport.stderr) logComplaints(transport.stderr as Readable, name, redact, log);
+  if (transport.stderr) logComplaints(transport.stderr as Readable, { server: name, redact }, log);
   return transport;
 }

@@ -29,7 +29,7 @@ function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {
   let start = from;
   let anchor = -1;
   for (const wanted of hunk.seek) {
-    anchor = seekLines(texts, [wanted], start);
+    anchor = seekLines(texts, [wanted], { from: start });
     if (anchor < 0) throw new Fault('tool_failed', `cannot find the line ${JSON.stringify(wanted)}`);
     start = anchor + 1;
   }
@@ -38,9 +38,9 @@ function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {
     const at = anchor < 0 || hunk.atEnd ? lines.length : anchor + 1;
     return { at, removed: 0, lines: replacement(hunk, lines, at) };
   }
-  let at = seekLines(texts, old, start, hunk.atEnd);
+  let at = seekLines(texts, old, { from: start, atEnd: hunk.atEnd });
   // Some models repeat the line of the header as the first line of the hunk.
-  if (at < 0 && anchor >= 0) at = seekLines(texts, old, anchor, hunk.atEnd);
+  if (at < 0 && anchor >= 0) at = seekLines(texts, old, { from: anchor, atEnd: hunk.atEnd });
   if (at >= 0) return { at, removed: old.length, lines: replacement(hunk, lines, at) };
   const shorter = withoutFinalBlank(hunk);
   if (shorter) return place(shorter, lines, from);

@@ -12,8 +12,7 @@ const READINGS: readonly ((line: string) => string)[] = [
 export function seekLines(
   lines: readonly string[],
   wanted: readonly string[],
-  from: number,
-  atEnd = false,
+  { from, atEnd = false }: { readonly from: number; readonly atEnd?: boolean },
 ): number {
   const last = lines.length - wanted.length;
   for (const reading of READINGS) {

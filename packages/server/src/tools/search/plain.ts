@@ -35,8 +35,7 @@ function matcher(query: string, mode: string): (line: string) => boolean {
   return (line) => pattern.test(line);
 }
 
-async function search(query: string, mode: string, folder: string, start: string): Promise<void> {
-  const matches = matcher(query, mode);
+async function search(matches: (line: string) => boolean, folder: string, start: string): Promise<void> {
   for await (const path of filesIn(join(folder, start))) {
     const lines = (await readText(path).catch(() => '')).split('\n');
     for (const [index, line] of lines.entries()) {
@@ -50,7 +49,7 @@ async function search(query: string, mode: string, folder: string, start: string
 if (import.meta.main) {
   const [query = '', mode = 'text', folder = '.', start = '.'] = process.argv.slice(2);
   try {
-    await search(query, mode, folder, start);
+    await search(matcher(query, mode), folder, start);
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : thrown);
     process.exit(2);

@@ -41,10 +41,8 @@ export const searchFiles = (options: SearchOptions): Tool =>
     run: async ({ query, path, regex, offset }, { root: given, signal }) => {
       const bounds = { root: given, ...options };
       const root = await realpath(given);
-      const start = await startOf(bounds, root, path);
-      const command = options.ripgrep
-        ? withRipgrep(options.ripgrep, root, query, regex, start)
-        : plainly(root, query, regex, start);
+      const search = { root, query, regex, start: await startOf(bounds, root, path) };
+      const command = options.ripgrep ? withRipgrep(options.ripgrep, search) : plainly(search);
       const lines = new CheckedLines(bounds);
       const page: string[] = [];
       let number = 0;
@@ -68,13 +66,14 @@ async function startOf(bounds: Bounds, root: string, path: string): Promise<stri
   return `./${relative(root, entry.path)}`;
 }
 
-const withRipgrep = (
-  ripgrep: string,
-  root: string,
-  query: string,
-  regex: boolean,
-  start: string,
-): SearchCommand => ({
+type Search = {
+  readonly root: string;
+  readonly query: string;
+  readonly regex: boolean;
+  readonly start: string;
+};
+
+const withRipgrep = (ripgrep: string, { root, query, regex, start }: Search): SearchCommand => ({
   folder: root,
   argv: [
     ...[
@@ -93,7 +92,7 @@ const withRipgrep = (
 });
 
 /** Starts in our own folder: the runtime would run the code that a bunfig.toml in the working directory names. */
-const plainly = (root: string, query: string, regex: boolean, start: string): SearchCommand => ({
+const plainly = ({ root, query, regex, start }: Search): SearchCommand => ({
   folder: import.meta.dir,
   argv: [process.execPath, programIn(import.meta.dir, 'plain'), query, regex ? 'regex' : 'text', root, start],
 });

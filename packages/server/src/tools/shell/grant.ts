@@ -79,12 +79,12 @@ export async function grantFor(argv: readonly string[], place: GrantPlace): Prom
 
 function grantedCommand(program: string, words: readonly string[], place: GrantPlace): string | null {
   const plain = PLAIN.get(program);
-  if (plain) return coveredCommand(program, plain, words, place);
+  if (plain) return coveredCommand({ command: program, words }, plain, place);
   const subcommands = SUBCOMMANDS.get(program);
   if (subcommands) {
     const [subcommand = '', ...rest] = words;
     const known = subcommands.get(subcommand);
-    return known ? coveredCommand(`${program} ${subcommand}`, known, rest, place) : null;
+    return known ? coveredCommand({ command: `${program} ${subcommand}`, words: rest }, known, place) : null;
   }
   const exact = [program, ...words].map(quote).join(' ');
   // An option or an assignment could change what the command does.
@@ -93,9 +93,8 @@ function grantedCommand(program: string, words: readonly string[], place: GrantP
 
 /** Null if the grant does not cover these words. */
 function coveredCommand(
-  command: string,
+  { command, words }: { readonly command: string; readonly words: readonly string[] },
   covered: Covered,
-  words: readonly string[],
   place: GrantPlace,
 ): string | null {
   const operands = operandsOf(words, covered);

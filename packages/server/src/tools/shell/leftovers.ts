@@ -102,7 +102,7 @@ async function makeHarmless(bounds: Bounds, before: Snapshot): Promise<string[]>
     const known = id === null ? undefined : before.git.get(id);
     const changed = [
       ...(await cleanConfigs(bounds, path, known)),
-      ...(await cleanRuns(bounds, path, known, git)),
+      ...(await cleanRuns(bounds, path, { known, folders: git })),
     ];
     if (changed.length > 0) notes.push(`${path}: ${changed.join(', ')}`);
   }
@@ -133,8 +133,7 @@ async function cleanConfigs(bounds: Bounds, path: string, known: GitFolder | und
 async function cleanRuns(
   bounds: Bounds,
   path: string,
-  known: GitFolder | undefined,
-  folders: readonly string[],
+  { known, folders }: { readonly known: GitFolder | undefined; readonly folders: readonly string[] },
 ): Promise<string[]> {
   const notes: string[] = [];
   for (const { name, mark, leadsTo } of await runsIn(bounds, path)) {

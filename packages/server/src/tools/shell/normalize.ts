@@ -83,10 +83,12 @@ function addCommand(found: Found, all: readonly LooseWord[], depth: number): voi
   if (isOpen(program) || isOpaque(name) || depth > DEEPEST_NESTING) found.unknown();
   else if (SHELLS.has(name)) addShell(found, words, depth + 1);
   else if (name === 'eval') addEvaluated(found, words, depth + 1);
-  else addProgram(found, name, words, depth);
+  else addProgram(found, { name, words }, depth);
 }
 
-function addProgram(found: Found, name: string, words: readonly LooseWord[], depth: number): void {
+type NamedCommand = { readonly name: string; readonly words: readonly LooseWord[] };
+
+function addProgram(found: Found, { name, words }: NamedCommand, depth: number): void {
   const wrapped = unwrap(name, words);
   if (wrapped) addWrapped(found, wrapped, depth + 1);
   else addReadings(found, name, words);
