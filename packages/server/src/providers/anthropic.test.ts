@@ -66,9 +66,10 @@ const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] 
   [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
 ];
 
-test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
-  expect(wire.refused(status, text)).toEqual({ code, retryable, message });
-});
+for (const [status, text, code, retryable, message] of REFUSALS) {
+  test(`${status} ${text} is ${code}`, () =>
+    expect(wire.refused(status, text)).toEqual({ code, retryable, message }));
+}
 
 test('a refusal of thinking is retried without it', () => {
   const text = body('invalid_request_error', 'adaptive thinking is not supported on this model');
@@ -86,11 +87,13 @@ describe('an error in the stream', () => {
     ['invalid_request_error', 'prompt is too long', 'context_too_long', false],
     ['request_too_large', 'big', 'context_too_long', false],
   ];
-  test.each(ERRORS)('%s: %s is %s', (type, message, code, retryable) => {
-    const [, said] = wire.step(wire.start(), { event: 'error', data: body(type, message) });
-    expect(said).toMatchObject([{ type: 'failed', fault: { code, retryable } }]);
-    expect(JSON.stringify(said)).not.toContain('sk-secret');
-  });
+  for (const [type, message, code, retryable] of ERRORS) {
+    test(`${type}: ${message} is ${code}`, () => {
+      const [, said] = wire.step(wire.start(), { event: 'error', data: body(type, message) });
+      expect(said).toMatchObject([{ type: 'failed', fault: { code, retryable } }]);
+      expect(JSON.stringify(said)).not.toContain('sk-secret');
+    });
+  }
 });
 
 test.each([

@@ -123,23 +123,29 @@ function step(state: AnthropicState, { data }: ServerSentEvent): Step {
     case 'content_block_delta':
       return delta(state, event);
     case 'content_block_start':
-      return read(state, BlockStart, event, begin);
+      return read(state, event, { schema: BlockStart, next: begin });
     case 'content_block_stop':
-      return read(state, BlockStop, event, end);
+      return read(state, event, { schema: BlockStop, next: end });
     case 'message_start':
-      return read(state, MessageStart, event, (_, { message }) => [counted(state, message.usage), NOTHING]);
+      return read(state, event, {
+        schema: MessageStart,
+        next: (_, { message }) => [counted(state, message.usage), NOTHING],
+      });
     case 'message_delta':
-      return read(state, MessageDelta, event, (_, { delta: { stop_reason }, usage }) => [
-        { ...counted(state, usage), stop: stop_reason ?? state.stop },
-        NOTHING,
-      ]);
+      return read(state, event, {
+        schema: MessageDelta,
+        next: (_, { delta: { stop_reason }, usage }) => [
+          { ...counted(state, usage), stop: stop_reason ?? state.stop },
+          NOTHING,
+        ],
+      });
     case 'message_stop':
       return [state, ended(state)];
     case 'error':
-      return read(state, AnthropicError, event, (_, { error }) => [
-        state,
-        [failed(anthropicStreamFault(error))],
-      ]);
+      return read(state, event, {
+        schema: AnthropicError,
+        next: (_, { error }) => [state, [failed(anthropicStreamFault(error))]],
+      });
     default:
       return [state, NOTHING]; // a ping, or an unknown event
   }
@@ -166,29 +172,31 @@ function delta(state: AnthropicState, { index, delta: piece }: Record<string, un
 
 function begin(state: AnthropicState, { index, content_block }: z.infer<typeof BlockStart>): Step {
   if (!KNOWN.includes(content_block.type)) return [state, NOTHING];
-  return read(state, KnownStart, content_block, (_, block) => {
-    switch (block.type) {
-      case 'text':
-        return [state, block.text === '' ? NOTHING : [{ type: 'text', text: block.text }]];
-      case 'thinking':
-        return [
-          holding(
-            withOpen(state, index, { kind: 'thinking', signature: block.signature }),
-            0,
-            block.signature.length + KEPT_PIECE,
-          ),
-          block.thinking === '' ? NOTHING : [{ type: 'reasoning', text: block.thinking }],
-        ];
-      case 'redacted_thinking':
-        return [state, [{ type: 'sealed', sealed: sealed({ redacted: block.data }) }]];
-      case 'tool_use': {
-        const { id, name, input } = block;
-        const start = parsedInput(input ?? {});
-        const next = withOpen(state, index, { kind: 'call', id, tool: name, start, json: '' });
-        return [holding(next, 1, JSON.stringify([id, name, start]).length), NOTHING];
-      }
+  return read(state, content_block, { schema: KnownStart, next: (_, block) => started(state, index, block) });
+}
+
+function started(state: AnthropicState, index: number, block: z.infer<typeof KnownStart>): Step {
+  switch (block.type) {
+    case 'text':
+      return [state, block.text === '' ? NOTHING : [{ type: 'text', text: block.text }]];
+    case 'thinking':
+      return [
+        holding(
+          withOpen(state, index, { kind: 'thinking', signature: block.signature }),
+          0,
+          block.signature.length + KEPT_PIECE,
+        ),
+        block.thinking === '' ? NOTHING : [{ type: 'reasoning', text: block.thinking }],
+      ];
+    case 'redacted_thinking':
+      return [state, [{ type: 'sealed', sealed: sealed({ redacted: block.data }) }]];
+    case 'tool_use': {
+      const { id, name, input } = block;
+      const start = parsedInput(input ?? {});
+      const next = withOpen(state, index, { kind: 'call', id, tool: name, start, json: '' });
+      return [holding(next, 1, JSON.stringify([id, name, start]).length), NOTHING];
     }
-  });
+  }
 }
 
 function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step {
@@ -249,9 +257,8 @@ function usageOf(counts: Counts): Usage {
 
 function read<T>(
   state: AnthropicState,
-  schema: z.ZodType<T>,
   event: unknown,
-  next: (state: AnthropicState, event: T) => Step,
+  { schema, next }: { schema: z.ZodType<T>; next: (state: AnthropicState, event: T) => Step },
 ): Step {
   const result = schema.safeParse(event);
   return result.success ? next(state, result.data) : [state, [failed(DAMAGED)]];

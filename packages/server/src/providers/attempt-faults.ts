@@ -1,4 +1,4 @@
-/** Failures of an attempt that are not the vendor's words. */
+/** Faults of an attempt that the vendor did not report. */
 import { type AnswerLimit, answerTooLong } from '../core/ports/answer-limits.ts';
 import type { WireFault } from './wire.ts';
 

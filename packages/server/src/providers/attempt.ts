@@ -1,4 +1,4 @@
-/** One attempt at an answer: asked for once, and read in batches of what arrived together. Nothing here throws. */
+/** One attempt at an answer: one request, read in batches of events that arrived together. Never throws. */
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import type { AnswerLimits } from '../core/ports/answer-limits.ts';
 import type { Log } from '../core/ports/logger.ts';
@@ -13,43 +13,45 @@ import { Silence } from './silence.ts';
 import type { Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
 
 export type AttemptOptions = {
-  /** what the answer may keep until its end; nothing is limited if it is not given */
+  /** limits of what is held until the answer ends; unlimited by default */
   readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
-  /** a stream that is silent for this long is broken off; one that only shows signs of life, after `firstByteMs` */
+  /** a stream without bytes for this long is aborted; one with keep-alives only, after `firstByteMs` */
   readonly idleMs: number;
-  /** how long the first byte may take: a local model may have to be loaded, and a long prompt to be read */
+  /** timeout of the first byte: a local model may have to be loaded, and a long prompt read */
   readonly firstByteMs?: number;
-  /** over sockets if it is not given */
+  /** default: the socket client */
   readonly http?: HttpClient;
-  /** told of bugs in a wire, with their cause */
+  /** receives bugs of a wire, with their cause */
   readonly log?: Log;
 };
 
 type Batch = readonly WireEvent[];
 
-/** How many characters of an incomplete event are kept. */
+/** Maximum length of an incomplete event, in characters. */
 const LONGEST_EVENT = 32 * 1024 * 1024;
 const FIRST_BYTE_MS = 300_000;
-/** How much of a refusal is read. */
+/** How many characters of an error response are read. */
 const REFUSAL_LENGTH = 64 * 1024;
 
 const UNLIMITED = {
   argumentCharacters: Number.POSITIVE_INFINITY,
   answerCalls: Number.POSITIVE_INFINITY,
 };
-/** As they are sent: the JSON around a piece of arguments can be a hundred times as long as the piece. */
+/** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
 const MOST_UNSAID = 256 * 1024 * 1024;
 
 export class Attempt<State> {
-  /** host and port of the address that is asked; undefined until then */
+  /** host and port of the request; undefined before it is sent */
   host: string | undefined;
-  /** breaks the answer off */
+  readonly #signal: AbortSignal;
+  readonly #take: OnDelta | undefined;
+  /** aborts the request */
   readonly #stop = new AbortController();
-  /** the model was silent for too long */
+  /** a timeout has aborted the request */
   #tooLong = false;
   readonly #events = new ServerSentEventParser(LONGEST_EVENT);
-  // Made here and not where they are needed: a function made in `begin` would keep the answer's head and the prompt.
-  readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
+  // Created here: a closure created in `begin` would retain the response head and the prompt.
+  readonly #cancel = (): void => this.#stop.abort(this.#signal.reason);
   readonly #giveUp = (): void => {
     this.#tooLong = true;
     this.#stop.abort();
@@ -58,28 +60,30 @@ export class Attempt<State> {
   #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
-  /** characters of events that said nothing: pieces of arguments, and what is not understood */
+  /** characters of events without output: deltas of arguments, and unknown events */
   #unsaid = 0;
-  /** what arrived while `next` waited, and was not taken */
+  /** events that arrived while `next` was pending and were not taken */
   #pending: Batch | null = null;
-  /** nothing more is wanted of the answer: its connection may be used again once it has ended */
+  /** the answer is complete: its connection can be reused after the end of the stream */
   #complete = false;
 
   constructor(
     private readonly wire: Wire<State>,
     private readonly options: AttemptOptions,
-    private readonly signal: AbortSignal,
-    private readonly take?: OnDelta,
-  ) {}
+    { signal, take }: { readonly signal: AbortSignal; readonly take?: OnDelta },
+  ) {
+    this.#signal = signal;
+    this.#take = take;
+  }
 
-  /** Resolves when the answer begins, with nothing, or with the failure that it is. */
+  /** Resolves when the response begins: with no events, or with the failure. */
   async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
     const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
     const timer = setTimeout(this.#giveUp, firstByteMs);
-    this.signal.addEventListener('abort', this.#cancel);
-    if (this.signal.aborted) this.#cancel();
+    this.#signal.addEventListener('abort', this.#cancel);
+    if (this.#signal.aborted) this.#cancel();
     try {
-      // Nothing of the request is held here: it can be large, and the answer takes its time.
+      // Keeps no reference to the request: it can be large, and the answer can take minutes.
       const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
       if (!asked.ok) return this.#bug(asked.thrown);
       const answer = await asked.value;
@@ -88,7 +92,7 @@ export class Attempt<State> {
       if (!isStream(answer)) return await this.#refusal(answer);
       this.#state = this.wire.start();
       this.#body = answer.body;
-      if (this.take) answer.body.onText = this.#onText;
+      if (this.#take) answer.body.onText = this.#onText;
       return [];
     } catch (thrown) {
       return failed(this.#reason(thrown));
@@ -97,7 +101,7 @@ export class Attempt<State> {
     }
   }
 
-  /** What is said next; null where that was all. The last event of all is `ended` or `failed`. */
+  /** The next events; null at the end. The last event is `ended` or `failed`. */
   async next(): Promise<Batch | null> {
     const body = this.#body;
     if (!body) return null;
@@ -116,10 +120,10 @@ export class Attempt<State> {
     }
   }
 
-  /** Must be called, whether it was read to the end or not. */
+  /** Must always be called, even after the end. */
   close(): void {
     this.#silence?.stop();
-    this.signal.removeEventListener('abort', this.#cancel);
+    this.#signal.removeEventListener('abort', this.#cancel);
     if (this.#body) void releaseBody(this.#body, this.#complete);
     this.#body = null;
   }
@@ -136,7 +140,7 @@ export class Attempt<State> {
     );
   }
 
-  /** Runs once per token. While nothing but text arrives, `next` stays pending and no promise is made. */
+  /** Hot path: runs per token. While only text arrives, `next` stays pending and no promise is created. */
   #deliver(piece: string): boolean {
     this.#silence?.heard();
     let said: Batch;
@@ -155,11 +159,11 @@ export class Attempt<State> {
 
   #taken(event: WireEvent): boolean {
     return (
-      (event.type === 'text' || event.type === 'reasoning') && this.take?.(event.type, event.text) === true
+      (event.type === 'text' || event.type === 'reasoning') && this.#take?.(event.type, event.text) === true
     );
   }
 
-  /** On the path of a token. A wire that throws has a bug, which must not look like a lost connection. */
+  /** Hot path: runs per token. A wire that throws has a bug, which must not look like a lost connection. */
   #steps(events: readonly ServerSentEvent[]): Batch {
     const said: WireEvent[] = [];
     if (events.length > 0) this.#silence?.said();
@@ -169,7 +173,7 @@ export class Attempt<State> {
         const [state, more] = this.wire.step(before, event);
         this.#state = state;
         for (const one of more) add(said, one);
-        // Text leaves the state as it is: nothing more is held than before.
+        // Text does not change the state, so nothing more is held than before.
         const beyond = state === before && more.length > 0 ? null : this.#beyond(state, more, event);
         if (beyond) said.push({ type: 'failed', fault: beyond });
         const last = said[said.length - 1]?.type;
@@ -182,7 +186,7 @@ export class Attempt<State> {
     return said;
   }
 
-  /** Why the answer is stopped before it ends. */
+  /** The limit that the answer exceeds, as a fault. */
   #beyond(state: State, said: Batch, { data }: ServerSentEvent): WireFault | null {
     if (said.length === 0) this.#unsaid += data.length;
     if (this.#unsaid > MOST_UNSAID) return ENDLESS;
@@ -219,9 +223,9 @@ export class Attempt<State> {
   }
 
   #reason(thrown: unknown): WireFault {
-    if (this.signal.aborted) return CANCELLED;
+    if (this.#signal.aborted) return CANCELLED;
     if (this.#tooLong) return unavailable('The model was silent for too long.');
-    // What the machine says about a connection, without the address and whatever is in it.
+    // Only the error code of the system: its message contains the address.
     const code = (thrown as { code?: unknown } | null)?.code;
     if (code === 'BAD_ENCODING') return COMPRESSED;
     return unavailable(`The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`);
@@ -230,7 +234,7 @@ export class Attempt<State> {
 
 const failed = (fault: WireFault): Batch => [{ type: 'failed', fault }];
 
-/** Words that arrived together are told together: a server that is behind catches up. */
+/** Joins text that arrived together, so that a server that is behind catches up. */
 function add(said: WireEvent[], event: WireEvent): void {
   const last = said[said.length - 1];
   if (event.type === 'text' && last?.type === 'text')
@@ -251,6 +255,6 @@ function attempted<Value>(run: () => Value): Attempted<Value> {
   }
 }
 
-/** Not every server that streams says so in its content type; these two never do. */
+/** Servers may stream under any content type, but never under these two. */
 const isStream = ({ status, headers }: HttpResponse): boolean =>
   status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');

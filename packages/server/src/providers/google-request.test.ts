@@ -37,12 +37,9 @@ type Sent = {
   generationConfig?: object;
 };
 
-function sent(
-  items: PromptItem[],
-  model = 'gemini-2.5-flash',
-  more: Partial<Prompt> = {},
-  plain = false,
-): Sent {
+type Asked = Partial<Prompt> & { readonly plain?: boolean };
+
+function sent(items: PromptItem[], model = 'gemini-2.5-flash', { plain = false, ...more }: Asked = {}): Sent {
   const prompt: Prompt = { task: 'chat', instructions: 'Be kind.', items, tools: [tool], ...more };
   return JSON.parse(JSON.stringify(google({ key: 'k', model }).request(prompt, plain).body));
 }
@@ -184,7 +181,7 @@ describe('thoughts', () => {
 
   test('are not in the plain form', () => {
     const items = [user('a'), sealed('Hm.', { signature: 's' }), call('1', { signature: 's' }), result('1')];
-    expect(JSON.stringify(sent(items, 'gemini-2.5-flash', {}, true))).not.toMatch(
+    expect(JSON.stringify(sent(items, 'gemini-2.5-flash', { plain: true }))).not.toMatch(
       /signature|thought|thinking/i,
     );
   });

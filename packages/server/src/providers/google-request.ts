@@ -98,7 +98,7 @@ function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[]
       }
       case 'result': {
         const call = calls.get(item.call);
-        if (call) answer(groups, call, item, model.signs);
+        if (call) answer(groups, { call, result: item }, model.signs);
         break;
       }
     }
@@ -124,10 +124,11 @@ function add(groups: Group[], kind: Group['kind'], parts: readonly VendorPart[])
 /** Text between a call and its result is moved after the result. */
 function answer(
   groups: Group[],
-  { id, name }: Called['functionCall'],
-  { parts, failed }: Extract<PromptItem, { kind: 'result' }>,
+  { call, result }: { call: Called['functionCall']; result: Extract<PromptItem, { kind: 'result' }> },
   takesImages: boolean,
 ): void {
+  const { id, name } = call;
+  const { parts, failed } = result;
   const said = inWords(parts);
   const images = said.filter((part) => 'inlineData' in part);
   const text = said.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');

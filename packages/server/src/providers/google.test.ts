@@ -3,8 +3,17 @@ import { google } from './google.ts';
 import type { WireFault } from './wire.ts';
 
 const wire = google({ key: 'AIza-secret', model: 'gemini-x' });
-const body = (code: number, status: string, message: string, details: object[] = []) =>
-  JSON.stringify({ error: { code, status, message, details } });
+const codes = {
+  INVALID_ARGUMENT: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+};
+const body = (status: keyof typeof codes, message: string, details: object[] = []) =>
+  JSON.stringify({ error: { code: codes[status], status, message, details } });
 
 const KEY = 'Google refused the key: check GOOGLE_API_KEY.';
 const LONG = 'The conversation is longer than the model takes.';
@@ -14,52 +23,53 @@ const TOO_MANY = 'The input token count (1054016) exceeds the maximum number of 
 const INVALID_KEY = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
 
 const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] = [
-  [400, body(400, 'INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY), 'provider_rejected', false, KEY],
-  [401, body(401, 'UNAUTHENTICATED', 'AIza-secret is wrong'), 'provider_rejected', false, KEY],
-  [403, body(403, 'PERMISSION_DENIED', 'no'), 'provider_rejected', false, KEY],
+  [400, body('INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY), 'provider_rejected', false, KEY],
+  [401, body('UNAUTHENTICATED', 'AIza-secret is wrong'), 'provider_rejected', false, KEY],
+  [403, body('PERMISSION_DENIED', 'no'), 'provider_rejected', false, KEY],
   [
     404,
-    body(404, 'NOT_FOUND', 'models/gemini-x is not found'),
+    body('NOT_FOUND', 'models/gemini-x is not found'),
     'provider_rejected',
     false,
     'Google does not know the model gemini-x.',
   ],
   [404, '<html>', 'provider_rejected', false, ADDRESS],
   [200, '<html>', 'provider_rejected', false, ADDRESS],
-  [400, body(400, 'INVALID_ARGUMENT', TOO_MANY), 'context_too_long', false, LONG],
-  [400, `[${body(400, 'INVALID_ARGUMENT', TOO_MANY)}]\n`, 'context_too_long', false, LONG],
+  [400, body('INVALID_ARGUMENT', TOO_MANY), 'context_too_long', false, LONG],
+  [400, `[${body('INVALID_ARGUMENT', TOO_MANY)}]\n`, 'context_too_long', false, LONG],
   [
     400,
-    body(400, 'INVALID_ARGUMENT', 'Contents must not be empty.'),
+    body('INVALID_ARGUMENT', 'Contents must not be empty.'),
     'provider_rejected',
     false,
     'Google refused the request: Contents must not be empty.',
   ],
   [
     400,
-    body(400, 'INVALID_ARGUMENT', 'you sent AIza-secret'),
+    body('INVALID_ARGUMENT', 'you sent AIza-secret'),
     'provider_rejected',
     false,
     'Google refused the request.',
   ],
-  [500, body(500, 'INTERNAL', 'oops'), 'provider_unavailable', true, DOWN],
-  [503, body(503, 'UNAVAILABLE', 'The model is overloaded.'), 'provider_unavailable', true, DOWN],
+  [500, body('INTERNAL', 'oops'), 'provider_unavailable', true, DOWN],
+  [503, body('UNAVAILABLE', 'The model is overloaded.'), 'provider_unavailable', true, DOWN],
   [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
 ];
 
-test.each(REFUSALS)('%d %s is %s', (status, text, code, retryable, message) => {
-  expect(wire.refused(status, text)).toEqual({ code, retryable, message });
-});
+for (const [status, text, code, retryable, message] of REFUSALS) {
+  test(`${status} ${text} is ${code}`, () =>
+    expect(wire.refused(status, text)).toEqual({ code, retryable, message }));
+}
 
 test('a rate limit contains the delay', () => {
   const retry = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.0745s' }];
-  const fault = wire.refused(429, body(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
+  const fault = wire.refused(429, body('RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
   expect(fault).toMatchObject({ code: 'provider_limited', retryable: true, retryAfterMs: 34_075 });
   expect(wire.refused(429, '').retryAfterMs).toBeUndefined();
 });
 
 test('a refusal of thoughts is retried without them', () => {
-  const text = body(400, 'INVALID_ARGUMENT', 'Thinking is not enabled for this model');
+  const text = body('INVALID_ARGUMENT', 'Thinking is not enabled for this model');
   expect(wire.refused(400, text).plainly).toBe(true);
 });
 
@@ -81,7 +91,7 @@ test.each([
 });
 
 test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
-  'finishReason %s is tried again',
+  'finishReason %s is retried',
   (reason) => {
     expect(finished(reason)).toMatchObject([{ type: 'failed', fault: { retryable: true } }]);
   },

@@ -133,7 +133,12 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
 function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent[]): GoogleState {
   const { text, thought, functionCall, thoughtSignature } = part;
   const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined;
-  if (functionCall !== undefined) return called(state, functionCall, signature, said);
+  if (functionCall !== undefined) {
+    const call = callOf(functionCall, signature);
+    if (call) return withCall(state, call);
+    said.push(failed(DAMAGED));
+    return state;
+  }
   if (typeof text !== 'string') return state;
   if (thought === true) {
     const after = endText(state, said);
@@ -149,26 +154,22 @@ function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent
   return { ...state, length, spans, held };
 }
 
-function called(
-  state: GoogleState,
-  functionCall: unknown,
-  signature: string | undefined,
-  said: WireEvent[],
-): GoogleState {
+/** Null if it is malformed. */
+function callOf(functionCall: unknown, signature: string | undefined): Call | null {
   const { success, data } = FunctionCall.safeParse(functionCall);
-  if (!success) {
-    said.push(failed(DAMAGED));
-    return state;
-  }
+  if (!success) return null;
   const { id, name, args = {} } = data;
   const kept = { ...(signature === undefined ? {} : { signature }), ...(id ? { id } : {}) };
-  const call: Call = {
+  return {
     type: 'call',
     id,
     tool: name,
     ...parsedInput(args),
     ...(Object.keys(kept).length > 0 ? { sealed: sealed(kept) } : {}),
   };
+}
+
+function withCall(state: GoogleState, call: Call): GoogleState {
   const held = {
     calls: state.held.calls + 1,
     characters: state.held.characters + JSON.stringify(call).length,

@@ -17,7 +17,7 @@ import {
 afterEach(closeVendors);
 
 describe('a failure', () => {
-  test.each([429, 500, 503])('%d is retried twice and then reported', async (status) => {
+  test.each([429, 500, 503])('%d is retried, and reported after the last attempt', async (status) => {
     const { url, bodies } = vendor(() => new Response('{}', { status }));
     const events = await ask(url);
     expect(types(events)).toEqual(['retrying', 'retrying', 'failed']);
@@ -169,7 +169,7 @@ describe('a stream', () => {
   });
 
   test.each([': still there\n\n', 'event: ping\n\n', '\n'])(
-    'with nothing but %j is broken off',
+    'with nothing but %j is aborted',
     async (sign) => {
       const closed = Promise.withResolvers<void>();
       const { url } = vendor(() => {

@@ -56,7 +56,7 @@ describe('options of a prompt', () => {
     });
   });
 
-  test('in the Messages API, without thinking, which cannot be combined with them', () => {
+  test('in the Messages API, without thinking, which it refuses together with them', () => {
     const body = anthropicBody(prompt(ALL), CLAUDE, false);
     expect(body).toMatchObject({
       temperature: 0.5,

@@ -1,4 +1,4 @@
-/** The options of a prompt in the fields of each vendor's API. What an API has no field for is left out. */
+/** Maps the options of a prompt to the fields of each vendor's API. Options without a field are left out. */
 import type { ModelOptions } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 
@@ -7,14 +7,14 @@ type Asked = Pick<Prompt, 'options' | 'tools'>;
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Vendors refuse a choice of tools where none are offered. */
+/** Vendors refuse a tool choice if no tools are offered. */
 const choiceIn = ({ options, tools }: Asked): ModelOptions['toolChoice'] =>
   tools.length > 0 ? options?.toolChoice : undefined;
 
 const parallelIn = ({ options, tools }: Asked): boolean | undefined =>
   tools.length > 0 ? options?.parallelToolCalls : undefined;
 
-/** `own`: the vendor itself, whose newer models refuse `max_tokens`; compatible servers know only that. */
+/** `own`: OpenAI itself, whose newer models refuse `max_tokens`; compatible servers only know that field. */
 export function chatOptions(asked: Asked, own: boolean): object {
   const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
@@ -36,7 +36,7 @@ function chatFormat(format: NonNullable<ModelOptions['responseFormat']>): object
   return { type: 'json_schema', json_schema: given({ name, schema, strict }) };
 }
 
-/** `reasoning`: what is asked of the model's reasoning anyway. The API has no stop sequences. */
+/** `reasoning`: the reasoning options of the request. The API has no stop sequences. */
 export function responsesOptions(asked: Asked, reasoning: object | undefined): object {
   const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
@@ -57,7 +57,7 @@ function responsesFormat(format: NonNullable<ModelOptions['responseFormat']>): o
   return given({ type: 'json_schema', name, schema, strict });
 }
 
-/** The vendor refuses thinking beside a temperature, a `top_p` and a forced choice of tools. */
+/** The vendor refuses thinking together with a temperature, a `top_p` or a forced tool choice. */
 export function anthropicOptions(asked: Asked): { readonly thinks: boolean; readonly fields: object } {
   const { temperature, topP, stop, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);

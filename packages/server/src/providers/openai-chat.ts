@@ -3,6 +3,7 @@
  * index may be used twice, and the last line may be left out.
  */
 import { isObject } from '@parlance/protocol';
+import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
@@ -47,7 +48,7 @@ export function openaiChat(options: OpenaiOptions): Wire<State> {
       finish: null,
       usage: null,
     }),
-    step: (state, { event, data }) => step(vendor, state, event, data),
+    step: (state, event) => step(vendor, state, event),
     held: ({ calls }) => ({
       calls: calls.length,
       characters: calls.reduce(
@@ -98,7 +99,7 @@ const VendorUsage = z.object({
 
 // Step
 
-function step(vendor: Vendor, state: State, name: string | undefined, data: string): Step {
+function step(vendor: Vendor, state: State, { event: name, data }: ServerSentEvent): Step {
   if (data === '[DONE]') return [state, end(vendor, state)];
   const chunk = jsonObject(data);
   if (!chunk) return [state, [{ type: 'failed', fault: DAMAGED }]];

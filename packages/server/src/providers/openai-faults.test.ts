@@ -103,13 +103,15 @@ const UNCLEAN: readonly [what: string, message: string][] = [
 ];
 
 describe('a refusal', () => {
-  test.each(REFUSALS)('for %s', (_what, status, body, code, retryable, sentence) => {
-    const fault = refusedFault(VENDOR, status, body);
-    expect(fault).toMatchObject({ code, retryable });
-    expect(fault.message).toMatch(sentence);
-    expect(fault.message).toMatch(/^[^\r\n]+\.$/);
-    expect(fault.message).not.toContain('sk-');
-  });
+  for (const [what, status, body, code, retryable, sentence] of REFUSALS) {
+    test(`for ${what}`, () => {
+      const fault = refusedFault(VENDOR, status, body);
+      expect(fault).toMatchObject({ code, retryable });
+      expect(fault.message).toMatch(sentence);
+      expect(fault.message).toMatch(/^[^\r\n]+\.$/);
+      expect(fault.message).not.toContain('sk-');
+    });
+  }
 
   test.each(UNCLEAN)('with %s in its message is reported without it', (_what, message) => {
     expect(refusedFault(VENDOR, 400, error(null, message)).message).toBe(
@@ -122,7 +124,7 @@ describe('a refusal', () => {
     "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
     'Your organization must be verified to generate reasoning summaries.',
     "property 'stream_options' is unsupported",
-  ])('of an extra is retried without it: %s', (message) => {
+  ])('of an optional field is retried without it: %s', (message) => {
     expect(refusedFault(VENDOR, 400, error(null, message))).toMatchObject({
       code: 'provider_rejected',
       plainly: true,
@@ -131,7 +133,7 @@ describe('a refusal', () => {
 });
 
 describe('a failure inside a stream', () => {
-  test.each<[what: string, error: unknown, FaultCode, retryable: boolean]>([
+  const failures: [what: string, error: unknown, FaultCode, retryable: boolean][] = [
     ['by the server', { code: 'server_error', message: 'Oh.' }, 'provider_unavailable', true],
     ['by a limit', { code: 'rate_limit_exceeded', message: 'Oh.' }, 'provider_limited', true],
     ['by the quota', { code: 'insufficient_quota', message: 'Oh.' }, 'provider_limited', false],
@@ -140,7 +142,8 @@ describe('a failure inside a stream', () => {
     ['by the prompt', { code: 'invalid_prompt', message: 'Against our policy.' }, 'provider_rejected', false],
     ['in a word', 'worker lost', 'provider_unavailable', true],
     ['without a word', null, 'provider_unavailable', true],
-  ])('%s', (_what, failure, code, retryable) => {
-    expect(streamFault(VENDOR, failure)).toMatchObject({ code, retryable });
-  });
+  ];
+  for (const [what, failure, code, retryable] of failures) {
+    test(what, () => expect(streamFault(VENDOR, failure)).toMatchObject({ code, retryable }));
+  }
 });

@@ -16,7 +16,9 @@ const thought = (provider = 'openai-responses'): PromptItem => ({
   sealed: { provider, data: ITEM },
 });
 
-function request(items: PromptItem[], more: Partial<Prompt> = {}, model = 'gpt-5.5', plain = false) {
+type Asked = Partial<Prompt> & { readonly model?: string; readonly plain?: boolean };
+
+function request(items: PromptItem[], { model = 'gpt-5.5', plain = false, ...more }: Asked = {}) {
   const prompt: Prompt = { task: 'chat', instructions: 'Be brief.', items, tools: [], ...more };
   const { url, headers, body } = openaiResponses({ ...OPTIONS, model }).request(prompt, plain);
   return { url, headers, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> };
@@ -41,7 +43,7 @@ describe('a request of the Responses API', () => {
   test.each(['gpt-4.1-mini', 'gpt-4o', 'gpt-5-chat-latest', 'llama3'])(
     'does not ask %s for reasoning, which it would refuse',
     (model) => {
-      const { body } = request([user(said('Hi'))], {}, model);
+      const { body } = request([user(said('Hi'))], { model });
       expect(body).not.toHaveProperty('reasoning');
       expect(body).not.toHaveProperty('include');
     },
@@ -49,7 +51,7 @@ describe('a request of the Responses API', () => {
 
   test.each(['o3', 'o4-mini', 'gpt-5', 'gpt-5.5', 'openai/gpt-5-mini', 'gpt-10', 'codex-mini-latest'])(
     'asks %s for reasoning',
-    (model) => expect(request([user(said('Hi'))], {}, model).body).toHaveProperty('include'),
+    (model) => expect(request([user(said('Hi'))], { model }).body).toHaveProperty('include'),
   );
 
   test('begins with the same prefix as the previous one, under the same cache key', () => {
@@ -152,7 +154,7 @@ describe('a request of the Responses API', () => {
   });
 
   test('in the plain form has no extras', () => {
-    const { body } = request([thought(), { kind: 'text', text: 'A' }], {}, 'gpt-5.5', true);
+    const { body } = request([thought(), { kind: 'text', text: 'A' }], { plain: true });
     expect(Object.keys(body).sort()).toEqual(['input', 'instructions', 'model', 'store', 'stream']);
     expect(body.input).toHaveLength(1);
   });

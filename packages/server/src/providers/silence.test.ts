@@ -3,7 +3,7 @@ import { Silence } from './silence.ts';
 
 const MS = 40;
 
-/** Resolves when as many quarters of it as are given have passed by the same clock as the silence's own. */
+/** Resolves after this many quarters of the timeout, measured by a timer like the one under test. */
 async function quarters(count: number, each: () => void = () => undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let passed = 0;
@@ -15,8 +15,8 @@ async function quarters(count: number, each: () => void = () => undefined): Prom
   clearInterval(timer);
 }
 
-describe('the silence timeout', () => {
-  test('fires once if nothing is received', async () => {
+describe('an idle timeout', () => {
+  test('fires once if no bytes arrive', async () => {
     const told: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const silence = new Silence(MS, () => {
@@ -29,7 +29,7 @@ describe('the silence timeout', () => {
     expect(told).toEqual(['silent']);
   });
 
-  test('does not fire while bytes are received', async () => {
+  test('does not fire while bytes arrive', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
     await quarters(20, () => silence.heard());
@@ -37,7 +37,7 @@ describe('the silence timeout', () => {
     expect(told).toEqual([]);
   });
 
-  test('fires once nothing more is received', async () => {
+  test('fires when bytes stop arriving', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve);
     await quarters(8, () => silence.heard());
@@ -45,7 +45,7 @@ describe('the silence timeout', () => {
     silence.stop();
   });
 
-  test('fires again if something was received in between', async () => {
+  test('fires again if bytes arrived in between', async () => {
     let told = Promise.withResolvers<void>();
     const silence = new Silence(MS, () => told.resolve());
     await told.promise;
@@ -55,7 +55,7 @@ describe('the silence timeout', () => {
     silence.stop();
   });
 
-  test('fires after the longer timeout if bytes but no content are received', async () => {
+  test('fires after the longer time if bytes arrive but no events', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve, 3 * MS);
     const timer = setInterval(() => silence.heard(), MS / 8);
@@ -64,7 +64,7 @@ describe('the silence timeout', () => {
     silence.stop();
   });
 
-  test('does not fire while content is received', async () => {
+  test('does not fire while events arrive', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'), 2 * MS);
     await quarters(20, () => {
@@ -75,7 +75,7 @@ describe('the silence timeout', () => {
     expect(told).toEqual([]);
   });
 
-  test('does not fire once it is stopped', async () => {
+  test('does not fire after it is stopped', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
     await quarters(2);

@@ -1,31 +1,31 @@
-/** How often it is looked whether something was heard. */
-const LOOKS = 4;
+/** Checks per timeout. */
+const CHECKS = 4;
 
 /**
- * Tells when nothing was heard for `ms`, or nothing said for `mostMs`, at the latest a quarter of `ms` later. To hear
- * costs no timer.
+ * Idle timeout of a stream: calls `silent` if no bytes arrive for `ms`, or no events for `mostMs`, at most a quarter of `ms`
+ * late. Resetting it is one assignment and starts no timer.
  */
 export class Silence {
-  #looks = 0;
+  #unheard = 0;
   #unsaid = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(ms: number, silent: () => void, mostMs = Number.POSITIVE_INFINITY) {
-    const most = Math.max(LOOKS, Math.ceil((mostMs * LOOKS) / ms));
+    const most = Math.max(CHECKS, Math.ceil((mostMs * CHECKS) / ms));
     this.#timer = setInterval(() => {
-      const isSilent = this.#looks++ === LOOKS;
+      const isSilent = this.#unheard++ === CHECKS;
       if (this.#unsaid++ === most || isSilent) silent();
-    }, ms / LOOKS);
+    }, ms / CHECKS);
   }
 
-  /** What was heard has a meaning: it is no mere sign of life. On the path of a token. */
+  /** An event arrived, not only a keep-alive. Hot path: runs per token. */
   said(): void {
     this.#unsaid = 0;
   }
 
-  /** On the path of a token. */
+  /** Bytes arrived. Hot path: runs per token. */
   heard(): void {
-    this.#looks = 0;
+    this.#unheard = 0;
   }
 
   stop(): void {

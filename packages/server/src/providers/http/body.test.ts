@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { BodyQueue } from './body.ts';
 import { bodyOf } from './fetch-client.ts';
 
-/** A body, and what its socket was asked for. */
+/** A body, and the calls to its socket. */
 function begun() {
   const asked: string[] = [];
   const body = new BodyQueue({
@@ -22,13 +22,13 @@ const COMPLETE = { kind: 'complete' } as const;
 const HALF = 'x'.repeat(512 * 1024);
 
 describe('a body', () => {
-  test('is read in one piece if several are buffered', async () => {
+  test('is read in one piece if several are pending', async () => {
     const { body, push } = begun();
     for (const text of ['a', 'é', 'b']) push(text);
     expect(await body.read()).toBe('aéb');
   });
 
-  test('resolves a waiting read with the next bytes', async () => {
+  test('resolves a pending read when a piece arrives', async () => {
     const { body, push } = begun();
     const first = body.read();
     push('a');
@@ -37,7 +37,7 @@ describe('a body', () => {
     expect(await body.read()).toBe('b');
   });
 
-  test('takes only its own part of the bytes', async () => {
+  test('reads only its own range of the bytes', async () => {
     const { body } = begun();
     body.push(Buffer.from('5\r\nhello\r\n'), 3, 8);
     body.flush();
@@ -57,7 +57,7 @@ describe('a body', () => {
     expect(offered).toEqual(['ab']);
   });
 
-  test('waits while only the start of a character is buffered', async () => {
+  test('stays pending while there is only the beginning of a character', async () => {
     const { body, push } = begun();
     const [first = 0, second = 0] = Buffer.from('é');
     const read = body.read();
@@ -66,7 +66,7 @@ describe('a body', () => {
     expect(await read).toBe('é');
   });
 
-  test('ends after the buffered bytes, and stays ended', async () => {
+  test('ends after the pending pieces, and stays ended', async () => {
     const { body, push } = begun();
     push('a');
     body.end(COMPLETE);
@@ -75,21 +75,21 @@ describe('a body', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('ends a waiting read', async () => {
+  test('ends a pending read', async () => {
     const { body } = begun();
     const read = body.read();
     body.end(COMPLETE);
     expect(await read).toBeNull();
   });
 
-  test('replaces an incomplete last character', async () => {
+  test('marks an incomplete last character', async () => {
     const { body, push } = begun();
     push(Buffer.concat([Buffer.from('a'), Buffer.from('é').subarray(0, 1)]));
     body.end(COMPLETE);
     expect([await body.read(), await body.read()]).toEqual(['a\ufffd', null]);
   });
 
-  test('that breaks rejects the waiting read and all later ones', async () => {
+  test('that breaks rejects the pending read and all later ones', async () => {
     const { body } = begun();
     const thrown = new Error('lost');
     const read = body.read();
@@ -108,7 +108,7 @@ describe('a body', () => {
     await expect(body.read()).rejects.toBe(thrown);
   });
 
-  test('ends once: the first end counts', async () => {
+  test('ends once: only the first end counts', async () => {
     const { body } = begun();
     body.end(COMPLETE);
     body.end({ kind: 'broken', thrown: new Error('too late') });
@@ -116,8 +116,8 @@ describe('a body', () => {
   });
 });
 
-describe('the peer', () => {
-  test('is paused once above the limit, and resumed once that was read', async () => {
+describe('the socket', () => {
+  test('is paused above the limit, and resumed when that was read', async () => {
     const { body, push, asked } = begun();
     push(HALF);
     push(HALF);
@@ -132,7 +132,7 @@ describe('the peer', () => {
     expect(asked).toEqual(['pause', 'resume']);
   });
 
-  test('is paused again at the next excess', async () => {
+  test('is paused again above the limit', async () => {
     const { body, push, asked } = begun();
     for (let count = 0; count < 2; count++) {
       push(HALF + HALF + HALF);
@@ -141,7 +141,7 @@ describe('the peer', () => {
     expect(asked).toEqual(['pause', 'resume', 'pause', 'resume']);
   });
 
-  test('is not paused by bytes that are read at once', async () => {
+  test('is not paused by what is read immediately', async () => {
     const { body, push, asked } = begun();
     const read = body.read();
     push(HALF + HALF + HALF);
@@ -149,7 +149,7 @@ describe('the peer', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is resumed at the end, even unread, so that the connection can be reused', async () => {
+  test('is resumed at the end without a reader, since the connection is reused', async () => {
     const { body, push, asked } = begun();
     push(HALF + HALF + HALF);
     body.end(COMPLETE);
@@ -170,14 +170,14 @@ describe('cancelling', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('ends the waiting read', async () => {
+  test('ends the pending read', async () => {
     const { body } = begun();
     const read = body.read();
     body.cancel();
     expect(await read).toBeNull();
   });
 
-  test('drops an incomplete character', async () => {
+  test('drops the beginning of a character', async () => {
     const { body, push } = begun();
     push(Buffer.from('é').subarray(0, 1));
     body.cancel();
@@ -212,7 +212,7 @@ describe('the body of a fetch response', () => {
     expect(await body.read()).toBeNull();
   });
 
-  test('that is empty has ended', async () => {
+  test('that is missing has ended', async () => {
     const body = bodyOf(null);
     expect(await body.read()).toBeNull();
     body.cancel();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { byteByByte, recut } from '../suite/recut.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 
-/** The data of the pieces, and what was left of them after the end. */
+/** The data of the pieces, and the bytes after the end. */
 function read(pieces: readonly Uint8Array[]) {
   const chunks = new ChunkedDecoder();
   let data = '';
@@ -63,7 +63,7 @@ describe('a chunked body', () => {
     for (let end = 0; end < text.length; end++) expect(whole(text.slice(0, end)).complete).toBe(false);
   });
 
-  test('is read from its offset in the bytes', () => {
+  test('is read from its first byte on', () => {
     const chunks = new ChunkedDecoder();
     const bytes = Buffer.from('head5\r\nhello\r\n0\r\n\r\n');
     const seen: string[] = [];
@@ -77,7 +77,7 @@ describe('a chunked body', () => {
   });
 });
 
-describe('malformed bodies are refused:', () => {
+describe('malformed chunks are refused:', () => {
   test.each([
     ['no size', '\r\nhello\r\n'],
     ['an extension without a size', ';a=b\r\n'],

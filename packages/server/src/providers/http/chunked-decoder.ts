@@ -1,4 +1,4 @@
-/** Decoder of the chunked transfer coding (RFC 9112, 7.1), from bytes that may be cut anywhere. Keeps no bytes. */
+/** Decoder of the chunked transfer coding (RFC 9112, 7.1), from bytes that are split anywhere. Keeps no bytes. */
 import { badResponse } from './error.ts';
 
 /** Chunks of up to 4 GB. */
@@ -26,17 +26,17 @@ export type Piece = (bytes: Buffer, start: number, end: number) => void;
 
 export class ChunkedDecoder {
   #expected: Expected = 'size';
-  /** of the chunk that is being read: what is still to come, once its size is known */
+  /** bytes that are missing of the current chunk, once its size is known */
   #left = 0;
   #digits = 0;
-  /** of one extension, or of all trailers */
+  /** length of the current extension, or of all trailers */
   #skipped = 0;
 
   get complete(): boolean {
     return this.#expected === 'nothing';
   }
 
-  /** Hands over the data in `bytes` from `at` on, and returns where the body ends or the bytes do. Throws `BAD_ANSWER`. */
+  /** Passes on the data in `bytes` from `at` on. Returns the end of the body or of the bytes. Throws `BAD_ANSWER`. */
   read(bytes: Buffer, at: number, piece: Piece): number {
     let next = at;
     while (next < bytes.length && this.#expected !== 'nothing') {
@@ -105,7 +105,7 @@ function must(holds: boolean): void {
   if (!holds) throw badResponse('The chunks of the answer are not well formed.');
 }
 
-/** -1 where it is no hexadecimal digit. */
+/** -1 if it is not a hexadecimal digit. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const lower = byte | 0x20;

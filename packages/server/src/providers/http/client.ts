@@ -1,4 +1,4 @@
-/** What a provider needs of an HTTP client. `socket-client.ts` and `fetch-client.ts` implement it. */
+/** The HTTP client of providers. `socket-client.ts` and `fetch-client.ts` implement it. */
 import type { Body } from './body.ts';
 
 export type HttpRequest = {

@@ -16,11 +16,11 @@ const asked = (connections: ConnectionPool, { port }: Peer, body = '{}') =>
 const ask = async (connections: ConnectionPool, of: Peer, body?: string) =>
   textOf((await asked(connections, of, body)).body);
 
-/** What arrived, connection by connection. */
+/** The requests, per connection. */
 const arrived = ({ visits }: Peer) =>
   visits.map(({ requests }) => requests.map(({ body }) => body.toString()));
 
-/** Says something else to each request, whichever connection it comes on; an empty answer is a hang-up. */
+/** Answers each request in turn, on any connection; an empty answer closes it. */
 function scripted(...script: readonly string[]): Peer {
   const left = [...script];
   return peer((visit) => {
@@ -67,7 +67,7 @@ describe('a connection', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('carries one exchange at a time: two concurrent ones use two', async () => {
+  test('carries one exchange at a time: parallel requests use two', async () => {
     const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
@@ -136,7 +136,7 @@ describe('an idle connection', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('is closed by the server without affecting others', async () => {
+  test('is closed by the server without effect on others', async () => {
     const connections = new ConnectionPool();
     const waiting: Visit[] = [];
     const target = peer((visit) => {
@@ -159,21 +159,21 @@ describe('a request that races with the close of its connection', () => {
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
-  test('is retried once', async () => {
+  test('is sent again only once', async () => {
     const [connections, target] = [new ConnectionPool(), scripted(HELLO, '', '', HELLO)];
     await ask(connections, target, 'a');
     await expect(ask(connections, target, 'b')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a', 'b'], ['b']]);
   });
 
-  test('is not retried if the connection was new', async () => {
+  test('is not sent again if the connection was new', async () => {
     const [connections, target] = [new ConnectionPool(), scripted('', HELLO)];
     await expect(ask(connections, target, 'a')).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
     expect(arrived(target)).toEqual([['a']]);
   });
 
   test.each(['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n'])(
-    'is not retried once part of the response arrived (%j)',
+    'is not sent again after the first byte of a response (%j)',
     async (said) => {
       const connections = new ConnectionPool();
       const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : visit.say(said).hangUp()));
@@ -183,7 +183,7 @@ describe('a request that races with the close of its connection', () => {
     },
   );
 
-  test('is not retried once it is aborted', async () => {
+  test('is not sent again after it was aborted', async () => {
     const [connections, abort, reason] = [new ConnectionPool(), new AbortController(), new Error('enough')];
     const target = peer((visit) => (visit.requests.length === 1 ? greet(visit) : abort.abort(reason)));
     await ask(connections, target, 'a');
@@ -194,13 +194,13 @@ describe('a request that races with the close of its connection', () => {
   });
 });
 
-test('a connection that fails immediately leaves nothing behind that an abort would break', async () => {
+test('a connection to an invalid address leaves no abort listener behind', async () => {
   const abort = new AbortController();
   const nowhere = { hostname: '', port: 80, secure: false };
   await expect(new ConnectionPool().ask(nowhere, request('a'), abort.signal)).rejects.toBeInstanceOf(
     TypeError,
   );
-  // What would still wait for the connection would be told of it now, and nobody would hear that.
+  // A remaining listener would cause an unhandled rejection now.
   abort.abort();
   await new Promise((resolve) => setImmediate(resolve));
 });

@@ -17,7 +17,7 @@ export class ConnectionPool implements ConnectionOwner {
       try {
         return await waiting.ask(request, signal);
       } catch (thrown) {
-        // The server closed the connection before it read the request, so that it is safe to send it again.
+        // The server closed the connection before it read the request: it is safe to send it again.
         const missed = thrown instanceof HttpError && thrown.code === 'CONNECTION_LOST' && waiting.silent;
         if (!missed) throw thrown;
       }

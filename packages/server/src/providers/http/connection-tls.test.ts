@@ -9,11 +9,11 @@ import { askInProcess } from './testing/in-process.ts';
 import { answer, closePeers, peer, turns, type Visit } from './testing/peer.ts';
 
 const HERE = { cert: CERTIFICATE, key: PRIVATE_KEY };
-/** of the host `site.test` */
+/** for the host `site.test` */
 const ELSEWHERE = { cert: elsewhere.CERTIFICATE, key: elsewhere.PRIVATE_KEY };
 
 let folder: string;
-/** what a process that trusts both certificates is started with */
+/** environment of a process that trusts both certificates */
 let trusting: Record<string, string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parlance-tls-'));
@@ -28,7 +28,7 @@ const greet = (visit: Visit) => void visit.say(answer('hello'));
 const ask = (url: string) => post({ url, headers: { authorization: 'Bearer secret' }, body: '{}' }, never);
 
 describe('a server', () => {
-  test('with an untrusted certificate is refused before a byte is sent', async () => {
+  test('with an untrusted certificate is refused, and receives no byte', async () => {
     const { url, visited } = peer(greet, { tls: HERE });
     await expect(ask(url)).rejects.toMatchObject({
       code: 'BAD_CERTIFICATE',
@@ -41,7 +41,7 @@ describe('a server', () => {
     expect([heard, visit.requests]).toEqual([false, []]);
   });
 
-  test('with a certificate for another name is refused before a byte is sent', async () => {
+  test('with a certificate for another name is refused, and receives no byte', async () => {
     const { url, visited } = peer(greet, { tls: ELSEWHERE });
     expect(await askInProcess([url, url.replace('127.0.0.1', 'localhost')], trusting)).toEqual([
       { code: 'BAD_CERTIFICATE', cause: 'ERR_TLS_CERT_ALTNAME_INVALID' },
@@ -55,7 +55,7 @@ describe('a server', () => {
     }
   });
 
-  test('with a trusted certificate is called over a kept-alive connection', async () => {
+  test('with a trusted certificate is used over a persistent connection', async () => {
     const { url, visits } = peer(greet, { tls: HERE });
     const named = url.replace('127.0.0.1', 'localhost');
     const hello = { status: 200, text: 'hello' };
@@ -65,7 +65,7 @@ describe('a server', () => {
     expect(visits[0]?.requests[0]?.body.toString()).toBe('hello');
   });
 
-  test('with a trusted certificate can stream and close right after its last byte', async () => {
+  test('with a trusted certificate may close right after its last byte', async () => {
     const text = 'Grüße, 世界 😀\n'.repeat(200_000);
     const { url } = peer(
       async (visit) => {
@@ -83,7 +83,7 @@ describe('a server', () => {
     expect(outcome && 'text' in outcome && outcome.text === `abc${text}`).toBe(true);
   });
 
-  test('that does not speak TLS is not a certificate error', async () => {
+  test('that does not speak TLS is not reported as a bad certificate', async () => {
     const { url } = peer(() => undefined, {
       opened: (visit) => void visit.say('HTTP/1.1 400 Bad Request\r\n\r\n'),
     });

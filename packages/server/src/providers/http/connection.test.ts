@@ -24,13 +24,13 @@ describe('a request of 20 MB', () => {
     expect(arrived?.equals(Buffer.from(body))).toBe(true);
   });
 
-  test('that is answered before it was read is aborted, with its response', async () => {
+  test('that is answered before it was read is abandoned, and the response is read', async () => {
     const refuse = (visit: Visit) =>
       void visit.say('HTTP/1.1 413 Too Large\r\ncontent-length: 8\r\n\r\ntoo much');
     const { url, visits } = peer(refuse, { deaf: true, opened: refuse });
     const { status, body } = await ask(url, 'a'.repeat(20 * MEGABYTE));
     expect([status, await textOf(body)]).toEqual([413, 'too much']);
-    // The rest of the request is not taken for the next one.
+    // The rest of the request must not be read as the next one.
     const again = await ask(url, 'a'.repeat(20 * MEGABYTE));
     expect([again.status, visits.length]).toEqual([413, 2]);
   });
@@ -52,7 +52,7 @@ describe('a response of 20 MB', () => {
   ];
 
   test.each(kinds)(
-    '%s is read completely and slowly, even if the server closes after its last byte',
+    '%s is read completely and slowly, although the server closes after its last byte',
     async (_, said) => {
       const { url } = peer((visit) => visit.say(...said).hangUp());
       const answered = await ask(url);
@@ -63,7 +63,7 @@ describe('a response of 20 MB', () => {
         if (piece === null) break;
         pieces.push(piece);
       }
-      // Not `toBe`: a difference would be shown whole.
+      // Not `toBe`, which would print both texts.
       expect(pieces.join('') === text).toBe(true);
     },
   );
@@ -79,7 +79,7 @@ describe('a response of 20 MB', () => {
     await visits[0]?.closed;
   });
 
-  test('is read at once by a fast reader', async () => {
+  test('is read immediately by a fast reader', async () => {
     const { url } = peer((visit) => void visit.say(...(kinds[0]?.[1] ?? [])));
     expect((await textOf((await ask(url)).body)) === text).toBe(true);
   });
@@ -105,7 +105,7 @@ describe('a truncated response', () => {
     await expect(body.read()).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   });
 
-  test('by a reset is incomplete, even if it would last until the close', async () => {
+  test('by a reset is incomplete, although it would last until the close', async () => {
     const reset = Promise.withResolvers<void>();
     // `Bun.listen` cannot reset a connection.
     const server = createServer((socket) => {
@@ -133,7 +133,7 @@ describe('a truncated response', () => {
     await visits[0]?.closed;
   });
 
-  test('by bytes that are not HTTP in its body is read up to that point', async () => {
+  test('by an invalid body is read up to that point', async () => {
     const { url, visits } = peer((visit) => {
       visit.say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });
@@ -148,7 +148,7 @@ describe('a truncated response', () => {
 describe('an abort', () => {
   const reason = new Error('enough');
 
-  /** Aborts as soon as `when` is so, and shows that the server sees it. */
+  /** Aborts after `when`, and checks that the server sees it. */
   async function aborted({ url, visited }: Peer, when: (visit: Visit) => Promise<unknown>): Promise<void> {
     const abort = new AbortController();
     const asked = ask(url, '{}', abort.signal);
@@ -159,7 +159,7 @@ describe('an abort', () => {
     await visit.closed;
   }
 
-  test('before the request is sent sends nothing', async () => {
+  test('before anything was sent sends nothing', async () => {
     const { url, visits } = peer(greet);
     await expect(ask(url, 'first', AbortSignal.abort(reason))).rejects.toBe(reason);
     await textOf((await ask(url, 'second')).body);
@@ -169,7 +169,7 @@ describe('an abort', () => {
     expect(bodies).toEqual(['second', 'fourth']);
   });
 
-  test('right after the request leaves no connection', async () => {
+  test('directly after the request leaves no connection', async () => {
     const target = peer(greet);
     const abort = new AbortController();
     const asked = ask(target.url, 'first', abort.signal);
@@ -204,7 +204,7 @@ describe('an abort', () => {
     await expect(asked).rejects.toBe(reason);
   });
 
-  test('in the body closes the connection, and what was read is kept', async () => {
+  test('in the body closes the connection, and keeps what was read', async () => {
     const { url, visits } = peer(
       (visit) => void visit.say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'),
     );
@@ -229,7 +229,7 @@ describe('an abort', () => {
     expect(visits.length).toBe(1);
   });
 
-  test('is the same as cancelling the body: the server sees the connection close', async () => {
+  test('by cancelling the body closes the connection, too', async () => {
     const { url, visits } = peer(
       (visit) => void visit.say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'),
     );

@@ -7,7 +7,7 @@ import { closePeers, peer, textOf, turns, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
 
-/** What the runtime's client does otherwise, and why that is tolerable behind a setting. */
+/** Differences of the runtime's client, and why they are acceptable behind a setting. */
 const FETCH_DIFFERS: Readonly<Record<string, string>> = {
   'a folded header': 'fetch refuses it',
   'headers of 200 KB': 'fetch has no limit of its own',
@@ -49,7 +49,7 @@ async function expectRead(client: HttpClient, one: CorpusCase, cut: Cut): Promis
     expect(headers.get(name)).toBe(value);
 }
 
-/** Large responses are cut at some places. */
+/** Large responses are split at some positions only. */
 const places = ({ response }: CorpusCase): number[] => {
   const step = Math.ceil(response.length / 400);
   return Array.from({ length: Math.floor((response.length - 1) / step) }, (_, at) => (at + 1) * step);
@@ -59,7 +59,7 @@ for (const [name, client, differs] of [
   ['sockets', socketClient, {}],
   ['fetch', fetchClient, FETCH_DIFFERS],
 ] as const) {
-  describe(`responses of other servers over ${name} are read:`, () => {
+  describe(`unusual responses over ${name} are read:`, () => {
     for (const one of CORPUS) {
       const reason: string | undefined = (differs as Record<string, string>)[one.name];
       const run = reason ? test.skip : test;
@@ -71,7 +71,7 @@ for (const [name, client, differs] of [
     }
   });
 
-  describe(`responses of other servers over ${name} are refused:`, () => {
+  describe(`unusual responses over ${name} are refused:`, () => {
     for (const one of REFUSED) {
       const reason: string | undefined = (differs as Record<string, string>)[one.name];
       const run = reason ? test.skip : test;
@@ -83,9 +83,9 @@ for (const [name, client, differs] of [
   });
 }
 
-describe('a connection to other servers', () => {
+describe('a connection with unusual responses', () => {
   test.each(CORPUS.map((one) => [one.name, one] as const))(
-    'after %s is used again if it may be',
+    'after %s is reused if it may be',
     async (_, one) => {
       const { url, visits } = served(one, WHOLE);
       await ask(socketClient, url);
@@ -96,7 +96,7 @@ describe('a connection to other servers', () => {
   );
 
   test.each(REFUSED.map((one) => [one.name, one] as const))(
-    'after %s is used again only if its end is known',
+    'after %s is reused only if its end is known',
     async (_, one) => {
       const { url, visits } = served(one, WHOLE);
       await expect(ask(socketClient, url)).rejects.toThrow();

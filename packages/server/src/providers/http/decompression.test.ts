@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop(true)));
 });
 
-/** A server that sends these bytes under that coding, whatever it was asked for. */
+/** A server that sends these bytes with that content coding, whatever was requested. */
 function forcing(coding: string, bytes: Uint8Array): string {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -25,7 +25,7 @@ function forcing(coding: string, bytes: Uint8Array): string {
 
 const ask = (url: string) => post({ url, headers: {}, body: '{}' }, never);
 
-describe('a response that is compressed against the request', () => {
+describe('a response that is compressed although the request forbids it', () => {
   test.each([
     ['gzip', gzipSync(TEXT)],
     ['GZIP', gzipSync(TEXT)],
@@ -46,14 +46,14 @@ describe('a response that is compressed against the request', () => {
     for (let piece = await body.read(); piece !== null; piece = await body.read()) {
       longest = Math.max(longest, piece.length);
       total += piece.length;
-      // Time for a decoder that does not wait.
+      // Gives a decoder without backpressure time to run ahead.
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     expect(total).toBe(size);
     expect(longest).toBeLessThan(2 * MEGABYTE);
   });
 
-  test('can be cancelled in the middle', async () => {
+  test('can be abandoned in the middle', async () => {
     const { body } = await ask(forcing('gzip', gzipSync(Buffer.alloc(64 * MEGABYTE, 'a'))));
     expect(await body.read()).toStartWith('aaaa');
     body.cancel();
@@ -68,7 +68,7 @@ describe('a response that is compressed against the request', () => {
     await expect(textOf(body)).rejects.toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  test('with an unknown encoding is refused', async () => {
+  test('with an unknown coding is refused', async () => {
     await expect(ask(forcing('compress', Buffer.from('x')))).rejects.toMatchObject({ code: 'BAD_ENCODING' });
   });
 });

@@ -4,7 +4,7 @@ export type HttpErrorCode =
   | 'CONNECTION_LOST'
   /** the server does not speak HTTP/1.1, or breaks its rules */
   | 'BAD_ANSWER'
-  /** the answer is compressed in a way that is not understood */
+  /** the content coding is unknown */
   | 'BAD_ENCODING'
   | 'BAD_CERTIFICATE'
   | 'BAD_ADDRESS';

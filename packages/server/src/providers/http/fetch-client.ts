@@ -1,9 +1,9 @@
-/** HTTP client over Bun's `fetch`, which knows proxies. It reads on a thread of its own: see docs/decisions/0014. */
+/** HTTP client over Bun's `fetch`, which supports proxies. It reads on another thread: see docs/decisions/0014. */
 import type { Body } from './body.ts';
 import type { HttpClient } from './client.ts';
 
 export const fetchClient: HttpClient = async ({ url, headers, body }, signal) => {
-  // `timeout`: the caller measures the time.
+  // `timeout`: the caller has its own.
   const response = await fetch(url, {
     method: 'POST',
     headers,

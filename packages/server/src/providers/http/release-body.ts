@@ -1,7 +1,7 @@
-/** The ends of a body: what is read of it, and how its connection is given back. */
+/** Reads the beginning of a body, and releases its connection. */
 import type { Body } from './body.ts';
 
-/** How long the end of a stream is waited for after the answer is complete. */
+/** How long to wait for the end of a stream after the answer is complete. */
 const LAST_BYTES_MS = 1_000;
 
 /** The first characters of a body; the rest is not read. */
@@ -15,14 +15,14 @@ export async function readBeginning(body: Body, length: number): Promise<string>
   return text.slice(0, length);
 }
 
-/** A connection whose last bytes were read is used again. Nobody waits for this, and how it ends is all the same. */
+/** Reads the last bytes, so that the connection can be reused. Runs in the background and never rejects. */
 export async function releaseBody(body: Body, readOn: boolean): Promise<void> {
   if (!readOn) return body.cancel();
   const timer = setTimeout(() => body.cancel(), LAST_BYTES_MS);
   try {
     while ((await body.read()) !== null);
   } catch {
-    // The answer was complete without them.
+    // The answer is already complete.
   } finally {
     clearTimeout(timer);
   }

@@ -4,7 +4,7 @@ import { ResponseParser } from './response-parser.ts';
 
 type Read = { status: number; body: string; complete: boolean; reusable: boolean };
 
-/** What was read of the pieces; then the other side closes, where it is said so. */
+/** Reads the pieces; then the server closes, if `closes`. */
 function read(pieces: readonly Uint8Array[], closes = false): Read {
   const reader = new ResponseParser();
   let body = '';
@@ -142,7 +142,7 @@ describe('an early close is a lost connection:', () => {
   });
 });
 
-describe('malformed responses are refused:', () => {
+describe('invalid responses are refused:', () => {
   const long = 'x'.repeat(70_000);
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
@@ -174,7 +174,7 @@ describe('malformed responses are refused:', () => {
     ['chunks without a size', answer([CHUNKED], 'hello\r\n')],
   ])('%s', (_, text) => {
     expect(() => whole(text)).toThrow(expect.objectContaining({ code: 'BAD_ANSWER' }));
-    // In pieces: a head is looked at again with each of them.
+    // In pieces: the head is parsed again with each of them.
     for (const seed of [1, 2, 3])
       expect(() => read(recut(bytes(text), seed))).toThrow(expect.objectContaining({ code: 'BAD_ANSWER' }));
   });

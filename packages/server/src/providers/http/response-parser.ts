@@ -1,4 +1,4 @@
-/** Parser of HTTP/1.1 responses, from bytes that may be cut anywhere. */
+/** Parser of HTTP/1.1 responses, from bytes that are split anywhere. */
 import { ChunkedDecoder, type Piece } from './chunked-decoder.ts';
 import { badResponse, HttpError } from './error.ts';
 
@@ -21,7 +21,7 @@ export class ResponseParser {
   #complete = false;
   #reusable = false;
 
-  /** `onHead` is called when the head is whole, before anything of the body. What it throws is thrown by `read`. */
+  /** `onHead` is called when the head is complete, before any of the body. `read` throws what it throws. */
   constructor(onHead?: (head: Head) => void) {
     this.#onHead = onHead;
   }
@@ -36,12 +36,12 @@ export class ResponseParser {
     return this.#complete && this.#reusable;
   }
 
-  /** Hands over what `bytes` has of the body. Throws `BAD_ANSWER`. */
+  /** Passes on the bytes of the body. Throws `BAD_ANSWER`. */
   read(bytes: Buffer, piece: Piece): void {
     const body = this.#framing ? bytes : this.#readHead(bytes);
     if (!body || !this.#framing) return;
     const end = this.#readBody(this.#framing, body, piece);
-    // Bytes after the response were not asked for, so that the connection cannot be trusted.
+    // Unexpected bytes follow the response: the connection cannot be trusted.
     if (end < body.length) this.#reusable = false;
   }
 
@@ -51,7 +51,7 @@ export class ResponseParser {
     if (!this.#complete) throw new HttpError('CONNECTION_LOST', 'The connection was closed too early.');
   }
 
-  /** The rest of the bytes, which are the body's; null until the head is whole. */
+  /** The bytes after the head; null until the head is complete. */
   #readHead(bytes: Buffer): Buffer | null {
     let unread = this.#begun.length === 0 ? bytes : Buffer.concat([this.#begun, bytes]);
     for (;;) {
@@ -71,7 +71,7 @@ export class ResponseParser {
     }
   }
 
-  /** False for an interim answer (1xx), which another one follows. */
+  /** False for an interim response (1xx), which another one follows. */
   #begin([first = '', ...fields]: readonly string[]): boolean {
     const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: .*)?$/.exec(first) ?? [];
     const status = Number(code);
@@ -89,7 +89,7 @@ export class ResponseParser {
     return true;
   }
 
-  /** Returns where the body ends or the bytes do. */
+  /** Returns the end of the body or of the bytes. */
   #readBody(framing: Framing, bytes: Buffer, piece: Piece): number {
     if (this.#complete || bytes.length === 0) return 0;
     switch (framing.by) {

@@ -8,8 +8,10 @@ afterEach(closePeers);
 const never = new AbortController().signal;
 const greet = (visit: Visit) => void visit.say(answer('hello'));
 
-/** The request that arrived when this was posted. */
-async function sent(path: string, headers: Record<string, string> = {}, body = '{}', user = '') {
+/** Posts a request and returns what arrived. */
+type Posted = { headers?: Record<string, string>; body?: string; user?: string };
+
+async function sent(path: string, { headers = {}, body = '{}', user = '' }: Posted = {}) {
   const { url, port, visits } = peer(greet);
   const { status, body: answered } = await post(
     { url: `${url.replace('//', `//${user}`)}${path}`, headers, body },
@@ -24,7 +26,10 @@ async function sent(path: string, headers: Record<string, string> = {}, body = '
 
 describe('a request', () => {
   test('has a line, headers and a body', async () => {
-    const { first, headers, body, port } = await sent('/v1/messages', { 'x-api-key': 'secret' }, '{"a":1}');
+    const { first, headers, body, port } = await sent('/v1/messages', {
+      headers: { 'x-api-key': 'secret' },
+      body: '{"a":1}',
+    });
     expect(first).toBe('POST /v1/messages HTTP/1.1');
     expect(Object.fromEntries(headers)).toEqual({
       host: `127.0.0.1:${port}`,
@@ -46,22 +51,22 @@ describe('a request', () => {
   });
 
   test.each(['', 'plain', 'Grüße', '世界 😀', 'é'.repeat(100_000)])(
-    'tells the length of its body in bytes',
+    'has the length of its body in bytes',
     async (text) => {
-      const { headers, body } = await sent('/', {}, text);
+      const { headers, body } = await sent('/', { body: text });
       expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
       expect(body.equals(Buffer.from(text))).toBe(true);
     },
   );
 
-  test('uses the given headers instead of its own, in any case, but its own content length', async () => {
+  test('uses the given headers instead of its own, in any case, except the length', async () => {
     const given = {
       'User-Agent': 'Mine',
       'Accept-Encoding': 'gzip',
       Host: 'model.test',
       'Content-Length': '1',
     };
-    const { headers, body } = await sent('/', given);
+    const { headers, body } = await sent('/', { headers: given });
     expect(Object.fromEntries(headers)).toEqual({
       host: 'model.test',
       'user-agent': 'Mine',
@@ -75,14 +80,17 @@ describe('a request', () => {
     ['a name and a password', 'me:p%40ss%20w%C3%B6rd@', 'me:p@ss wörd'],
     ['a name alone', 'me@', 'me:'],
     ['a password alone', ':secret@', ':secret'],
-  ])('to an address with %s uses them for authorization', async (_, user, plain) => {
-    const { headers, port } = await sent('/', {}, '{}', user);
+  ])('to an address with %s is authorized by them', async (_, user, plain) => {
+    const { headers, port } = await sent('/', { user });
     expect(headers.get('authorization')).toBe(`Basic ${Buffer.from(plain).toString('base64')}`);
     expect(headers.get('host')).toBe(`127.0.0.1:${port}`);
   });
 
-  test('prefers a given authorization header to the address', async () => {
-    const { headers } = await sent('/', { Authorization: 'Bearer secret' }, '{}', 'me:word@');
+  test('prefers a given authorization header to the one from its address', async () => {
+    const { headers } = await sent('/', {
+      headers: { Authorization: 'Bearer secret' },
+      user: 'me:word@',
+    });
     expect(headers.get('authorization')).toBe('Bearer secret');
   });
 
@@ -107,7 +115,7 @@ describe('a request', () => {
 
 describe('an address', () => {
   test.each(['', 'nonsense', '/v1', 'ftp://127.0.0.1/', 'file:///etc/hosts', 'ws://127.0.0.1/', 'http://'])(
-    'that is not HTTP is refused (%j)',
+    'that is not an HTTP URL is refused (%j)',
     async (url) => {
       await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({
         code: 'BAD_ADDRESS',
@@ -115,14 +123,14 @@ describe('an address', () => {
     },
   );
 
-  test('without a listener is reported with the system error code', async () => {
+  test('without a server is reported with the code of the system', async () => {
     const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
     const url = `http://127.0.0.1:${listener.port}`;
     listener.stop(true);
     await expect(post({ url, headers: {}, body: '' }, never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('can be a host name', async () => {
+  test('may be a host name', async () => {
     const { port, visits } = peer(greet);
     const { body } = await post({ url: `http://localhost:${port}/`, headers: {}, body: '' }, never);
     expect(await textOf(body)).toBe('hello');
@@ -136,7 +144,7 @@ describe('an address', () => {
     expect(visits[0]?.requests[0]?.headers.get('host')).toBe(`[::1]:${port}`);
   });
 
-  test.each([301, 302, 303, 307, 308])('that redirects (%d) is returned and not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('that redirects (%d) is not followed', async (status) => {
     const target = peer(greet);
     const { url } = peer((visit) => {
       visit.say(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 4\r\n\r\ngone`);
@@ -148,17 +156,20 @@ describe('an address', () => {
 });
 
 describe('a proxy', () => {
-  test.each(['HTTP_PROXY', 'http_proxy'])('named by %s is used', async (name) => {
-    const model = peer(greet);
-    const proxy = peer((visit) => void visit.say(answer('by proxy')));
-    const url = `${model.url}/v1?a=b`;
-    expect(await askInProcess([url], { [name]: proxy.url })).toEqual([{ status: 200, text: 'by proxy' }]);
-    expect(proxy.visits[0]?.requests[0]?.first).toBe(`POST ${url} HTTP/1.1`);
-    expect(proxy.visits[0]?.requests[0]?.body.toString()).toBe('hello');
-    expect(model.visits).toEqual([]);
-  });
+  test.each(['HTTP_PROXY', 'http_proxy'])(
+    'from %s receives the request instead of the host',
+    async (name) => {
+      const model = peer(greet);
+      const proxy = peer((visit) => void visit.say(answer('by proxy')));
+      const url = `${model.url}/v1?a=b`;
+      expect(await askInProcess([url], { [name]: proxy.url })).toEqual([{ status: 200, text: 'by proxy' }]);
+      expect(proxy.visits[0]?.requests[0]?.first).toBe(`POST ${url} HTTP/1.1`);
+      expect(proxy.visits[0]?.requests[0]?.body.toString()).toBe('hello');
+      expect(model.visits).toEqual([]);
+    },
+  );
 
-  test('is not used for excluded hosts', async () => {
+  test('is not used for a host in NO_PROXY', async () => {
     const model = peer(greet);
     const proxy = peer((visit) => void visit.say(answer('by proxy')));
     const environment = { HTTP_PROXY: proxy.url, NO_PROXY: 'other.test,127.0.0.1' };
@@ -181,6 +192,6 @@ function hasIpv6(): boolean {
     Bun.listen({ hostname: '::1', port: 0, socket: { data: () => undefined } }).stop(true);
     return true;
   } catch {
-    return false; // this machine has none
+    return false; // not available on this machine
   }
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 client over sockets of the event loop. `fetch` reads on a thread of its own and hands every piece over, which
- * is a third of what a bare relay costs per token (docs/decisions/0014). Behind a proxy `fetch` is used.
+ * HTTP/1.1 client over sockets of the event loop. `fetch` reads on another thread and passes on every piece, which is a
+ * third of the cost of a bare relay per token (docs/decisions/0014). Behind a proxy `fetch` is used.
  */
 import type { HttpClient, HttpRequest } from './client.ts';
 import type { Origin } from './connection.ts';
@@ -30,7 +30,7 @@ function originOf({ protocol, hostname, port }: URL): Origin {
 }
 
 function written(url: URL, { headers, body }: HttpRequest): string {
-  // `Headers` refuses what would not stay on its line.
+  // `Headers` refuses line breaks in values.
   const fields = new Headers({
     host: url.host,
     'user-agent': 'Parlance',

@@ -10,11 +10,11 @@ function read(pieces: readonly Uint8Array[]): string {
 
 const decoded = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
-/** One, two, three and four bytes a character, and characters that are several. */
+/** Characters of one to four bytes, and combined ones. */
 const TEXT = 'a é € 😀 Grüße, 世界 👩‍👩‍👧 ñ\u0000\u007f\u0080\u07ff\u0800\uffff\u{10ffff}z';
 
 describe('text', () => {
-  test('is the same split anywhere into three', () => {
+  test('is the same wherever it is split in three', () => {
     const bytes = Buffer.from(TEXT);
     for (let first = 0; first <= bytes.length; first++)
       for (let second = first; second <= bytes.length; second++)
@@ -23,11 +23,11 @@ describe('text', () => {
         );
   });
 
-  test('is the same split byte by byte', () => {
+  test('is the same byte by byte', () => {
     expect(read(byteByByte(Buffer.from(TEXT)))).toBe(TEXT);
   });
 
-  test('is read from its offset in the bytes', () => {
+  test('is read from its range of the bytes', () => {
     const utf8 = new Utf8();
     const bytes = Buffer.from('<é>');
     expect(utf8.read(bytes, 1, 2) + utf8.read(bytes, 2, 3) + utf8.read(bytes, 3, 4)).toBe('é>');
@@ -48,19 +48,19 @@ describe('text', () => {
     expect(read(byteByByte(bytes))).toBe('end \ufffd');
   });
 
-  test('that is complete leaves nothing at its end', () => {
+  test('that is complete has no rest', () => {
     const utf8 = new Utf8();
     utf8.read(Buffer.from('é'), 0, 2);
     expect(utf8.end()).toBe('');
   });
 
-  test('does not lose the start of a character to an empty piece', () => {
+  test('keeps the beginning of a character across an empty piece', () => {
     const [first = 0, second = 0] = Buffer.from('é');
     expect(read([Buffer.of(first), Buffer.of(), Buffer.of(second, 0x21)])).toBe('é!');
     expect(read([Buffer.of(first), Buffer.of()])).toBe('\ufffd');
   });
 
-  test('that is not UTF-8 is replaced in the same way wherever it is split', () => {
+  test('that is not UTF-8 is marked the same way wherever it is split', () => {
     const wrong = Buffer.from([
       0x61, 0xff, 0xc3, 0x28, 0xe2, 0x82, 0x41, 0xf0, 0x9f, 0x42, 0x80, 0xed, 0xa0, 0x80, 0x43,
     ]);

@@ -1,10 +1,10 @@
-/** UTF-8 as text, cut anywhere. */
+/** Decodes UTF-8 that is split anywhere. */
 export class Utf8 {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** the decoder may hold the beginning of a character */
   #cut = false;
 
-  /** On the path of a token: no view of the bytes is made, which would cost more than the text. */
+  /** Hot path: runs per token. Creates no view of the bytes, which would cost more than the text. */
   read(bytes: Buffer, start: number, end: number): string {
     if (start === end) return '';
     const whole = (bytes[end - 1] as number) < 0x80;
@@ -13,7 +13,7 @@ export class Utf8 {
     return this.#decoder.decode(bytes.subarray(start, end), { stream: true });
   }
 
-  /** What a character became whose end is missing. */
+  /** The replacement of an incomplete last character. */
   end(): string {
     return this.#cut ? this.#decoder.decode() : '';
   }

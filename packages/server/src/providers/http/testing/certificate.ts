@@ -1,4 +1,4 @@
-/** For the hosts `localhost` and `127.0.0.1`, signed by itself and used in tests alone. */
+/** Self-signed, for `localhost` and `127.0.0.1`; only for tests. */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBZzCCAQ2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv

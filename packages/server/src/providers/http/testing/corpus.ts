@@ -1,4 +1,4 @@
-/** Responses as servers, proxies and broken programs send them, byte for byte, and what a client makes of each. */
+/** Responses as servers, proxies and broken programs send them, byte for byte, and the expected result of each. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 export type CorpusCase = {
@@ -16,7 +16,7 @@ export type CorpusCase = {
 };
 
 export type RefusedCase = Pick<CorpusCase, 'name' | 'response' | 'closes'> & {
-  /** its end is known all the same, so that the connection may be used again */
+  /** its end is known nevertheless, so the connection may be reused */
   readonly reused?: boolean;
 };
 
@@ -48,7 +48,7 @@ const closing = (name: string, accepted: Accepted): CorpusCase => ({
   reused: false,
 });
 
-/** A body that the server compressed although it was asked not to. */
+/** A body that the server compressed although the request forbids it. */
 const compressed = (coding: string, bytes: Buffer): CorpusCase[] => [
   reusable(`${coding}, with a length`, {
     response: joined(lines(OK, `Content-Encoding: ${coding}`, `Content-Length: ${bytes.length}`), bytes),
@@ -171,7 +171,7 @@ export const CORPUS: readonly CorpusCase[] = [
   }),
 ];
 
-/** No text of these may be taken for a complete response. */
+/** None of these may be read as a complete response. */
 export const REFUSED: readonly RefusedCase[] = [
   { name: 'nothing', response: Buffer.alloc(0), closes: true },
   { name: 'half a head', response: Buffer.from('HTTP/1.1 200 OK\r\nContent-Le'), closes: true },

@@ -1,4 +1,4 @@
-/** Asks in a process of its own, since what a process trusts and which proxy it has is settled when it starts. */
+/** Sends requests from a separate process: certificates and proxies are settings of a process. */
 import { join } from 'node:path';
 
 export type Outcome =
@@ -21,7 +21,7 @@ const SCRIPT = `
   console.log(JSON.stringify(outcomes));
 `;
 
-/** One after another. Resolves when the process has ended by itself, which connections that wait must not prevent. */
+/** Sequentially. Resolves when the process has exited by itself, which idle connections must not prevent. */
 export async function askInProcess(
   urls: readonly string[],
   environment: Readonly<Record<string, string>>,

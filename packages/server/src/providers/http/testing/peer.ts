@@ -1,4 +1,4 @@
-/** A server on this machine that says, byte by byte, what a test tells it to, and shows what it was told. */
+/** A local server that sends scripted bytes and records what it receives. */
 import type { Socket, TCPSocketListener, TLSOptions } from 'bun';
 
 export type Request = {
@@ -8,11 +8,11 @@ export type Request = {
   readonly body: Buffer;
 };
 
-/** One connection, seen from the side of the server. */
+/** One connection, as the server sees it. */
 export class Visit {
-  /** those that arrived whole */
+  /** complete requests */
   readonly requests: Request[] = [];
-  /** how much of what was said the socket has taken */
+  /** bytes that the socket has accepted */
   sent = 0;
   readonly #heard = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ export class Visit {
     return this;
   }
 
-  /** Closes the connection once everything is said. */
+  /** Closes the connection after everything was sent. */
   hangUp(): void {
     this.#last = true;
     this.drained();
@@ -78,7 +78,7 @@ export class Visit {
     this.#closed.resolve();
   }
 
-  /** The rest of the bytes, which are the body's; null until the head is whole. */
+  /** The bytes after the head; null until the head is complete. */
   #begin(bytes: Buffer): Buffer | null {
     const read = Buffer.concat([this.#head, bytes]);
     const end = read.indexOf('\r\n\r\n');
@@ -96,25 +96,25 @@ export class Visit {
 export type Peer = {
   readonly port: number;
   readonly url: string;
-  /** all connections, in the order in which they were made */
+  /** all connections, in order */
   readonly visits: readonly Visit[];
-  /** Resolves when this many connections were made, with the last of them. */
+  /** Resolves with the last of this many connections. */
   visited(count: number): Promise<Visit>;
 };
 
 export type PeerOptions = {
   readonly hostname?: string;
   readonly tls?: TLSOptions;
-  /** reads a little, then lets the event loop turn */
+  /** reads a little per event loop turn */
   readonly slow?: boolean;
-  /** reads nothing at all */
+  /** reads nothing */
   readonly deaf?: boolean;
   readonly opened?: (visit: Visit) => void;
 };
 
 const listeners: TCPSocketListener<Visit | null>[] = [];
 
-/** Tells `asked` of each whole request, which is the last of the visit's. */
+/** Calls `asked` after each complete request, which is the last of the visit. */
 export function peer(asked: (visit: Visit) => void, options: PeerOptions = {}): Peer {
   const { hostname = '127.0.0.1', tls, slow, deaf, opened } = options;
   const visits: Visit[] = [];
@@ -133,7 +133,7 @@ export function peer(asked: (visit: Visit) => void, options: PeerOptions = {}): 
         arrival(visits.push(visit) - 1).resolve(visit);
         opened?.(visit);
       },
-      handshake: () => undefined, // without it a connection is told of only after its handshake
+      handshake: () => undefined, // without it, `open` is called only after the handshake
       data(socket, bytes) {
         if (slow) {
           socket.pause();
