@@ -7,7 +7,6 @@ import { register } from '../config/data-folder.ts';
 import { withoutStalePages } from '../copilot/stale-pages.ts';
 import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
 import type { Authenticator } from '../http/authenticator.ts';
-import { openMemoryLeases } from '../stores/memory/leases.ts';
 import { metered } from '../stores/shared/metered.ts';
 import { openSqliteStore } from '../stores/sqlite/open.ts';
 import { openLog } from '../telemetry/log.ts';
@@ -67,7 +66,7 @@ export async function openBackend(config: Config, resources: AsyncDisposableStac
   const engine = createEngine({
     store: metered(store, metrics),
     bus: openMemoryBus(log),
-    leases: openMemoryLeases(),
+    leases: store.leases,
     meter: metrics,
     tracer: traces?.tracer,
     clients,

@@ -3,13 +3,16 @@ import { readdirSync } from 'node:fs';
 import type { Implementation } from './contract/place.ts';
 import { scratchFolder } from './contract/scratch.ts';
 import { storeContract } from './contract.ts';
-import { openMemoryStore } from './memory/store.ts';
+import { MemoryDatabase, openMemoryStore } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 /** By the name of the file or folder in this folder. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: {
-    place: () => ({ open: openMemoryStore, dispose: () => undefined }),
+    place: () => {
+      const database = new MemoryDatabase();
+      return { open: (options) => openMemoryStore(options, database), dispose: () => undefined };
+    },
     forgets: 'it keeps everything in the process',
   },
   sqlite: {
@@ -20,6 +23,7 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
         dispose: () => folder[Symbol.dispose](),
       };
     },
+    singleNode: 'a data folder belongs to one process',
   },
 };
 

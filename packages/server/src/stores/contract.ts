@@ -4,6 +4,7 @@ import { appendingContract } from './contract/appending.ts';
 import { contentContract } from './contract/content.ts';
 import { durabilityContract } from './contract/durability.ts';
 import { erasingContract } from './contract/erasing.ts';
+import { leasesContract } from './contract/leases.ts';
 import { listingContract } from './contract/listing.ts';
 import { lookupContract } from './contract/lookup.ts';
 import type { Implementation } from './contract/place.ts';
@@ -21,6 +22,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('versions of events', () => versionsContract(implementation));
     describe('lookup', () => lookupContract(implementation));
     describe('erasing', () => erasingContract(implementation));
+    describe('leases', () => leasesContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
     describe('revocations', () => revocationsContract(implementation));

@@ -34,7 +34,7 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
     fail(count, type) {
       failing = { left: count, type };
     },
-    async append(expected, events, record) {
+    async append(expected, events, record, as) {
       appends++;
       const mine = held;
       held = null;
@@ -47,11 +47,12 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
         failing = { left: left - 1, type };
         throw new Error('the disk is full');
       }
-      await inner.append(expected, events, record);
+      const driver = await inner.append(expected, events, record, as);
       if (mine?.when === 'after') {
         mine.reach();
         await mine.released;
       }
+      return driver;
     },
   };
 }

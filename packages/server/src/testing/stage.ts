@@ -13,8 +13,9 @@ import {
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { openMemoryLeases } from '../stores/memory/leases.ts';
+import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
+import { withLeases } from '../stores/memory/with-leases.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
 export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
@@ -32,6 +33,8 @@ export type Stage = {
 
 export type StageOptions = {
   readonly store?: EventStore;
+  /** a node of its own by default, whose leases exclude nobody */
+  readonly leases?: MemoryLeases;
   readonly ids?: () => string;
   readonly tools?: Tool[];
   /** overrides of the engine's options */
@@ -44,6 +47,7 @@ export async function setStage(
 ): Promise<Stage> {
   const provider = scriptedProvider(answers);
   const store = options.store ?? openMemoryStore();
+  const leases = options.leases ?? openMemoryLeases(new LeaseTable(), store);
   let clock = Date.UTC(2026, 0, 1);
   const log: Log = options.parts?.log ?? {
     debug: ignore,
@@ -52,9 +56,9 @@ export async function setStage(
     error: (data, message) => console.error(message, data),
   };
   const engine = createEngine({
-    store,
+    store: withLeases(store, leases),
     bus: openMemoryBus(log),
-    leases: openMemoryLeases(),
+    leases,
     provider,
     catalog: defaultRoster(),
     tools: new Map([...TOOLS, ...(options.tools ?? [])].map((tool) => [tool.name, tool])),

@@ -12,8 +12,9 @@ export const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(
 export const delayed = (store: EventStore, appendTicks: number, readTicks: number): EventStore => ({
   ...store,
   async append(...given) {
-    await store.append(...given);
+    const driver = await store.append(...given);
     await ticks(appendTicks);
+    return driver;
   },
   async read(...given) {
     const events = await store.read(...given);

@@ -49,7 +49,7 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       const leave = await admission.admit(session, command);
       try {
         const events = await carryOut(internals, session, { command, caller });
-        queue.wake(session);
+        if (!session.role.isElsewhere) queue.wake(session);
         return { seq: session.state.seq, events };
       } catch (thrown) {
         admission.failed(thrown);
@@ -79,8 +79,9 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {
         // Both are queued at once: nothing can happen between the end of the turn, which is published, and the erasure.
-        const stopped = session.transact(({ turn }) =>
-          turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : [],
+        const stopped = session.transact(
+          ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
+          'always',
         );
         const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
         return gone;
@@ -98,14 +99,14 @@ function parseCommand(input: CommandInput): Command {
 }
 
 async function carryOut(
-  { parts, deps, limits, resolver }: EngineInternals,
+  { parts, deps, limits, resolver, queue }: EngineInternals,
   session: LiveSession,
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
-    return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS) });
+    return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS), authority: 'never' });
   }
   const known = {
     caller,
@@ -114,8 +115,12 @@ async function carryOut(
     mostQueued: limits.inputsQueued,
   };
   if (mayEndTurn(command)) await readContext(session, deps);
-  return session.transact((state) => {
-    const context = decisionContext({ ...known, session, command }, parts);
-    return withContextUse(decide(state, command, context), session, deps);
-  });
+  const ifFree = queue.hasRoom(session) ? 'if-free' : 'never';
+  return session.transact(
+    (state) => {
+      const context = decisionContext({ ...known, session, command }, parts);
+      return withContextUse(decide(state, command, context), session, deps);
+    },
+    mayEndTurn(command) && !queue.draining ? 'always' : ifFree,
+  );
 }

@@ -2,7 +2,7 @@
 import { nextAction } from '../domain/next-action.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRecord } from '../ports/event-store.ts';
-import type { Leases } from '../ports/lease.ts';
+import { Deposed, type Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
@@ -22,6 +22,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
+  /** Other nodes use the same store: how often sessions that none of them drives are looked for, in milliseconds. */
+  readonly sweepMs?: number;
   readonly clients?: ClientToolBroker;
   readonly turnsAtOnce: number;
   /** commands run in a sandbox: a session may run them without approval */
@@ -61,13 +63,13 @@ export function assemble(parts: EngineParts): EngineInternals {
   const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;
   const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
   const sessions = new SessionCache(
-    { ...parts, onCommitted },
+    { ...parts, shared: parts.sweepMs !== undefined, onCommitted },
     catalog.first(catalog.defaultDomain),
     parts.keptInMemory ?? KEPT_IN_MEMORY,
   );
   const queue = new RunQueue({
     drive: leasedDrive(parts, deps),
-    hasWork: (session) => nextAction(session.state).kind !== 'idle',
+    hasWork,
     atOnce: parts.turnsAtOnce,
     restMs: parts.restMs,
     mostWaiting: limits.turnsWaiting,
@@ -79,26 +81,42 @@ export function assemble(parts: EngineParts): EngineInternals {
   return { parts, deps, limits, resolver: new SessionResolver(store), sessions, queue, admission };
 }
 
-/** Drives a session while this node holds its lease. False if another node holds it: the queue tries again later. */
+/** Drives a session while this node holds its lease. False if it has work but cannot continue now. */
 const leasedDrive =
   ({ leases, log }: EngineParts, deps: TurnDeps) =>
   async (session: LiveSession, stopping: () => boolean): Promise<boolean> => {
+    const { role, ref } = session;
     try {
-      const lease = await leases.claim(session.ref);
-      if (!lease) return false;
-      const lost = () => !leases.good(lease);
-      session.mayDrive = () => !lost();
-      try {
-        await drive(session, deps, () => stopping() || lost());
-        return !lost();
-      } finally {
-        await leases.release(lease);
-      }
+      if (!hasWork(session)) return true;
+      if (!leases.healthy) return false;
+      if (!(await session.claim())) return true;
+      session.resume();
+      await drive(session, deps, () => stopping() || role.isLost);
+      return !hasWork(session) || (role.isHere && !session.abandoned);
     } catch (thrown) {
-      log.error({ err: thrown, session: session.ref.id }, 'session stopped');
+      if (thrown instanceof Deposed) {
+        log.info({ session: ref.id }, 'session taken over by another node');
+        return true;
+      }
+      log.error({ err: thrown, session: ref.id }, 'session stopped');
       return false;
+    } finally {
+      await released(session, log, stopping());
     }
   };
+
+/** What another node drives is no work for this one. */
+const hasWork = (session: LiveSession): boolean =>
+  !session.role.isElsewhere && nextAction(session.state).kind !== 'idle';
+
+/** If the lease cannot be released, it ends with this node. */
+export async function released(session: LiveSession, log: Log, stopping: boolean): Promise<void> {
+  try {
+    await session.release(stopping);
+  } catch (thrown) {
+    log.warn({ err: thrown, session: session.ref.id }, 'lease not released');
+  }
+}
 
 /** Visits the records one after another. A session that cannot be read is logged and skipped. */
 export async function eachReadable(

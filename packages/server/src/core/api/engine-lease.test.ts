@@ -6,15 +6,12 @@ import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 
 test('only the node that holds the lease drives a session', async () => {
   const [store, table] = [openMemoryStore(), new LeaseTable()];
-  const here = await setStage([calls('endless', {})], {
-    store,
-    parts: { leases: openMemoryLeases(table) },
-  });
+  const here = await setStage([calls('endless', {})], { store, leases: openMemoryLeases(table, store) });
   const started = here.happens('tool.started');
   await say(here.engine, 'Go');
   await started;
-  const there = await setStage([says('Mine.')], { store, parts: { leases: openMemoryLeases(table) } });
-  expect(await there.engine.recover()).toBe(1);
+  const there = await setStage([says('Mine.')], { store, leases: openMemoryLeases(table, store) });
+  expect(await there.engine.recover()).toBe(0);
   await there.engine.snapshot(SESSION);
   expect(there.provider.prompts).toHaveLength(0);
 
@@ -25,22 +22,24 @@ test('only the node that holds the lease drives a session', async () => {
 
 test('the lease is released when the session is idle, and another node can continue', async () => {
   const [store, table] = [openMemoryStore(), new LeaseTable()];
-  const here = await setStage([says('One.')], { store, parts: { leases: openMemoryLeases(table) } });
+  const here = await setStage([says('One.')], { store, leases: openMemoryLeases(table, store) });
   await say(here.engine, 'first');
   await here.engine.rested(SESSION);
   await here.engine.drain(1_000);
   expect(table.held.size).toBe(0);
-  const there = await setStage([says('Two.')], { store, parts: { leases: openMemoryLeases(table) } });
+  const there = await setStage([says('Two.')], { store, leases: openMemoryLeases(table, store) });
   await say(there.engine, 'second');
   await there.engine.rested(SESSION);
   expect(there.provider.prompts).toHaveLength(1);
 });
 
 test('a driver that lost its lease starts no tool and calls no model', async () => {
-  const leases = openMemoryLeases();
+  const store = openMemoryStore();
+  const leases = openMemoryLeases(new LeaseTable(), store);
   let good = true;
   const stage = await setStage([calls('lookup', { word: 'a' }), says('Never.')], {
-    parts: { leases: { ...leases, good: (lease) => good && leases.good(lease) } },
+    store,
+    leases: { ...leases, good: (lease) => good && leases.good(lease) },
   });
   await stage.engine.watch(SESSION, (event) => {
     if (event.type === 'tool.started') good = false;

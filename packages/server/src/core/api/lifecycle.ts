@@ -1,34 +1,99 @@
-/** Start and stop of the engine. */
-import type { SessionRecord } from '../ports/event-store.ts';
-import { type EngineInternals, eachReadable } from './engine-internals.ts';
+/** Start and stop of the engine, and the sessions that it takes over from other nodes. */
+import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
+import type { Lease } from '../ports/lease.ts';
+import type { LiveSession } from '../runtime/live-session.ts';
+import { type EngineInternals, released } from './engine-internals.ts';
 
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
 export function lifecycle({ parts, resolver, sessions, queue }: EngineInternals) {
+  const { leases, log, sweepMs } = parts;
+  let sweeping: ReturnType<typeof setInterval> | null = null;
+  let sweep: Promise<unknown> | null = null;
+  let fenced = false;
+
   /** Sessions in which a turn is running: before `recover`, those that the end of the process interrupted. */
   const unfinished = (): Promise<SessionRecord[]> => Array.fromAsync(resolver.all({ status: ['running'] }));
+
+  /** A session that cannot be read is logged. Its lease is kept, so that it is not taken over again and again. */
+  const takeUp = async (lease: Lease): Promise<void> => {
+    try {
+      await sessions.use(lease.ref, async (session) => {
+        await session.takeUp(lease);
+        queue.wake(session);
+      });
+    } catch (thrown) {
+      log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
+    }
+  };
+
+  /** Resumes sessions that nobody drives; returns how many. */
+  const takeOver = async (limit: number): Promise<number> => {
+    const taken = queue.draining ? [] : await leases.takeOver(limit);
+    for (const lease of taken) await takeUp(lease);
+    return taken.length;
+  };
+
+  const sweepOnce = async (): Promise<void> => {
+    if (!leases.healthy) return;
+    if (fenced) queue.retry();
+    fenced = false;
+    const room = queue.room;
+    if (room === 0) return;
+    const resumed = await takeOver(room);
+    if (resumed > 0) log.info({ resumed }, 'sessions taken over');
+  };
+
+  const sweepNow = (): void => {
+    sweep ??= sweepOnce()
+      .catch((err) => log.warn({ err }, 'sessions not taken over'))
+      .finally(() => {
+        sweep = null;
+      });
+  };
+
+  const lose = (session: LiveSession): void => {
+    if (session.role.isHere || !session.role.holdsLease) return;
+    session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
+  };
+
+  const endLosses = leases.onLost((lost: readonly SessionRef[] | 'all') => {
+    fenced ||= lost === 'all';
+    if (lost === 'all') for (const session of sessions.all()) session.fence();
+    else
+      for (const ref of lost) {
+        const session = sessions.loaded(ref);
+        if (session) lose(session);
+      }
+  });
 
   return {
     unfinished,
 
+    /** Looks now for sessions that nobody drives, beside the regular sweep. */
+    sweep: sweepNow,
+
     /**
-     * Claims and resumes every turn that was running when its process ended; returns how many there are. Pending
-     * approvals stay pending.
+     * Resumes every turn that was running when its process ended; returns how many there are. Pending approvals stay
+     * pending. With several nodes, sessions of nodes that end later are looked for from now on.
      */
     async recover(): Promise<number> {
-      const records = await unfinished();
-      await eachReadable(records, parts.log, async ({ ref }) => {
-        await sessions.use(ref, async (session) => {
-          if (!queue.draining && (await parts.leases.claim(ref))) queue.wake(session);
-        });
-      });
-      return records.length;
+      if (sweepMs === undefined) return takeOver(Number.POSITIVE_INFINITY);
+      sweeping ??= setInterval(sweepNow, sweepMs);
+      return takeOver(queue.room);
     },
 
     /**
      * Starts no more actions; resolves when the running ones are done, or with false after `graceMs`. The rest resumes
-     * at the next start.
+     * at another node, or at the next start.
      */
-    drain: (graceMs: number): Promise<boolean> => queue.drain(graceMs),
+    async drain(graceMs: number): Promise<boolean> {
+      if (sweeping) clearInterval(sweeping);
+      await sweep;
+      const finished = await queue.drain(graceMs);
+      endLosses();
+      await Promise.all([...sessions.all()].map((session) => released(session, log, true)));
+      return finished;
+    },
   };
 }

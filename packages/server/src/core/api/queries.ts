@@ -41,7 +41,10 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
   const { store, log } = parts;
 
   const snapshot = (ref: SessionRef): Promise<SessionSnapshot> =>
-    sessions.use(ref, async (session) => snapshotOf(session));
+    sessions.use(ref, async (session) => {
+      await session.fresh();
+      return snapshotOf(session);
+    });
 
   /** The principal's sessions, most recently changed first; for an admin, everyone's. */
   async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
@@ -107,7 +110,10 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     },
 
     contextUse: (ref: SessionRef): Promise<ContextUse> =>
-      sessions.use(ref, (session) => currentUse(session, deps)),
+      sessions.use(ref, async (session) => {
+        await session.fresh();
+        return currentUse(session, deps);
+      }),
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
       [...parts.tools.values()]

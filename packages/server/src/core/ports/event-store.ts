@@ -1,10 +1,9 @@
 /** Storage of events. `stores/contract.ts` tests every promise made here. */
 import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import type { AppendAs, Driver } from './lease.ts';
+import { type SessionRef, sessionKey } from './session-ref.ts';
 
-/** A session is named by its owner and the id the owner uses: two principals may use the same id for two sessions. */
-export type SessionRef = { readonly owner: PrincipalId; readonly id: SessionId };
-
-export const sessionKey = (ref: SessionRef): string => JSON.stringify([ref.owner, ref.id]);
+export { type SessionRef, sessionKey };
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
 
@@ -64,15 +63,36 @@ export type LookupKey =
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
+export type Append = (
+  expected: number,
+  events: readonly DurableEvent[],
+  record: SessionRecord,
+  as?: AppendAs,
+) => Promise<Driver | null>;
+
+/** What a decision on one session reads and writes. */
+export type SessionLog = Pick<EventStore, 'append' | 'read'>;
+
 export interface EventStore {
   /**
    * Writes the events and the record, all or nothing. They are on disk when the promise resolves. Refuses with a
    * `conflict` error unless the session's last event is number `expected` (0: the session does not exist).
    * `events` are numbered expected + 1, expected + 2, …
+   *
+   * Resolves with who drives the session now. If the record's status is not `running`, that is nobody: the lease is
+   * released in the same append. `as` is a command that takes nothing by default.
    */
-  append(expected: number, events: readonly DurableEvent[], record: SessionRecord): Promise<void>;
+  append: Append;
   /** Events after number `after`, in order, at most `limit`. An unknown session has none. */
   read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
+  /** The number of the last event, 0 if there is none. One cheap read. */
+  head(ref: SessionRef): Promise<number>;
+  /**
+   * Runs `work` while nobody else can append to the session, so that progress is certain where several nodes write to one
+   * session at once. `work` must use what it is given, since other appends to the session wait for it, and appends at most
+   * once, last.
+   */
+  exclusively<Result>(ref: SessionRef, work: (store: SessionLog) => Promise<Result>): Promise<Result>;
   load(ref: SessionRef): Promise<SessionRecord | null>;
   /** Every owner's session of that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;

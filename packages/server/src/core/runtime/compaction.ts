@@ -15,6 +15,7 @@ import type { SessionState, Turn } from '../domain/session-state.ts';
 import { countTokens } from '../domain/tokens.ts';
 import type { Prompt, PromptItem } from '../ports/provider.ts';
 import { constantPart, estimateOf, tokensIn } from './context-use.ts';
+import type { Authority } from './driver-role.ts';
 import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
 import { complete } from './questions.ts';
@@ -34,8 +35,8 @@ const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
 const INSTRUCTIONS =
   'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
 
-/** The request of the session's model, and the signal that stops it. */
-type Asked = { readonly request: Request; readonly signal: AbortSignal };
+/** The request of the session's model, the signal that stops it, and who wants it: the driver by default. */
+type Asked = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
 
 /** Before a step: compacts if the context is above the threshold. The running turn always stays. */
 export async function compactIfFull(
@@ -65,13 +66,13 @@ export async function compactNow(
   deps: TurnDeps,
   asked: Pick<Asked, 'signal'> & Partial<Asked>,
 ): Promise<DurableEvent[]> {
-  const { request = nextRequest(session, deps), signal } = asked;
+  const { request = nextRequest(session, deps), signal, authority } = asked;
   const context = await session.context();
   const running = session.state.turn ? context.turns.at(-1)?.started : undefined;
   const budget = KEPT_SHARE * Math.min(request.provider.contextLimit, context.tokens);
   const cut = cutContext(context, budget, running);
   if (!cut) throw new Fault('nothing_to_compact', 'There is nothing to compact yet.');
-  const events = await compact(session, deps, { request, signal, cut, holds: () => true });
+  const events = await compact(session, deps, { request, signal, authority, cut, holds: () => true });
   if (events.length === 0) throw new Fault('nothing_to_compact', 'The context was made smaller meanwhile.');
   return events;
 }
@@ -101,7 +102,7 @@ type Compacting = Asked & {
 async function compact(
   session: LiveSession,
   deps: TurnDeps,
-  { request, signal, cut, holds }: Compacting,
+  { request, signal, authority, cut, holds }: Compacting,
 ): Promise<DurableEvent[]> {
   const { cutAt } = session.state;
   const summary = await summaryOf(session, deps, { request, signal, cut });
@@ -117,7 +118,10 @@ async function compact(
       keepFrom: cut.keepFrom,
       readFrom: cut.readFrom,
     });
-    const events = await session.transact((state) => (wanted(state) && state.seq === seq ? [event] : []));
+    const events = await session.transact(
+      (state) => (wanted(state) && state.seq === seq ? [event] : []),
+      authority,
+    );
     if (events.length > 0 || !wanted(session.state)) return events;
   }
 }

@@ -39,6 +39,7 @@ export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> 
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
   const prompt = await promptOf(session, request);
+  if (!session.role.isHere) return null;
   const { name, model } = request.provider;
   using modelCall = new ModelCall(deps, {
     provider: name,

@@ -44,6 +44,7 @@ export function closesBlock(event: DurableEvent, open: OpenBlock | null): boolea
     case 'reasoning.ended':
       return event.block === open.block;
     case 'step.restarted':
+    case 'turn.resumed':
     case 'turn.ended':
     case 'turn.failed':
     case 'turn.cancelled':

@@ -69,10 +69,12 @@ export async function explain(
     session: session.ref,
     turn: turn.id,
   });
-  return session.transact((state) =>
-    waitingCall(state, waiting.approval)
-      ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]
-      : [],
+  return session.transact(
+    (state) =>
+      waitingCall(state, waiting.approval)
+        ? [{ type: 'approval.explained', turn: turn.id, approval: waiting.approval, text }]
+        : [],
+    'never',
   );
 }
 

@@ -47,6 +47,19 @@ export class RunQueue {
     };
   }
 
+  /** Whether the session would be driven at once. */
+  hasRoom(session: LiveSession): boolean {
+    if (this.#stopping) return false;
+    const others = this.#running.size + this.#entering.size - (this.#entering.has(session) ? 1 : 0);
+    return session.driving || others < this.options.atOnce;
+  }
+
+  /** how many more sessions would be driven at once */
+  get room(): number {
+    const taken = this.#running.size + this.#waiting.length + this.#entering.size;
+    return this.#stopping ? 0 : Math.max(0, this.options.atOnce - taken);
+  }
+
   /** sessions that are being driven */
   get running(): number {
     return this.#running.size;
@@ -102,6 +115,11 @@ export class RunQueue {
       session,
       setTimeout(() => this.wake(session), restMs(failures)),
     );
+  }
+
+  /** What failed to continue runs again now. */
+  retry(): void {
+    for (const session of [...this.#resting.keys()]) this.wake(session);
   }
 
   /**

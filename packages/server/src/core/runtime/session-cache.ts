@@ -32,6 +32,16 @@ export class SessionCache {
     }
   }
 
+  /** The session if it is in memory. */
+  loaded(ref: SessionRef): LiveSession | null {
+    return this.#entries.get(sessionKey(ref))?.session ?? null;
+  }
+
+  /** All that are in memory. */
+  *all(): Generator<LiveSession> {
+    for (const { session } of this.#entries.values()) if (session) yield session;
+  }
+
   get size(): number {
     return this.#entries.size;
   }

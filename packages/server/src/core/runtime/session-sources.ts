@@ -2,6 +2,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import type { SessionState } from '../domain/session-state.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import type { Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { ObservedSession } from './snapshot.ts';
 
@@ -9,6 +10,9 @@ import type { ObservedSession } from './snapshot.ts';
 export type SessionSources = {
   readonly store: EventStore;
   readonly bus: Bus<ObservedSession>;
+  readonly leases: Leases;
+  /** other nodes may write to the same sessions */
+  readonly shared: boolean;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;

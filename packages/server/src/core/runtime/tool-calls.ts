@@ -91,7 +91,7 @@ export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promi
       const progressed = await advance(current(active), pass);
       plans = NOTHING_BEGUN.plans;
       if (failures.length > 0) throw failures[0];
-      if (signal.aborted || !session.mayDrive()) return;
+      if (signal.aborted || session.role.isLost) return;
       if (progressed) continue;
       if (running.size === 0 && ended.length === 0) return;
       await wake.promise;

@@ -5,6 +5,7 @@ type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
 /** The abort signal of the running turn. */
 export class TurnAbort {
   #current: Stopper | null = null;
+  #abandoned: Stopper | null = null;
 
   signal(turn: TurnId): AbortSignal {
     return this.#of(turn).controller.signal;
@@ -22,10 +23,22 @@ export class TurnAbort {
   }
 
   now(): void {
+    this.#abandoned = this.#current;
     this.#current?.controller.abort();
   }
 
+  get abandoned(): boolean {
+    return this.#abandoned !== null;
+  }
+
+  /** The turn that was aborted by `now` may go on. */
+  resume(): void {
+    if (this.#abandoned !== null && this.#abandoned === this.#current) this.#current = null;
+    this.#abandoned = null;
+  }
+
   reset(): void {
+    this.#abandoned = null;
     this.#current = null;
   }
 

@@ -6,19 +6,20 @@ import type { TurnId } from '@parlance/protocol';
 import { type NextAction, nextAction } from '../domain/next-action.ts';
 import { turnStarted } from '../domain/turn-events.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
-import type { LiveSession, ResumeEvent } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { callModel } from './model-step.ts';
+import type { ResumeEvent } from './session-change.ts';
 import { runTools } from './tool-calls.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { endTurn, failTurn } from './turn-end.ts';
 
 /**
- * Runs the session until it is idle, or until `stopping` returns true between two actions. Throws if an event cannot be
+ * Runs the session while this node drives it, until it is idle or `stopping` returns true between two actions. Throws if an event cannot be
  * stored: the session then continues from its log later.
  */
 export async function drive(session: LiveSession, deps: TurnDeps, stopping: () => boolean): Promise<void> {
   if (session.interrupted) await resumeTurn(session, session.interrupted);
-  while (!stopping()) {
+  while (!stopping() && session.role.isHere && !session.abandoned) {
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
     if (action.kind === 'startTurn') await startTurn(session, deps);

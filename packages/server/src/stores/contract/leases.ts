@@ -1,47 +1,218 @@
 /** What the leases of every store promise, as tests. */
 import { expect, test } from 'bun:test';
-import type { PrincipalId, SessionId } from '@parlance/protocol';
-import type { Leases } from '../../core/ports/lease.ts';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { AppendAs, Lease } from '../../core/ports/lease.ts';
+import type { Store } from '../shared/joined.ts';
+import { type Implementation, withStore } from './place.ts';
+import { outcomeOf, recordOf, refOf, seqsOf, textEvents } from './samples.ts';
 
-const ONE = { owner: 'ada' as PrincipalId, id: 'one' as SessionId };
-const TWO = { owner: 'ada' as PrincipalId, id: 'two' as SessionId };
+const ONE = refOf('ada', 'one');
+const TWO = refOf('ada', 'two');
+const NEVER: AppendAs = { by: 'command', take: 'never' };
+const IF_FREE: AppendAs = { by: 'command', take: 'if-free' };
+const ALWAYS: AppendAs = { by: 'command', take: 'always' };
 
-/** `open` opens another node on the same leases. */
-export function leasesContract(place: () => { open(): Leases }): void {
-  test('one node holds the lease of a session; others hold those of other sessions', async () => {
-    const { open } = place();
-    const [here, there] = [open(), open()];
-    const lease = await here.claim(ONE);
-    expect(lease?.ref).toEqual(ONE);
-    expect(await there.claim(ONE)).toBeNull();
-    expect(await there.claim(TWO)).not.toBeNull();
+/** Appends one event to a session that is `running` afterwards. */
+const work = async (store: Store, ref: SessionRef, as?: AppendAs) => {
+  const head = await store.head(ref);
+  return store.append(head, textEvents(ref, head, 1), recordOf(ref, head + 1, { status: 'running' }), as);
+};
+
+const rest = async (store: Store, ref: SessionRef, as?: AppendAs) => {
+  const head = await store.head(ref);
+  return store.append(head, textEvents(ref, head, 1), recordOf(ref, head + 1, { status: 'waiting' }), as);
+};
+
+const asDriver = (epoch: number): AppendAs => ({ by: 'driver', epoch });
+
+async function claimed(store: Store, ref: SessionRef): Promise<Lease> {
+  const lease = await store.leases.claim(ref);
+  if (!lease) throw new Error('not claimed');
+  return lease;
+}
+
+export function leasesContract(implementation: Implementation): void {
+  const { singleNode } = implementation;
+  const oneNode = (title: string, run: (store: Store) => Promise<void>) =>
+    test(title, () => withStore(implementation, run));
+  const twoNodes = (title: string, run: (here: Store, there: Store) => Promise<void>) =>
+    test.skipIf(singleNode !== undefined)(
+      singleNode === undefined ? title : `${title} (not here: ${singleNode})`,
+      () =>
+        withStore(implementation, async (here, place) => {
+          const there = await place.open();
+          try {
+            await run(here, there);
+          } finally {
+            await there.close();
+          }
+        }),
+    );
+
+  oneNode('a command takes the lease of a session that has work, in the same append', async (store) => {
+    const driver = await work(store, ONE, IF_FREE);
+    expect(driver?.node).toBe(store.leases.node);
+    const lease = { ref: ONE, epoch: driver?.epoch ?? 0 };
+    expect(store.leases.good(lease)).toBe(true);
+    expect(await store.leases.claim(ONE)).toEqual(lease);
+    expect(await work(store, ONE, IF_FREE)).toEqual(driver);
+    expect(await work(store, ONE, ALWAYS)).toEqual(driver);
   });
 
-  test('a node that holds the lease gets the same one again', async () => {
-    const here = place().open();
-    const lease = await here.claim(ONE);
-    expect(await here.claim(ONE)).toEqual(lease);
+  oneNode('a command that takes nothing leaves a session without a driver', async (store) => {
+    expect(await work(store, ONE)).toBeNull();
+    expect(await work(store, ONE, NEVER)).toBeNull();
+    expect(await rest(store, ONE, ALWAYS)).toBeNull();
   });
 
-  test('a lease that was released can be claimed elsewhere, with a higher epoch', async () => {
-    const { open } = place();
-    const [here, there] = [open(), open()];
-    const first = await here.claim(ONE);
-    if (!first) throw new Error('not claimed');
-    expect(here.good(first)).toBe(true);
-    await here.release(first);
-    expect(here.good(first)).toBe(false);
-    const second = await there.claim(ONE);
-    expect(second?.epoch).toBeGreaterThan(first.epoch);
+  oneNode('the lease is released with the append that leaves no work', async (store) => {
+    const lease = await work(store, ONE, IF_FREE);
+    if (!lease) throw new Error('not taken');
+    expect(await work(store, ONE, asDriver(lease.epoch))).toEqual(lease);
+    expect(await rest(store, ONE, asDriver(lease.epoch))).toBeNull();
+    expect(store.leases.good({ ref: ONE, epoch: lease.epoch })).toBe(false);
+    expect(await outcomeOf(work(store, ONE, asDriver(lease.epoch)))).toBe('Deposed');
+    expect((await work(store, ONE, IF_FREE))?.epoch).toBeGreaterThan(lease.epoch);
+  });
+
+  oneNode('running sessions without a driver are taken over, as many as wanted', async (store) => {
+    const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
+    for (const ref of refs) await work(store, ref);
+    await rest(store, refOf('ada', 'resting'));
+    const first = await store.leases.takeOver(2);
+    const others = await store.leases.takeOver(Number.POSITIVE_INFINITY);
+    expect([first.length, others.length]).toEqual([2, 1]);
+    const taken = [...first, ...others].map(({ ref }) => ref.id);
+    expect(taken.sort()).toEqual(refs.map(({ id }) => id));
+    expect([...first, ...others].every(store.leases.good)).toBe(true);
+    expect(await store.leases.takeOver(10)).toEqual([]);
+  });
+
+  oneNode('an erased session has no lease', async (store) => {
+    const driver = await work(store, ONE, IF_FREE);
+    await store.erase(ONE);
+    expect(store.leases.good({ ref: ONE, epoch: driver?.epoch ?? 0 })).toBe(false);
+    expect(await outcomeOf(work(store, ONE, asDriver(driver?.epoch ?? 0)))).toBe('Deposed');
+  });
+
+  oneNode('others wait while a session is written to exclusively, also if that fails', async (store) => {
+    await work(store, ONE);
+    const order: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const exclusive = store.exclusively(ONE, async ({ append, read }) => {
+      begun.resolve();
+      expect(seqsOf(await read(ONE, 0, 10))).toEqual([1]);
+      await append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2));
+      order.push('exclusive');
+    });
+    await begun.promise;
+    const other = store.append(2, textEvents(ONE, 2, 1), recordOf(ONE, 3)).then(() => order.push('other'));
+    await Promise.all([exclusive, other]);
+    expect(order).toEqual(['exclusive', 'other']);
+    const failing = store.exclusively(ONE, () => Promise.reject(new Error('decided otherwise')));
+    await expect(failing).rejects.toThrow('decided otherwise');
+    expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2, 3]);
+  });
+
+  twoNodes('each node has its own id', async (here, there) => {
+    expect(here.leases.node).not.toBe(there.leases.node);
+  });
+
+  twoNodes(
+    'one node holds the lease of a session; others hold those of other sessions',
+    async (here, there) => {
+      await work(here, ONE);
+      await work(here, TWO);
+      const lease = await claimed(here, ONE);
+      expect(lease.ref).toEqual(ONE);
+      expect(await here.leases.claim(ONE)).toEqual(lease);
+      expect(await there.leases.claim(ONE)).toBeNull();
+      expect(await there.leases.claim(TWO)).not.toBeNull();
+    },
+  );
+
+  twoNodes('a lease that was released can be claimed elsewhere, with a higher epoch', async (here, there) => {
+    await work(here, ONE);
+    const first = await claimed(here, ONE);
+    expect(here.leases.good(first)).toBe(true);
+    await here.leases.release(first);
+    expect(here.leases.good(first)).toBe(false);
+    const second = await claimed(there, ONE);
+    expect(second.epoch).toBeGreaterThan(first.epoch);
     // The earlier holder cannot give away what is no longer its own.
-    await here.release(first);
-    expect(second && there.good(second)).toBe(true);
-    expect(await here.claim(ONE)).toBeNull();
+    await here.leases.release(first);
+    expect(there.leases.good(second)).toBe(true);
+    expect(await here.leases.claim(ONE)).toBeNull();
   });
 
-  test('of two nodes that claim at once one gets the lease', async () => {
-    const { open } = place();
-    const claimed = await Promise.all([open().claim(ONE), open().claim(ONE), open().claim(ONE)]);
-    expect(claimed.filter((lease) => lease !== null)).toHaveLength(1);
+  twoNodes('of two nodes that claim at once one gets the lease', async (here, there) => {
+    await work(here, ONE);
+    const claims = await Promise.all([here.leases.claim(ONE), there.leases.claim(ONE)]);
+    expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
+  });
+
+  twoNodes(
+    'a node sees at once what another has appended; the slower of two is a conflict',
+    async (here, there) => {
+      await work(here, ONE);
+      expect(await there.head(ONE)).toBe(1);
+      const racing = [here, there].map((store) =>
+        outcomeOf(store.append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2))),
+      );
+      expect((await Promise.all(racing)).sort()).toEqual(['AppendConflict', 'written']);
+      expect(seqsOf(await there.read(ONE, 0, 10))).toEqual([1, 2]);
+    },
+  );
+
+  twoNodes('a command leaves a session to the node that drives it', async (here, there) => {
+    const driver = await work(here, ONE, IF_FREE);
+    expect(await work(there, ONE, IF_FREE)).toEqual(driver);
+    expect(await work(there, ONE)).toEqual(driver);
+    expect(await there.leases.driverOf(ONE)).toEqual(driver);
+    expect(await there.leases.driverOf(TWO)).toBeNull();
+    expect(await work(here, ONE, asDriver(driver?.epoch ?? 0))).toEqual(driver);
+  });
+
+  twoNodes(
+    'an interruption takes the lease from the node that drives: its appends are refused',
+    async (here, there) => {
+      const before = await work(here, ONE, IF_FREE);
+      const after = await work(there, ONE, ALWAYS);
+      expect(after?.node).toBe(there.leases.node);
+      expect(after?.epoch).toBeGreaterThan(before?.epoch ?? 0);
+      expect(await outcomeOf(work(here, ONE, asDriver(before?.epoch ?? 0)))).toBe('Deposed');
+      expect(await outcomeOf(work(here, ONE, asDriver(after?.epoch ?? 0)))).toBe('Deposed');
+      expect(seqsOf(await here.read(ONE, 0, 10))).toEqual([1, 2]);
+      expect(await work(there, ONE, asDriver(after?.epoch ?? 0))).toEqual(after);
+    },
+  );
+
+  twoNodes(
+    'a turn that another node ends has no driver: what the former one appends is refused',
+    async (here, there) => {
+      const driver = await work(here, ONE, IF_FREE);
+      expect(await rest(there, ONE, ALWAYS)).toBeNull();
+      expect(await outcomeOf(work(here, ONE, asDriver(driver?.epoch ?? 0)))).toBe('Deposed');
+      expect((await work(there, ONE, IF_FREE))?.node).toBe(there.leases.node);
+    },
+  );
+
+  twoNodes('a node is told which sessions it has lost', async (here, there) => {
+    const lost = Promise.withResolvers<readonly SessionRef[] | 'all'>();
+    await work(here, ONE, IF_FREE);
+    await work(here, TWO, IF_FREE);
+    here.leases.onLost(lost.resolve);
+    await work(there, ONE, ALWAYS);
+    expect(await lost.promise).toEqual([ONE]);
+  });
+
+  twoNodes('what a living node drives is not taken over; what a closed one drove is', async (here, there) => {
+    const driver = await work(there, ONE, IF_FREE);
+    expect(await here.leases.takeOver(10)).toEqual([]);
+    expect(here.leases.healthy).toBe(true);
+    await there.close();
+    const [lease] = await here.leases.takeOver(10);
+    expect(lease?.ref).toEqual(ONE);
+    expect(lease?.epoch).toBeGreaterThan(driver?.epoch ?? 0);
   });
 }

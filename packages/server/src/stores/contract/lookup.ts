@@ -35,7 +35,7 @@ const ask = (
   ref: SessionRef,
   approval: string,
   changes: Partial<SessionRecord> = {},
-): Promise<void> =>
+): Promise<unknown> =>
   store.append(
     0,
     [requestEvent(ref, 1, approval)],

@@ -13,6 +13,8 @@ export type Implementation = {
   readonly place: () => Place | Promise<Place>;
   /** Reason why data does not survive a close; durability tests are skipped with it. */
   readonly forgets?: string;
+  /** Reason why only one node can use it; tests with two nodes are skipped with it. */
+  readonly singleNode?: string;
 };
 
 /** Runs the test on a new store, which is closed and deleted afterwards. */

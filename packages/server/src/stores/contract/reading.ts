@@ -17,6 +17,15 @@ export function readingContract(implementation: Implementation): void {
       expect(seqsOf(await store.read(ref, 0, 0))).toEqual([]);
     }));
 
+  test('the head is the number of the last event', () =>
+    withStore(implementation, async (store) => {
+      expect(await store.head(ref)).toBe(0);
+      await begin(store, ref, { head: 12 });
+      expect(await store.head(ref)).toBe(12);
+      await store.erase(ref);
+      expect(await store.head(ref)).toBe(0);
+    }));
+
   test('the size reflects stored data', () =>
     withStore(implementation, async (store) => {
       const before = await store.size();

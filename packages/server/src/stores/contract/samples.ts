@@ -51,7 +51,7 @@ export const begin = (
   store: EventStore,
   ref: SessionRef,
   changes: Partial<SessionRecord> = {},
-): Promise<void> => {
+): Promise<unknown> => {
   const head = changes.head ?? 1;
   return store.append(0, textEvents(ref, 0, head), recordOf(ref, head, changes));
 };

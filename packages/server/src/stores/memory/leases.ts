@@ -1,32 +1,98 @@
 /** The leases of a store that one process alone uses. Nodes that are opened on one `LeaseTable` exclude each other. */
-import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
-import type { Lease, Leases } from '../../core/ports/lease.ts';
+import { type EventStore, type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
+import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
+
+type Held = { readonly lease: Lease; readonly node: Node };
+type Listener = (lost: readonly SessionRef[] | 'all') => void;
+type Node = { readonly id: string; readonly listeners: Set<Listener>; alive: boolean };
 
 /** Who holds which lease, for all nodes of the table. */
 export class LeaseTable {
-  readonly held = new Map<string, { readonly lease: Lease; readonly node: object }>();
+  readonly held = new Map<string, Held>();
   /** one count for all sessions: an epoch is never given out twice */
   epoch = 0;
 }
 
-export function openMemoryLeases(table = new LeaseTable()): Leases {
-  const node = {};
-  const heldHere = (ref: SessionRef) => {
+/** What `withLeases` calls around an append. */
+export type MemoryLeases = Leases & {
+  /** Throws `Deposed` if the append must not be written. */
+  check(ref: SessionRef, as: AppendAs): void;
+  /** Takes or releases the lease with an append that is written. */
+  settle(ref: SessionRef, as: AppendAs, hasWork: boolean): Driver | null;
+  forget(ref: SessionRef): void;
+  /** The node is gone: others may take what it held. */
+  close(): void;
+};
+
+/** How many running sessions are read at once. */
+const PAGE = 100;
+
+export function openMemoryLeases(table: LeaseTable, store: Pick<EventStore, 'list'>): MemoryLeases {
+  const node: Node = { id: crypto.randomUUID(), listeners: new Set(), alive: true };
+  const holder = (ref: SessionRef): Held | null => {
     const held = table.held.get(sessionKey(ref));
+    return held?.node.alive ? held : null;
+  };
+  const heldHere = (ref: SessionRef): Lease | null => {
+    const held = holder(ref);
     return held?.node === node ? held.lease : null;
   };
   const isCurrent = (lease: Lease) => heldHere(lease.ref)?.epoch === lease.epoch;
+  const drop = (ref: SessionRef): void => {
+    const held = holder(ref);
+    if (!table.held.delete(sessionKey(ref)) || !held || held.node === node) return;
+    for (const listener of [...held.node.listeners]) listener([ref]);
+  };
+  const take = (ref: SessionRef): Lease => {
+    drop(ref);
+    const lease = { ref, epoch: ++table.epoch };
+    table.held.set(sessionKey(ref), { lease, node });
+    return lease;
+  };
+  const driverOf = (ref: SessionRef): Driver | null => {
+    const held = table.held.get(sessionKey(ref));
+    return held ? { node: held.node.id, epoch: held.lease.epoch } : null;
+  };
+
   return {
+    node: node.id,
+    healthy: true,
     async claim(ref) {
-      const key = sessionKey(ref);
-      if (table.held.has(key)) return heldHere(ref);
-      const lease = { ref, epoch: ++table.epoch };
-      table.held.set(key, { lease, node });
-      return lease;
+      return holder(ref) ? heldHere(ref) : take(ref);
     },
     async release(lease) {
-      if (isCurrent(lease)) table.held.delete(sessionKey(lease.ref));
+      if (isCurrent(lease)) drop(lease.ref);
     },
     good: isCurrent,
+    driverOf: async (ref) => driverOf(ref),
+    async takeOver(limit) {
+      const taken: Lease[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.list({ status: ['running'], archived: 'included', limit: PAGE, cursor });
+        for (const { ref } of page.sessions) if (taken.length < limit && !holder(ref)) taken.push(take(ref));
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined && taken.length < limit);
+      return taken;
+    },
+    onLost(listener) {
+      node.listeners.add(listener);
+      return () => void node.listeners.delete(listener);
+    },
+    check(ref, as) {
+      if (as.by === 'driver' && !isCurrent({ ref, epoch: as.epoch })) throw new Deposed(ref, as.epoch);
+    },
+    settle(ref, as, hasWork) {
+      if (!hasWork) drop(ref);
+      else if (as.by === 'command' && takes(as.take, holder(ref)) && !heldHere(ref)) take(ref);
+      return driverOf(ref);
+    },
+    forget: drop,
+    close() {
+      node.alive = false;
+    },
   };
 }
+
+const takes = (take: Extract<AppendAs, { by: 'command' }>['take'], holder: Held | null): boolean =>
+  take === 'always' || (take === 'if-free' && !holder);

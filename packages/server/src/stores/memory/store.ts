@@ -9,7 +9,6 @@ import {
 } from '@parlance/protocol';
 import {
   AppendConflict,
-  type EventStore,
   type LookupKey,
   type SessionFilter,
   type SessionQuery,
@@ -28,6 +27,8 @@ import { checkNumbering } from '../shared/numbering.ts';
 import { openness } from '../shared/openness.ts';
 import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
+import { LeaseTable, openMemoryLeases } from './leases.ts';
+import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
 /** Events are stored as JSON, as on disk: changing a returned object does not change the stored one. */
 type Session = {
@@ -38,17 +39,31 @@ type Session = {
   readonly keys: Set<string>;
 };
 
-export function openMemoryStore(options: EventOptions = {}): Store {
-  const { whileOpen, close } = openness();
-  const sessions = memorySessions(options);
-  const followers = new Followers();
-  const users = memoryUsers(() => followers.tell());
-  const revoked = new Map<string, number>();
-  const preferences = memoryPreferences();
+/** What several stores share: each of them is a node. */
+export class MemoryDatabase {
+  readonly sessions = new Map<string, Session>();
+  readonly awaitingApproval = new Set<Session>();
+  readonly holders = new Map<string, Set<Session>>();
+  readonly leases = new LeaseTable();
+  readonly exclusive = new ExclusiveSessions();
+  readonly followers = new Followers();
+  readonly users = memoryUsers(() => this.followers.tell());
+  readonly revoked = new Map<string, number>();
+  readonly preferences = memoryPreferences();
+  rows = 0;
+  bytes = 0;
+}
 
-  const eventStore: EventStore = {
+export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
+  const { whileOpen, close } = openness();
+  const sessions = memorySessions(options, database);
+  const { followers, users, revoked, preferences } = database;
+  const followed: (() => void)[] = [];
+
+  const eventStore: PlainStore = {
     append: whileOpen(sessions.append),
     read: whileOpen(sessions.read),
+    head: whileOpen(sessions.head),
     load: whileOpen(sessions.load),
     findById: whileOpen(sessions.findById),
     lookup: whileOpen(sessions.lookup),
@@ -59,7 +74,7 @@ export function openMemoryStore(options: EventOptions = {}): Store {
     erase: whileOpen(sessions.erase),
     close: async () => {
       close();
-      followers.clear();
+      for (const end of followed) end();
     },
   };
   const userStore: UserStore = {
@@ -78,17 +93,19 @@ export function openMemoryStore(options: EventOptions = {}): Store {
       revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
     }),
     has: whileOpen((id) => revoked.has(storable(id))),
-    follow: (changed) => followers.add(changed),
+    follow(changed) {
+      const end = followers.add(changed);
+      followed.push(end);
+      return end;
+    },
   };
-  return joined(eventStore, userStore, { preferences: preferenceStore, revocations });
+  const leases = openMemoryLeases(database.leases, eventStore);
+  const events = withLeases(eventStore, leases, database.exclusive);
+  return joined(events, userStore, { leases, preferences: preferenceStore, revocations });
 }
 
-function memorySessions(options: EventOptions) {
-  const sessions = new Map<string, Session>();
-  const awaitingApproval = new Set<Session>();
-  const holders = new Map<string, Set<Session>>();
-  let rows = 0;
-  let bytes = 0;
+function memorySessions(options: EventOptions, database: MemoryDatabase) {
+  const { sessions, awaitingApproval, holders } = database;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
   const select = (wanted: (record: SessionRecord) => boolean, among: Iterable<Session> = sessions.values()) =>
@@ -121,14 +138,19 @@ function memorySessions(options: EventOptions) {
       checkNumbering(expected, events, record);
       const bodies = events.map((event) => JSON.stringify(event));
       const key = keyOf(record.ref);
-      const session = sessions.get(key) ?? { row: ++rows, record, events: [], keys: new Set<string>() };
+      const session = sessions.get(key) ?? {
+        row: ++database.rows,
+        record,
+        events: [],
+        keys: new Set<string>(),
+      };
       if (session.events.length !== expected) {
         throw new AppendConflict(record.ref, expected, session.events.length);
       }
       session.record = storableRecord(record);
       const version = eventVersion(options.upcasts);
       session.events.push(...bodies.map((body) => ({ version, body })));
-      for (const body of bodies) bytes += Buffer.byteLength(body);
+      for (const body of bodies) database.bytes += Buffer.byteLength(body);
       sessions.set(key, session);
       index(session, events);
     },
@@ -138,6 +160,8 @@ function memorySessions(options: EventOptions) {
       const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
       return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
     },
+
+    head: (ref: SessionRef): number => sessions.get(keyOf(ref))?.events.length ?? 0,
 
     load: (ref: SessionRef) => sessions.get(keyOf(ref))?.record ?? null,
 
@@ -170,7 +194,7 @@ function memorySessions(options: EventOptions) {
 
     count: (filter: SessionFilter) => filtered(filter).length,
 
-    size: () => bytes,
+    size: () => database.bytes,
 
     erase(ref: SessionRef): boolean {
       const session = sessions.get(keyOf(ref));

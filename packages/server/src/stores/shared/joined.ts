@@ -1,11 +1,16 @@
-/** Combines sessions, users, revocations and preferences of one place into one object. */
+/** Combines sessions, leases, users, revocations and preferences of one place into one object. */
 
 import type { EventStore } from '../../core/ports/event-store.ts';
+import type { Leases } from '../../core/ports/lease.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
-type Beside = { readonly preferences: PreferenceStore; readonly revocations: RevocationStore };
+type Beside = {
+  readonly leases: Leases;
+  readonly preferences: PreferenceStore;
+  readonly revocations: RevocationStore;
+};
 export type Store = EventStore & UserStore & Beside;
 
 export const joined = (events: EventStore, users: UserStore, beside: Beside): Store => ({

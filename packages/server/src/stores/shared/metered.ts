@@ -8,12 +8,13 @@ export function metered(store: EventStore, meter: Meter): EventStore {
   meter.gauge('queue_depth', () => ({ appends: waiting }));
   return {
     ...store,
-    async append(expected, events, record) {
+    async append(...given) {
       const began = performance.now();
       waiting++;
       try {
-        await store.append(expected, events, record);
+        const driver = await store.append(...given);
         meter.observe('append_seconds', (performance.now() - began) / 1000);
+        return driver;
       } finally {
         waiting--;
       }

@@ -1,9 +1,10 @@
 /** The embedded store: one SQLite file in the data folder. Implements all store ports, with group commit. */
 import type { Database } from 'bun:sqlite';
-import type { EventStore } from '../../core/ports/event-store.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { UserStore } from '../../core/ports/users.ts';
+import { LeaseTable, openMemoryLeases } from '../memory/leases.ts';
+import { type PlainStore, withLeases } from '../memory/with-leases.ts';
 import { joined, type Store } from '../shared/joined.ts';
 import { openness } from '../shared/openness.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
@@ -16,6 +17,7 @@ import { storageError, withFaults } from './errors.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { type FreeSpace, watchFreeSpace } from './free-space.ts';
 import { groupCommit } from './group-commit.ts';
+import { prepareHead } from './head.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
@@ -102,7 +104,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     };
   };
 
-  const eventStore: EventStore = {
+  const eventStore: PlainStore = {
     append: whileOpen((expected, events, record) => {
       const append = makeAppend(expected, events, record);
       const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
@@ -115,6 +117,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       return kept;
     }),
     read: whenDurable(prepareRead(database, options)),
+    head: whenDurable(prepareHead(database)),
     load: whenDurable(prepareLoad(database)),
     findById: whenDurable(prepareFindById(database)),
     lookup: whenDurable(prepareLookup(database)),
@@ -167,5 +170,8 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     has: whileOpen(revocations.has),
     follow: writes.follow,
   };
-  return joined(eventStore, userStore, { preferences: preferenceStore, revocations: revocationStore });
+  // A folder belongs to one node: its leases need no table.
+  const leases = openMemoryLeases(new LeaseTable(), eventStore);
+  const events = withLeases(eventStore, leases);
+  return joined(events, userStore, { leases, preferences: preferenceStore, revocations: revocationStore });
 }

@@ -1,0 +1,82 @@
+/** Whether this node drives a session, as far as it knows. */
+import type { AppendAs, Driver, Lease, Leases } from '../ports/lease.ts';
+import type { SessionRef } from '../ports/session-ref.ts';
+
+/** On whose authority a change is made: the driver's, or that of a command, which may take the lease. */
+export type Authority = 'driver' | Extract<AppendAs, { by: 'command' }>['take'];
+
+export class DriverRole {
+  #lease: Lease | null = null;
+  #elsewhere = false;
+
+  constructor(
+    private readonly ref: SessionRef,
+    private readonly leases: Leases,
+  ) {}
+
+  /** This node may ask the model and run tools. Asked right before a side effect. */
+  get isHere(): boolean {
+    return this.#lease !== null && this.leases.good(this.#lease);
+  }
+
+  /** Another node drives the session. */
+  get isElsewhere(): boolean {
+    return this.#elsewhere;
+  }
+
+  /** Nothing more is to be started: another node drives the session, or this one has fenced itself. */
+  get isLost(): boolean {
+    return this.#elsewhere || (this.#lease !== null && !this.leases.good(this.#lease));
+  }
+
+  get holdsLease(): boolean {
+    return this.#lease !== null;
+  }
+
+  /** 0 if this node does not drive the session. */
+  get epoch(): number {
+    return this.#lease?.epoch ?? 0;
+  }
+
+  /** After an append. */
+  became(driver: Driver | null): void {
+    if (driver?.node === this.leases.node) this.took({ ref: this.ref, epoch: driver.epoch });
+    else {
+      this.#lease = null;
+      this.#elsewhere = driver !== null;
+    }
+  }
+
+  took(lease: Lease): void {
+    this.#elsewhere = false;
+    if (this.#lease?.epoch !== lease.epoch) this.#lease = lease;
+  }
+
+  deposed(): void {
+    this.#lease = null;
+    this.#elsewhere = true;
+  }
+
+  /** The session has no work, so nobody drives it. */
+  rested(): void {
+    this.#elsewhere = false;
+  }
+
+  appendAs(authority: Authority): AppendAs {
+    return authority === 'driver' ? { by: 'driver', epoch: this.epoch } : { by: 'command', take: authority };
+  }
+
+  /** False if another node drives the session. */
+  async claim(): Promise<boolean> {
+    const lease = await this.leases.claim(this.ref);
+    if (lease) this.took(lease);
+    else this.deposed();
+    return lease !== null;
+  }
+
+  async release(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = null;
+    if (lease) await this.leases.release(lease);
+  }
+}

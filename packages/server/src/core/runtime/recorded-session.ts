@@ -1,0 +1,195 @@
+/** A session whose changes are decided one after another, stored, and only then applied and published. */
+import type { AgentRef, DurableEvent, DurableEventBody } from '@parlance/protocol';
+import { type SessionState, statusOf } from '../domain/session-state.ts';
+import type { Channel } from '../ports/bus.ts';
+import {
+  AppendConflict,
+  type SessionLog,
+  type SessionRecord,
+  type SessionRef,
+} from '../ports/event-store.ts';
+import { Deposed, type Driver } from '../ports/lease.ts';
+import { type Authority, DriverRole } from './driver-role.ts';
+import { storedEvents } from './event-pages.ts';
+import { LiveState } from './live-state.ts';
+import { SerialQueue } from './serial-queue.ts';
+import { type Change, changeOf, type ResumeEvent } from './session-change.ts';
+import type { SessionSources } from './session-sources.ts';
+import type { ObservedSession } from './snapshot.ts';
+import { TurnAbort } from './turn-abort.ts';
+
+/** After this many conflicts a change is decided while nobody else can write to the session. */
+const MOST_CONFLICTS = 3;
+
+type Decide = (state: SessionState) => readonly DurableEventBody[];
+
+type Written =
+  | { readonly change: Change; readonly driver: Driver | null }
+  | { readonly change: null }
+  | { readonly refusal: unknown };
+
+/** A conflict is a result, every other failure is thrown. */
+function conflict(thrown: unknown): AppendConflict {
+  if (thrown instanceof AppendConflict) return thrown;
+  throw thrown;
+}
+
+export abstract class RecordedSession extends LiveState {
+  readonly channel: Channel<ObservedSession>;
+  readonly role: DriverRole;
+  /** it is in the run queue */
+  driving = false;
+  /** set while a turn is interrupted, by the end of a process or a failing store */
+  interrupted: ResumeEvent | null = null;
+  protected checkpoint: SessionRecord['checkpoint'] = null;
+  protected readonly changes = new SerialQueue();
+  protected readonly abort = new TurnAbort();
+
+  protected constructor(
+    ref: SessionRef,
+    agent: AgentRef,
+    protected readonly sources: SessionSources,
+  ) {
+    super(ref, agent, sources.store);
+    this.channel = sources.bus.channel(ref);
+    this.role = new DriverRole(ref, sources.leases);
+  }
+
+  /**
+   * Decides on the state after all earlier changes, and makes the events durable. Returns the events; none if nothing was
+   * decided. Rejects with what `decide` throws, and then nothing has changed. If the events cancel the turn, it is aborted
+   * before they are stored; if they cannot be stored, it continues. If another node has written to the session, its
+   * events are applied first and `decide` runs again. Rejects with `Deposed` if the driver makes the change and another
+   * node drives the session.
+   */
+  transact(decide: Decide, authority: Authority = 'driver'): Promise<DurableEvent[]> {
+    return this.changes.run(() => this.#decided(decide, authority));
+  }
+
+  /** Resolves when every earlier change is done. */
+  settled(): Promise<void> {
+    return this.changes.settled();
+  }
+
+  protected override apply(event: DurableEvent, state?: SessionState): void {
+    super.apply(event, state);
+    if (statusOf(this.state) === 'running') return;
+    this.interrupted = null;
+    this.role.rested();
+  }
+
+  async #decided(decide: Decide, authority: Authority): Promise<DurableEvent[]> {
+    if (authority === 'driver' && !this.role.holdsLease) {
+      if (decide(this.state).length === 0) return [];
+      await this.#claimAgain();
+    }
+    let compared = !this.sources.shared || this.role.isHere;
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
+      const written = await this.#write(decide, authority).catch(conflict);
+      if (written instanceof AppendConflict) {
+        conflicts++;
+        if (!(await this.catchUp())) throw written;
+      } else if (!('refusal' in written)) return this.#committed(written);
+      // What is refused on a state that another node may have changed is decided again on the present one.
+      else if (compared || !(await this.moved())) throw written.refusal;
+      else compared = true;
+    }
+    return this.#decidedExclusively(decide, authority);
+  }
+
+  async #decidedExclusively(decide: Decide, authority: Authority): Promise<DurableEvent[]> {
+    const { store } = this.sources;
+    const written = await store.exclusively(this.ref, async (log) => {
+      await this.catchUp(log);
+      return this.#write(decide, authority, log);
+    });
+    if ('refusal' in written) throw written.refusal;
+    return this.#committed(written);
+  }
+
+  /** A turn that waited for an answer for a moment has released its lease. */
+  async #claimAgain(): Promise<void> {
+    if (this.role.isElsewhere || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
+  }
+
+  /** Catches up if the log has moved on: one cheap read if it has not. */
+  protected async moved(): Promise<boolean> {
+    const head = await this.sources.store.head(this.ref);
+    if (head === this.state.seq) return false;
+    if (head < this.state.seq) this.forget();
+    return this.catchUp();
+  }
+
+  /** False if there was nothing new: the log may also be shorter than the state in memory. */
+  protected async catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
+    const { seq } = this.state;
+    for await (const event of storedEvents(log, this.ref, seq)) {
+      this.abort.byEvents([event]);
+      this.apply(event);
+      this.channel.publish(event, this.observed);
+    }
+    if (this.state.seq === seq) return false;
+    if (!this.driving) this.resumeTurn();
+    return true;
+  }
+
+  protected resumeTurn(): void {
+    const { turn } = this.state;
+    if (turn && statusOf(this.state) === 'running')
+      this.interrupted = { type: 'turn.resumed', turn: turn.id };
+  }
+
+  protected forget(): void {
+    this.clear();
+    this.role.became(null);
+    this.interrupted = null;
+    this.checkpoint = null;
+    this.abort.reset();
+  }
+
+  /**
+   * Synchronous until the events are on their way to the store: nothing is streamed between a decision that ends a turn
+   * and its abort.
+   */
+  async #write(decide: Decide, authority: Authority, log: SessionLog = this.sources.store): Promise<Written> {
+    let bodies: readonly DurableEventBody[];
+    try {
+      bodies = decide(this.state);
+    } catch (refusal) {
+      return { refusal };
+    }
+    if (bodies.length === 0) return { change: null };
+    const change = changeOf(this, bodies, { ...this.sources, checkpoint: this.checkpoint });
+    const resume = this.abort.byEvents(change.events);
+    try {
+      const as = this.role.appendAs(authority);
+      return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
+    } catch (thrown) {
+      resume();
+      if (thrown instanceof Deposed) this.role.deposed();
+      throw thrown;
+    }
+  }
+
+  #committed(written: Exclude<Written, { refusal: unknown }>): DurableEvent[] {
+    if (!written.change) return [];
+    const { before, events, states, record } = written.change;
+    this.checkpoint = record.checkpoint;
+    for (const [index, event] of events.entries()) {
+      this.apply(event, states[index]);
+      this.channel.publish(event, this.observed);
+    }
+    this.role.became(written.driver);
+    this.#report(events, before);
+    return events;
+  }
+
+  /** A failing metric must not stop the session. */
+  #report(events: readonly DurableEvent[], before: SessionState): void {
+    try {
+      this.sources.onCommitted?.(this.ref, events, before);
+    } catch (thrown) {
+      this.sources.log.error({ err: thrown, session: this.ref.id }, 'metrics failed');
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** Events before they are stored, with the state after each and the record that is stored with them. */
+import { type DurableEvent, type DurableEventBody, parseDurableEvent } from '@parlance/protocol';
+import { evolve } from '../domain/evolve.ts';
+import { checkpointOf, recordOf } from '../domain/session-record.ts';
+import type { SessionState, Turn } from '../domain/session-state.ts';
+import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
+
+export type Change = {
+  readonly before: SessionState;
+  readonly events: DurableEvent[];
+  readonly states: readonly SessionState[];
+  readonly record: SessionRecord;
+};
+
+type ChangeSources = {
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** the one that stays if the session is not idle */
+  readonly checkpoint: SessionRecord['checkpoint'];
+};
+
+export function changeOf(
+  { ref, state: before }: { readonly ref: SessionRef; readonly state: SessionState },
+  bodies: readonly DurableEventBody[],
+  { now, newId, checkpoint }: ChangeSources,
+): Change {
+  let at = now();
+  const session = ref.id;
+  const events = bodies.map((body, index): DurableEvent => {
+    // A call starts after what asked for it, although both are one append.
+    if (body.type === 'tool.started' && index > 0) at = now();
+    return { ...body, session, id: newId(), at, seq: before.seq + index + 1 };
+  });
+  // An event that cannot be read again would make the whole session unreadable.
+  for (const event of events) parseDurableEvent(event);
+  const states: SessionState[] = [];
+  for (const event of events) states.push(evolve(states.at(-1) ?? before, event));
+  const next = states.at(-1) ?? before;
+  return { before, events, states, record: recordOf(ref, next, checkpointOf(next) ?? checkpoint) };
+}
+
+/** Recorded before an interrupted turn continues: what it has streamed since its last step is void. */
+export type ResumeEvent = DurableEventBody<'turn.resumed' | 'step.restarted'>;
+
+/** For a turn that was stopped because nothing can be stored. */
+export function restartOf({ id, calls }: Turn, shown: boolean): ResumeEvent {
+  if (calls.length > 0) return { type: 'turn.resumed', turn: id };
+  const fault = {
+    code: 'storage_unavailable',
+    message: 'The server cannot store anything just now.',
+  } as const;
+  return {
+    type: 'step.restarted',
+    turn: id,
+    attempt: 1,
+    delayMs: 0,
+    fault,
+    ...(shown ? { shown: true } : {}),
+  };
+}
