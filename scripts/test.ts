@@ -3,19 +3,34 @@
  * name; in CI nothing may be missing.
  */
 import { join } from 'node:path';
-import { $ } from 'bun';
+import { $, Glob } from 'bun';
 import { Trouble } from './test-failures.ts';
 
-/** program → Debian package */
-const NEEDED = { bwrap: 'bubblewrap', rg: 'ripgrep', chromium: 'chromium' };
+/** Debian keeps its programs out of the path. */
+const POSTGRES = new Glob('usr/lib/postgresql/*/bin/postgres');
 
-const missing = Object.entries(NEEDED).filter(([program]) => !Bun.which(program));
+type Needed = { readonly found: () => boolean; readonly packages: readonly string[] };
+
+const program = (...names: string[]): boolean => names.some((name) => Bun.which(name));
+
+/** Debian packages; of several, the first that the release has. */
+const NEEDED: readonly Needed[] = [
+  { found: () => program('bwrap'), packages: ['bubblewrap'] },
+  { found: () => program('rg'), packages: ['ripgrep'] },
+  { found: () => program('chromium'), packages: ['chromium'] },
+  { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
+  { found: () => [...POSTGRES.scanSync('/')].length > 0, packages: ['postgresql'] },
+];
+
+const missing = NEEDED.filter(({ found }) => !found());
 if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
-  const packages = missing.map(([, name]) => name);
+  await $`apt-get update -qq`.quiet().nothrow();
+  const packages: string[] = [];
+  for (const { packages: names } of missing) packages.push(await available(names));
   console.log(`installing ${packages.join(', ')}`);
-  await $`apt-get update -qq && apt-get install -y -qq ${packages}`.quiet().nothrow();
+  await $`apt-get install -y -qq ${packages}`.quiet().nothrow();
 }
-const absent = missing.filter(([program]) => !Bun.which(program)).map(([, name]) => name);
+const absent = missing.filter(({ found }) => !found()).map(({ packages }) => packages.join(' or '));
 if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
@@ -46,3 +61,9 @@ const [passed, failed, skipped] = [count('pass'), count('fail') + count('error')
 if (trouble.found.length > 0) console.log(`\nWhat went wrong:\n\n${trouble.found.join('\n\n')}\n`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && passed > 0 ? 0 : 1);
+
+async function available(names: readonly string[]): Promise<string> {
+  for (const name of names)
+    if ((await $`apt-cache show ${name}`.quiet().nothrow()).exitCode === 0) return name;
+  return names[0] ?? '';
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Implementation, TestNetwork } from './contract/network.ts';
 import { transportContract } from './contract/transport.ts';
 import { openMemoryNetwork } from './memory/transport.ts';
+import { VALKEY } from './valkey/test-network.ts';
 
 async function memoryNetwork(): Promise<TestNetwork> {
   const network = openMemoryNetwork();
@@ -19,6 +20,7 @@ async function memoryNetwork(): Promise<TestNetwork> {
 /** By the name of the folder. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: { open: memoryNetwork },
+  valkey: VALKEY,
 };
 
 for (const [name, implementation] of Object.entries(IMPLEMENTATIONS)) transportContract(name, implementation);

@@ -1,0 +1,72 @@
+/** Why a server cannot be used. The client reports every failure to connect as a closed connection. */
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { deadline } from './deadline.ts';
+import type { ValkeyServer } from './wire.ts';
+
+export type Diagnosis = {
+  readonly reason: string;
+  /** The settings are wrong: trying again does not help. */
+  readonly permanent: boolean;
+};
+
+const MOST_MS = 2_000;
+const DEFAULT_PORT = 6379;
+/** Codes of the system: the server, or the way to it, is away. Those of TLS have other forms. */
+const AWAY = /^E(CONN|HOST|NET|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE)/;
+
+export async function diagnose(server: ValkeyServer, failure: Error): Promise<Diagnosis> {
+  if (failure.message.startsWith('NOPERM')) return { reason: failure.message, permanent: true };
+  const sockets: Socket[] = [];
+  try {
+    return await deadline(tryOut(server, sockets), MOST_MS);
+  } catch (thrown) {
+    const { code = '', message } = thrown as NodeJS.ErrnoException;
+    const away = message.startsWith('no answer') || AWAY.test(code);
+    return { reason: code && !message.includes(code) ? `${message} (${code})` : message, permanent: !away };
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+async function tryOut(server: ValkeyServer, sockets: Socket[]): Promise<Diagnosis> {
+  const url = new URL(server.url);
+  const secure = /^(rediss|valkeys|redis\+tls|valkey\+tls):$/.test(url.protocol);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || DEFAULT_PORT);
+  const socket = secure ? connectTls({ host, port, ca: server.authority }) : connect({ host, port });
+  sockets.push(socket);
+  await happens(socket, secure ? 'secureConnect' : 'connect');
+  const [user, password] = [url.username, url.password].map(decodeURIComponent);
+  if (password) socket.write(encode(['AUTH', ...(user ? [user] : []), password]));
+  socket.write(encode(['PING']));
+  const answer = await firstAnswer(socket);
+  if (answer === null)
+    return {
+      reason: 'the server has closed the connection: a server with TLS needs rediss://',
+      permanent: !secure,
+    };
+  const refused = /^-(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(answer);
+  return { reason: answer.startsWith('-') ? answer.slice(1) : 'connection closed', permanent: refused };
+}
+
+const encode = (parts: readonly string[]): string =>
+  `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
+
+const happens = (socket: Socket, event: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    socket.once(event, () => resolve());
+    socket.once('error', reject);
+  });
+
+/** The first line that the server sends; null if it closes the connection instead. */
+const firstAnswer = (socket: Socket): Promise<string | null> =>
+  new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      const end = text.indexOf('\r\n');
+      if (end >= 0) resolve(text.slice(0, end));
+    });
+    for (const event of ['error', 'close']) socket.once(event, () => resolve(null));
+  });

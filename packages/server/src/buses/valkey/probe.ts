@@ -1,0 +1,80 @@
+/**
+ * Watches a connection: twice a second a text is published that must come back to this node, which proves both directions.
+ * The clock of the server is asked for with it, since expiry is by that clock.
+ */
+export type ProbeOptions = {
+  /** Publishes the text to the own channel, and resolves with the server's time in milliseconds. */
+  readonly ask: (text: string) => Promise<number>;
+  readonly failed: (reason: string) => void;
+};
+
+const PROBE_MS = 500;
+/** After a pause of this process, what the server has sent meanwhile is read first. */
+const GRACE_MS = 50;
+const TEXT = 'probe';
+
+export class Probe {
+  /** what the server's clock is ahead of `performance.now()` */
+  clockOffset = 0;
+  /** what has not come back of the last probe */
+  #text = false;
+  #answer = false;
+  #over = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly options: ProbeOptions) {}
+
+  /** Resolves when the first probe is answered. */
+  async start(): Promise<void> {
+    await this.#send();
+    this.#after(PROBE_MS, () => this.#check());
+  }
+
+  stop(): void {
+    this.#over = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** True if the text is a probe. Any text proves that the connection delivers. */
+  take(text: string): boolean {
+    this.#text = false;
+    return text === TEXT;
+  }
+
+  #check(): void {
+    if (this.#complete) this.#next();
+    else
+      this.#after(GRACE_MS, () => {
+        if (this.#complete) this.#next();
+        else this.#fail(`no answer in ${PROBE_MS} ms`);
+      });
+  }
+
+  get #complete(): boolean {
+    return !this.#text && !this.#answer;
+  }
+
+  #next(): void {
+    this.#send().catch((thrown) => this.#fail(thrown instanceof Error ? thrown.message : String(thrown)));
+    this.#after(PROBE_MS, () => this.#check());
+  }
+
+  async #send(): Promise<void> {
+    this.#text = true;
+    this.#answer = true;
+    this.clockOffset = (await this.options.ask(TEXT)) - performance.now();
+    this.#answer = false;
+  }
+
+  #after(ms: number, act: () => void): void {
+    if (this.#over) return;
+    this.#timer = setTimeout(act, ms);
+    this.#timer.unref();
+  }
+
+  #fail(reason: string): void {
+    if (this.#over) return;
+    this.stop();
+    this.options.failed(reason);
+  }
+}

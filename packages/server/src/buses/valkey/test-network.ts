@@ -1,0 +1,23 @@
+/** A network of nodes over a real server, for the contract. */
+import { RedisClient } from 'bun';
+import { type RedisOptions, redisProgram, startRedis } from '../../testing/engines/redis.ts';
+import type { Implementation, TestNetwork } from '../contract/network.ts';
+import { openValkeyTransport } from './transport.ts';
+
+export async function valkeyNetwork(options?: RedisOptions): Promise<TestNetwork> {
+  const engine = await startRedis(options);
+  const { url } = engine;
+  return {
+    open: (node, given) => openValkeyTransport({ ...given, node, server: { url } }),
+    kill: () => engine.kill(),
+    restart: () => engine.restart(),
+    async inject(channel, text) {
+      const client = new RedisClient(url);
+      await client.publish(channel, text);
+      client.close();
+    },
+    stop: () => engine.stop(),
+  };
+}
+
+export const VALKEY: Implementation = redisProgram ? { open: () => valkeyNetwork() } : null;

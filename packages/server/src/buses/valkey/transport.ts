@@ -1,0 +1,29 @@
+/** The transport between the nodes of a cluster, over Valkey or Redis. */
+import type { Transport } from '../../core/ports/transport.ts';
+import { CarriedTransport, type TransportOptions } from '../shared/carried-transport.ts';
+import { diagnose } from './diagnosis.ts';
+import { type ValkeyServer, ValkeyWire } from './wire.ts';
+
+export type ValkeyOptions = TransportOptions & { readonly server: ValkeyServer };
+
+/**
+ * Resolves after the first attempt to connect. If the server cannot be reached, the node starts without it and connects as
+ * soon as it can. Rejects if the server refuses the password, or its certificate is not trusted.
+ */
+export async function openValkeyTransport({ server, ...options }: ValkeyOptions): Promise<Transport> {
+  let firstAttempt: Promise<Error | null> = Promise.resolve(null);
+  const transport = new CarriedTransport(options, (channels, events) => {
+    const wire = new ValkeyWire(server, channels, events);
+    firstAttempt = wire.firstAttempt;
+    return wire;
+  });
+  const failure = await firstAttempt;
+  if (!failure) return transport;
+  const { reason, permanent } = await diagnose(server, failure);
+  if (permanent && !transport.up) {
+    await transport.close();
+    throw new Error(`REDIS_URL: ${reason}`, { cause: failure });
+  }
+  options.log.warn({ reason }, 'bus unreachable');
+  return transport;
+}

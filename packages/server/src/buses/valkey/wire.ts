@@ -1,0 +1,162 @@
+/** Valkey or Redis as a carrier: pub/sub for channels, sorted sets whose scores say when a member expires. */
+import type { Wire, WireEvents } from '../shared/wire.ts';
+import { Connection } from './connection.ts';
+import { deadline } from './deadline.ts';
+import { Probe } from './probe.ts';
+
+export type ValkeyServer = {
+  readonly url: string;
+  /** PEM of the authority that has signed the server's certificate, if it is not a public one */
+  readonly authority?: string;
+};
+
+const RETRY_MS = 100;
+const FIRST_ANSWER_MS = 1_000;
+/** Published and not yet acknowledged. Beyond it the server does not keep up, and messages are dropped until it does. */
+const MOST_UNACKNOWLEDGED = 32 * 1024 * 1024;
+
+type Live = { readonly connection: Connection; readonly probe: Probe };
+
+export class ValkeyWire implements Wire {
+  /** Null if the first attempt to connect has succeeded, else why it has not. */
+  readonly firstAttempt: Promise<Error | null>;
+  readonly #attempted = Promise.withResolvers<Error | null>();
+  #live: Live | null = null;
+  #closed = false;
+  #retry: ReturnType<typeof setTimeout> | null = null;
+  #unacknowledged = 0;
+
+  constructor(
+    private readonly server: ValkeyServer,
+    private readonly channels: readonly string[],
+    private readonly events: WireEvents,
+  ) {
+    this.firstAttempt = this.#attempted.promise;
+    void this.#connect();
+  }
+
+  async publish(channel: string, text: string): Promise<number> {
+    this.#unacknowledged += text.length;
+    if (this.#unacknowledged > MOST_UNACKNOWLEDGED) this.#lose('the server does not keep up');
+    try {
+      return await this.#run(({ connection }) => connection.speaker.publish(channel, text));
+    } finally {
+      this.#unacknowledged -= text.length;
+    }
+  }
+
+  async renew(key: string, members: readonly string[], expiryMs: number): Promise<void> {
+    await this.#run(({ connection: { speaker }, probe }) => {
+      const until = String(Math.ceil(performance.now() + probe.clockOffset + expiryMs));
+      const scored = members.flatMap((member) => [until, member]);
+      return Promise.all([
+        speaker.send('ZADD', [key, ...scored]),
+        speaker.send('PEXPIRE', [key, String(expiryMs)]),
+      ]);
+    });
+  }
+
+  async remove(key: string, members: readonly string[]): Promise<void> {
+    await this.#run(({ connection }) => connection.speaker.send('ZREM', [key, ...members]));
+  }
+
+  async members(key: string): Promise<readonly string[]> {
+    const [, members] = await this.#run(({ connection: { speaker }, probe }) => {
+      const now = String(Math.floor(performance.now() + probe.clockOffset));
+      return Promise.all([
+        speaker.send('ZREMRANGEBYSCORE', [key, '-inf', now]),
+        speaker.send('ZRANGE', [key, '0', '-1']),
+      ]);
+    });
+    return members;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#live?.probe.stop();
+    this.#live?.connection.close();
+    this.#live = null;
+  }
+
+  /** Any failure ends the connection: what the server refuses now would be missing later. */
+  async #run<Value>(act: (live: Live) => Promise<Value>): Promise<Value> {
+    const live = this.#live;
+    if (!live) throw new Error('not connected');
+    try {
+      return await act(live);
+    } catch (thrown) {
+      if (live === this.#live) this.#lose(messageOf(thrown));
+      throw thrown;
+    }
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const live = await this.#open();
+      if (this.#closed) {
+        live.probe.stop();
+        live.connection.close();
+        return;
+      }
+      this.#live = live;
+      this.#attempted.resolve(null);
+      this.events.connected();
+    } catch (thrown) {
+      this.#attempted.resolve(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      this.#connectLater();
+    }
+  }
+
+  async #open(): Promise<Live> {
+    const [, own = ''] = this.channels;
+    const opened: { connection?: Connection } = {};
+    const ended = (reason: string): void => {
+      if (opened.connection && opened.connection === this.#live?.connection) this.#lose(reason);
+    };
+    const probe = new Probe({ ask: (text) => askTime(opened.connection, own, text), failed: ended });
+    const connection = await Connection.open({
+      ...this.server,
+      channels: this.channels,
+      received: (channel, text) => {
+        if (channel !== own || !probe.take(text)) this.events.received(channel, text);
+      },
+      closed: ended,
+    });
+    opened.connection = connection;
+    try {
+      await deadline(probe.start(), FIRST_ANSWER_MS);
+      if (!connection.open) throw new Error('connection closed');
+      return { connection, probe };
+    } catch (thrown) {
+      probe.stop();
+      connection.close();
+      throw thrown;
+    }
+  }
+
+  #lose(reason: string): void {
+    if (!this.#live) return;
+    const { connection, probe } = this.#live;
+    this.#live = null;
+    probe.stop();
+    connection.close();
+    this.events.disconnected(reason);
+    this.#connectLater();
+  }
+
+  #connectLater(): void {
+    if (this.#closed) return;
+    this.#retry = setTimeout(() => void this.#connect(), RETRY_MS);
+  }
+}
+
+/** Publishes the text, and resolves with the server's clock in milliseconds. */
+async function askTime(connection: Connection | undefined, channel: string, text: string): Promise<number> {
+  if (!connection) throw new Error('not connected');
+  const { speaker } = connection;
+  const [, time] = await Promise.all([speaker.publish(channel, text), speaker.send('TIME', [])]);
+  return Number(time[0]) * 1_000 + Number(time[1]) / 1_000;
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
