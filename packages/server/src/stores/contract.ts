@@ -1,5 +1,6 @@
 /** The contract of every store, as tests. `contract.test.ts` runs it for each implementation in this folder. */
 import { describe } from 'bun:test';
+import { apiKeysContract } from './contract/api-keys.ts';
 import { appendingContract } from './contract/appending.ts';
 import { contentContract } from './contract/content.ts';
 import { durabilityContract } from './contract/durability.ts';
@@ -25,6 +26,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('leases', () => leasesContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
+    describe('API keys', () => apiKeysContract(implementation));
     describe('revocations', () => revocationsContract(implementation));
     describe('preferences', () => preferencesContract(implementation));
     describe('durability', () => durabilityContract(implementation));

@@ -4,8 +4,8 @@ export interface RevocationStore {
   add(id: string, until: number): Promise<void>;
   has(id: string): Promise<boolean>;
   /**
-   * Calls `changed` when users or revocations may have changed: at once for users that were changed through this store,
-   * within half a second for changes of another process. Returns what ends it; closing the store ends it, too.
+   * Calls `changed` when users, API keys or revocations may have changed: at once for users that were changed and keys that
+   * were removed through this store, within half a second for changes of another process. Returns what ends it; closing the store ends it, too.
    */
   follow(changed: () => void): () => void;
 }

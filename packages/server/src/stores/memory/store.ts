@@ -7,6 +7,7 @@ import {
   type PrincipalId,
   type SessionId,
 } from '@parlance/protocol';
+import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import {
   AppendConflict,
   type LookupKey,
@@ -27,6 +28,7 @@ import { checkNumbering } from '../shared/numbering.ts';
 import { openness } from '../shared/openness.ts';
 import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
+import { memoryApiKeys } from './api-keys.ts';
 import { LeaseTable, openMemoryLeases } from './leases.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
@@ -48,6 +50,7 @@ export class MemoryDatabase {
   readonly exclusive = new ExclusiveSessions();
   readonly followers = new Followers();
   readonly users = memoryUsers(() => this.followers.tell());
+  readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.tell());
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   rows = 0;
@@ -57,7 +60,7 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions(options, database);
-  const { followers, users, revoked, preferences } = database;
+  const { followers, users, apiKeys, revoked, preferences } = database;
   const followed: (() => void)[] = [];
 
   const eventStore: PlainStore = {
@@ -81,7 +84,17 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     find: whileOpen(users.find),
     everyone: whileOpen(users.everyone),
     put: whileOpen(users.put),
-    remove: whileOpen(users.remove),
+    remove: whileOpen((name) => {
+      apiKeys.removeOf(name);
+      return users.remove(name);
+    }),
+  };
+  const apiKeyStore: ApiKeyStore = {
+    find: whileOpen(apiKeys.find),
+    list: whileOpen(apiKeys.list),
+    add: whileOpen(apiKeys.add),
+    remove: whileOpen(apiKeys.remove),
+    used: whileOpen(apiKeys.used),
   };
   const preferenceStore: PreferenceStore = {
     get: whileOpen(preferences.get),
@@ -101,7 +114,12 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
   };
   const leases = openMemoryLeases(database.leases, eventStore);
   const events = withLeases(eventStore, leases, database.exclusive);
-  return joined(events, userStore, { leases, preferences: preferenceStore, revocations });
+  return joined(events, userStore, {
+    apiKeys: apiKeyStore,
+    leases,
+    preferences: preferenceStore,
+    revocations,
+  });
 }
 
 function memorySessions(options: EventOptions, database: MemoryDatabase) {
@@ -221,6 +239,7 @@ function memoryPreferences() {
 function memoryUsers(changed: () => void) {
   const users = new Map<string, KeptUser>();
   return {
+    has: (name: string) => users.has(storable(name)),
     find: (name: string) => users.get(storable(name)) ?? null,
     everyone: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
     put: (user: User) => {

@@ -1,5 +1,6 @@
-/** Combines sessions, leases, users, revocations and preferences of one place into one object. */
+/** Combines sessions, leases, users, API keys, revocations and preferences of one place into one object. */
 
+import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { Leases } from '../../core/ports/lease.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
@@ -7,6 +8,7 @@ import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
 type Beside = {
+  readonly apiKeys: ApiKeyStore;
   readonly leases: Leases;
   readonly preferences: PreferenceStore;
   readonly revocations: RevocationStore;

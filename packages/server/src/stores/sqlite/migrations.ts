@@ -178,6 +178,20 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO event_version (version) VALUES (1);
   `,
+  `
+  CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    dialects TEXT,
+    hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
+  `,
 ];
 
 /** The migration that gave the events table its current name. */

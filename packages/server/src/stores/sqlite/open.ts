@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file in the data folder. Implements all store ports, with group commit. */
 import type { Database } from 'bun:sqlite';
+import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { UserStore } from '../../core/ports/users.ts';
@@ -8,6 +9,7 @@ import { type PlainStore, withLeases } from '../memory/with-leases.ts';
 import { joined, type Store } from '../shared/joined.ts';
 import { openness } from '../shared/openness.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
+import { prepareApiKeys } from './api-keys.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { watchForeignWrites } from './change-watcher.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
@@ -89,6 +91,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const size = prepareSize(database);
   const erase = prepareErase(database);
   const users = prepareUsers(database);
+  const apiKeys = prepareApiKeys(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
   const writes = watchForeignWrites(database);
@@ -161,6 +164,17 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       return removed;
     }),
   };
+  const apiKeyStore: ApiKeyStore = {
+    find: whileOpen(apiKeys.find),
+    list: whileOpen(apiKeys.list),
+    add: whileOpen(apiKeys.add),
+    remove: whileOpen((id, owner) => {
+      const removed = apiKeys.remove(id, owner);
+      if (removed) writes.tell();
+      return removed;
+    }),
+    used: whileOpen(apiKeys.used),
+  };
   const preferenceStore: PreferenceStore = {
     get: whileOpen(preferences.get),
     put: whileOpen(preferences.put),
@@ -173,5 +187,10 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   // A folder belongs to one node: its leases need no table.
   const leases = openMemoryLeases(new LeaseTable(), eventStore);
   const events = withLeases(eventStore, leases);
-  return joined(events, userStore, { leases, preferences: preferenceStore, revocations: revocationStore });
+  return joined(events, userStore, {
+    apiKeys: apiKeyStore,
+    leases,
+    preferences: preferenceStore,
+    revocations: revocationStore,
+  });
 }
