@@ -15,7 +15,7 @@ import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
-import { withLeases } from '../stores/memory/with-leases.ts';
+import { type ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
 export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
@@ -35,6 +35,8 @@ export type StageOptions = {
   readonly store?: EventStore;
   /** a node of its own by default, whose leases exclude nobody */
   readonly leases?: MemoryLeases;
+  /** shared by the nodes of one store */
+  readonly exclusive?: ExclusiveSessions;
   readonly ids?: () => string;
   readonly tools?: Tool[];
   /** overrides of the engine's options */
@@ -56,7 +58,7 @@ export async function setStage(
     error: (data, message) => console.error(message, data),
   };
   const engine = createEngine({
-    store: withLeases(store, leases),
+    store: withLeases(store, leases, options.exclusive),
     bus: openMemoryBus(log),
     leases,
     provider,

@@ -5,6 +5,7 @@
 import type { TurnId } from '@parlance/protocol';
 import { type NextAction, nextAction } from '../domain/next-action.ts';
 import { turnStarted } from '../domain/turn-events.ts';
+import { Deposed } from '../ports/lease.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
 import type { LiveSession } from './live-session.ts';
 import { callModel } from './model-step.ts';
@@ -46,6 +47,7 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
         return await endTurn(active, []);
     }
   } catch (thrown) {
+    if (thrown instanceof Deposed) throw thrown;
     if (!active.signal.aborted) await failTurn(active, kind, thrown);
   }
 }

@@ -1,0 +1,197 @@
+/** Several engines on one store: who drives a session, and what happens when that node goes. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { calls, type Line, says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { quiet } from '../../testing/ticks.ts';
+import { defineTool } from '../ports/tool.ts';
+
+const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
+
+let opened: StageNode[] = [];
+afterEach(async () => {
+  await Promise.all(opened.map(({ engine }) => engine.drain(0)));
+  opened = [];
+});
+
+async function openNodes(cluster: StageCluster, ...answers: (readonly (readonly Line[])[])[]) {
+  const nodes: StageNode[] = [];
+  for (const each of answers) nodes.push(await cluster.open(each));
+  opened.push(...nodes);
+  return nodes as [StageNode, StageNode, StageNode];
+}
+
+const stored = (cluster: StageCluster): Promise<DurableEvent[]> => cluster.store.read(SESSION, 0, 1_000);
+const typesOf = (events: readonly DurableEvent[]) => events.map(({ type }) => type);
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+describe('a session that a node drives', () => {
+  test('is taken over when the node is gone, and what it streamed is void', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
+    await here.engine.recover();
+    await there.engine.recover();
+    await say(here.engine, 'Hi');
+    await here.provider.hanging;
+    here.kill();
+    await until(async () => typesOf(await stored(cluster)).includes('turn.ended'));
+    expect(typesOf(await stored(cluster)).slice(3)).toEqual([
+      'turn.resumed',
+      'text.ended',
+      'step.ended',
+      'turn.ended',
+    ]);
+    expect(there.provider.prompts).toHaveLength(1);
+  });
+
+  test('is not resumed by another node that only looks at it or adds to it', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(cluster, [calls('endless', {}), says('Done.')], []);
+    await there.engine.recover();
+    const started = here.happens('tool.started');
+    await say(here.engine, 'Hi');
+    await started;
+    expect((await there.engine.snapshot(SESSION)).turn).not.toBeNull();
+    await say(there.engine, 'And then?');
+    await quiet();
+    expect(there.provider.prompts).toHaveLength(0);
+    await there.engine.send(SESSION, { type: 'session.rename', title: 'A title' }, CALLER);
+    expect(typesOf(await stored(cluster))).not.toContain('turn.resumed');
+  });
+
+  test('and was told of a cancel elsewhere stops, and records nothing more', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(cluster, [calls('endless', {})], [says('Next.')]);
+    const started = here.happens('tool.started');
+    await say(here.engine, 'Hi');
+    await started;
+    const cancelled = here.happens('turn.cancelled');
+    await there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await cancelled;
+    await say(there.engine, 'Go on');
+    await there.engine.rested(SESSION);
+    const events = await stored(cluster);
+    expect(typesOf(events).filter((type) => type === 'turn.cancelled')).toHaveLength(1);
+    expect(there.provider.prompts).toHaveLength(1);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  test('is handed over by a drain', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
+    await there.engine.recover();
+    await say(here.engine, 'Hi');
+    await here.provider.hanging;
+    expect(await here.engine.drain(0)).toBe(false);
+    await until(async () => typesOf(await stored(cluster)).includes('turn.ended'));
+    expect(there.provider.prompts).toHaveLength(1);
+  });
+});
+
+describe('a node that is deposed', () => {
+  test('starts no tool and records nothing, although it does not know yet', async () => {
+    const cluster = new StageCluster();
+    let runs = 0;
+    const effect = defineTool({
+      name: 'effect',
+      description: 'Has an effect.',
+      input: z.object({}),
+      approval: () => null,
+      run: async () => {
+        runs++;
+        return { parts: [textPart('done')] };
+      },
+    });
+    const taking = Promise.withResolvers<void>();
+    const slow: Line[] = [{ type: 'text', text: 'Wait ' }, ...calls('effect', {})];
+    const here = await cluster.open([slow], { tools: [effect] });
+    const there = await cluster.open([says('Mine.')], { tools: [effect] });
+    opened.push(here, there);
+    // The lease goes in the middle of the first step.
+    await here.engine.watch(SESSION, (event) => {
+      if (event.type !== 'text.delta') return;
+      here.kill();
+      taking.resolve();
+    });
+    await say(here.engine, 'Go');
+    await taking.promise;
+    await there.engine.recover();
+    await there.engine.rested(SESSION);
+    expect(runs).toBe(0);
+    expect(typesOf(await stored(cluster)).filter((type) => type === 'turn.ended')).toHaveLength(1);
+  });
+});
+
+describe('a node without contact to the store', () => {
+  test('stops the model, and takes the turn up again with a restarted step', async () => {
+    const cluster = new StageCluster();
+    const [node] = await openNodes(cluster, [HANG, says('Whole.')]);
+    await node.engine.recover();
+    await say(node.engine, 'Hi');
+    await node.provider.hanging;
+    node.fence(false);
+    await quiet();
+    expect(node.provider.prompts).toHaveLength(1);
+    node.fence(true);
+    await node.engine.rested(SESSION);
+    expect(typesOf(await stored(cluster)).slice(3)).toEqual([
+      'step.restarted',
+      'text.ended',
+      'step.ended',
+      'turn.ended',
+    ]);
+    expect(node.events.find(({ type }) => type === 'step.restarted')).toMatchObject({
+      fault: { code: 'storage_unavailable' },
+      shown: true,
+    });
+  });
+});
+
+describe('a node that is behind', () => {
+  test('decides and answers on what was acknowledged elsewhere', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(
+      cluster,
+      [calls('shell', { command: ['ls'] }), says('Done.')],
+      [says('Done.')],
+    );
+    await here.engine.snapshot(SESSION);
+    expect((await there.engine.snapshot(SESSION)).seq).toBe(0);
+    await say(here.engine, 'Run ls');
+    await here.engine.rested(SESSION);
+    const { approval } = await there.engine.snapshot(SESSION);
+    expect(approval).not.toBeNull();
+    expect((await there.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
+    // Driving goes where the answer arrives.
+    await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await there.engine.rested(SESSION);
+    expect(there.provider.prompts).toHaveLength(1);
+    expect(here.provider.prompts).toHaveLength(1);
+    expect(typesOf(await stored(cluster))).not.toContain('turn.resumed');
+    await expect(
+      here.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER),
+    ).rejects.toMatchObject({ code: 'no_approval' });
+    expect((await here.engine.snapshot(SESSION)).seq).toBe((await stored(cluster)).length);
+    expect(here.events.filter(isDurable)).toEqual(await stored(cluster));
+  });
+
+  test('has its inputs accepted once each, however many nodes send at once', async () => {
+    const cluster = new StageCluster();
+    const answers = Array.from({ length: 30 }, () => says('Yes.'));
+    const nodes = await openNodes(cluster, answers, answers, answers);
+    for (const { engine } of nodes) await engine.recover();
+    const texts = Array.from({ length: 30 }, (_, index) => `message ${index}`);
+    await Promise.all(texts.map((text, index) => say(nodes[index % 3]?.engine ?? nodes[0].engine, text)));
+    await until(async () => (await cluster.store.load(SESSION))?.status === 'idle');
+    const events = await stored(cluster);
+    const inputs = events.flatMap((event) => (event.type === 'input.accepted' ? event.parts : []));
+    expect(inputs.map((part) => (part.type === 'text' ? part.text : '')).sort()).toEqual([...texts].sort());
+    expect(typesOf(events).filter((type) => type === 'turn.ended')).toHaveLength(30);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  });
+});
