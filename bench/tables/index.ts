@@ -1,4 +1,5 @@
 import { append } from './append.ts';
+import { bus } from './bus.ts';
 import { coldStart } from './cold-start.ts';
 import { compaction } from './compaction.ts';
 import { dom } from './dom.ts';
@@ -20,6 +21,7 @@ export const TABLES: readonly Table[] = [
   fanOut,
   load,
   append,
+  bus,
   history,
   manySessions,
   coldStart,
