@@ -1,6 +1,6 @@
 /** The server as a separate process that a test can kill. */
 import { join } from 'node:path';
-import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
+import { spawnParlance, spawnScript } from '../packages/cli/src/run-parlance.ts';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
 import { outputOf } from './output.ts';
@@ -31,9 +31,16 @@ export type StartingProcess = {
   kill(): Promise<void>;
 };
 
-/** Data and working directory are in `folder`, so that it can be restarted; `settings` are environment variables. */
-export function spawnProcess(folder: string, settings: Record<string, string> = {}): StartingProcess {
-  const child = spawnParlance(['serve'], {
+/**
+ * Data and working directory are in `folder`, so that it can be restarted; `settings` are environment variables. `program`
+ * is served instead of `parlance serve`: a script that prints the same line.
+ */
+export function spawnProcess(
+  folder: string,
+  settings: Record<string, string> = {},
+  program?: string,
+): StartingProcess {
+  const options = {
     cwd: folder,
     env: {
       PORT: '0',
@@ -44,7 +51,8 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
       LOG_LEVEL: 'silent',
       ...settings,
     },
-  });
+  };
+  const child = program === undefined ? spawnParlance(['serve'], options) : spawnScript(program, options);
   const errors = outputOf(child.stderr);
   const kill = async () => {
     child.kill('SIGKILL');
@@ -75,8 +83,11 @@ export function spawnProcess(folder: string, settings: Record<string, string> = 
 }
 
 /** Resolves when the server listens. */
-export const startProcess = (folder: string, settings?: Record<string, string>): Promise<ServerProcess> =>
-  spawnProcess(folder, settings).listening;
+export const startProcess = (
+  folder: string,
+  settings?: Record<string, string>,
+  program?: string,
+): Promise<ServerProcess> => spawnProcess(folder, settings, program).listening;
 
 /** The stream stays open: a closed one would fail the child's next write. Null if it ends before a line. */
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {

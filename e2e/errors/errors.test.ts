@@ -1,14 +1,17 @@
 /** Errors say what a caller needs: no stack, no path of the server, no words of a vendor. Everything is looked through. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Command } from '../../packages/protocol/src/index.ts';
+import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { exampleIds, probesOf, ROUTES, type Spoken, WIRES } from '../isolation/probes.ts';
+import { exampleIds, probesOf, routesOf, type Spoken, wiresOf } from '../isolation/probes.ts';
 import { asked, connected, nobodysIds, type Person } from '../isolation/things.ts';
 import { fenced, greeted } from '../isolation/wires.ts';
 import { Haul } from './leaks.ts';
 import { openVendor, REFUSALS, VENDORS, type Vendor } from './vendors.ts';
 
+const ROUTES = routesOf(DESCRIPTIONS);
+const WIRES = wiresOf(DESCRIPTIONS);
 const ids = nobodysIds();
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 const BODIES = [

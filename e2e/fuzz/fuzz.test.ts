@@ -6,7 +6,7 @@ import { Chance } from './random.ts';
 import { fuzzedServer } from './server.ts';
 
 test('thousands of hostile messages find no bug, and every dialect answers afterwards', async () => {
-  const { sent, complaints, logged, answering, statuses } = await fuzzedServer(1, 3_000);
+  const { sent, complaints, logged, answering, statuses } = await fuzzedServer({ seed: 1, count: 3_000 });
   expect(complaints).toEqual([]);
   expect(logged).toEqual([]);
   expect(answering).toEqual(Object.keys(DRIVERS));

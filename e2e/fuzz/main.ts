@@ -11,7 +11,7 @@ const { values } = parseArgs({
 });
 const [seed, count] = [Number(values.seed), Number(values.count)];
 const began = performance.now();
-const outcome = await fuzzedServer(seed, count, (line) => console.log(line));
+const outcome = await fuzzedServer({ seed, count, told: (line) => console.log(line) });
 const { sent, complaints, statuses, memoryBefore, memoryAfter, answering, logged } = outcome;
 console.log(`seed ${seed}: ${sent} sent in ${Math.round((performance.now() - began) / 1000)} s`);
 console.log(

@@ -1,10 +1,11 @@
 /** One run: so many messages from one seed, at a server that must answer as before when it is over. */
+import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import { complaint, residentMiB } from './checker.ts';
 import { FuzzSocket } from './fuzz-socket.ts';
 import { type Hostile, hostile } from './hostile.ts';
 import { PINNED } from './pinned.ts';
 import { Chance } from './random.ts';
-import { HTTP_TARGETS, type HttpTarget, QUERY_PARAMETERS, socketTargets } from './targets.ts';
+import { type HttpTarget, httpTargets, queryParameters, socketTargets } from './targets.ts';
 
 export type Fuzzed = {
   readonly sent: number;
@@ -20,6 +21,8 @@ export type Run = {
   readonly token: string;
   readonly seed: number;
   readonly count: number;
+  /** what is tried */
+  readonly descriptions: readonly Described[];
   readonly told?: (line: string) => void;
 };
 
@@ -27,11 +30,14 @@ export type Run = {
 const BATCH = 50;
 const AT_ONCE = 12;
 
-export async function fuzz({ http, pid, token, seed, count, told }: Run): Promise<Fuzzed> {
+export async function fuzz({ http, pid, token, seed, count, descriptions, told }: Run): Promise<Fuzzed> {
   const chance = new Chance(seed);
   const complaints: string[] = [];
   const statuses: Record<string, number> = {};
-  const sockets = socketTargets(token).map((target) => new FuzzSocket(http.replace('http', 'ws'), target));
+  const targets: Targets = { http: httpTargets(descriptions), parameters: queryParameters(descriptions) };
+  const sockets = socketTargets(descriptions, token).map(
+    (target) => new FuzzSocket(http.replace('http', 'ws'), target),
+  );
   const memoryBefore = await residentMiB(pid);
 
   async function post({ method, path }: HttpTarget, body: Hostile | undefined): Promise<void> {
@@ -63,8 +69,9 @@ export async function fuzz({ http, pid, token, seed, count, told }: Run): Promis
 
   for (const { to, sent } of PINNED) {
     const socket = sockets.find(({ target }) => target.name === to);
-    const [method = '', path = ''] = to.split(' ');
-    await (socket ? atSocket(socket, [sent]) : post({ method, path, examples: [] }, sent));
+    const [method = '', path] = to.split(' ');
+    if (socket) await atSocket(socket, [sent]);
+    else if (path !== undefined) await post({ method, path, examples: [] }, sent);
   }
 
   let sent = 0;
@@ -77,7 +84,7 @@ export async function fuzz({ http, pid, token, seed, count, told }: Run): Promis
       await atSocket(socket, messages);
       sent += BATCH;
     }
-    const requests = Array.from({ length: AT_ONCE * 4 }, () => request(chance));
+    const requests = Array.from({ length: AT_ONCE * 4 }, () => request(targets, chance));
     for (let first = 0; first < requests.length; first += AT_ONCE)
       await Promise.all(requests.slice(first, first + AT_ONCE).map(([target, body]) => post(target, body)));
     sent += requests.length;
@@ -104,16 +111,21 @@ const VALUES = [
   '9'.repeat(400),
 ] as const;
 
+type Targets = {
+  readonly http: readonly HttpTarget[];
+  readonly parameters: readonly [string, ...string[]];
+};
+
 /** A request with a hostile body, and now and then a hostile address. */
-function request(chance: Chance): [HttpTarget, Hostile | undefined] {
-  const target = HTTP_TARGETS[chance.below(HTTP_TARGETS.length)] ?? {
+function request({ http, parameters }: Targets, chance: Chance): [HttpTarget, Hostile | undefined] {
+  const target = http[chance.below(http.length)] ?? {
     method: 'GET',
     path: '/',
     examples: [],
   };
   const { examples } = target;
   const body = examples.length === 0 ? undefined : hostile(examples[chance.below(examples.length)], chance);
-  const query = `${chance.pick(QUERY_PARAMETERS)}=${chance.pick(VALUES)}`;
+  const query = `${chance.pick(parameters)}=${chance.pick(VALUES)}`;
   const joint = target.path.includes('?') ? '&' : '?';
   const path = chance.below(3) === 0 ? `${target.path}${joint}${query}` : target.path;
   return [{ ...target, path }, body];

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DESCRIPTIONS, type Described } from '../../packages/server/src/describe/descriptions.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../drivers.ts';
 import { postJson, startProcess } from '../server-process.ts';
-import { type Fuzzed, fuzz } from './run.ts';
+import { type Fuzzed, fuzz, type Run } from './run.ts';
 
 export type Outcome = Fuzzed & {
   /** lines of the log that say that something is wrong with the server */
@@ -14,20 +15,25 @@ export type Outcome = Fuzzed & {
   readonly answering: readonly string[];
 };
 
-export async function fuzzedServer(
-  seed: number,
-  count: number,
-  told?: (line: string) => void,
-): Promise<Outcome> {
+export type FuzzOptions = Pick<Run, 'seed' | 'count' | 'told'> & {
+  /** default: everything that the server serves */
+  readonly descriptions?: readonly Described[];
+  /** the program that serves; default: `parlance serve` */
+  readonly program?: string;
+};
+
+const SETTINGS = {
+  LOG_LEVEL: 'error',
+  PARLANCE_OFFLINE_DELAY: '0',
+  // What is refused for coming too fast is not looked at.
+  PARLANCE_FRAMES_PER_MINUTE: '1000000',
+  PARLANCE_REQUESTS_PER_MINUTE: '1000000',
+  PARLANCE_API_REQUESTS_PER_MINUTE: '1000000',
+};
+
+export async function fuzzedServer({ program, ...options }: FuzzOptions): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-fuzz-'));
-  const server = await startProcess(folder, {
-    LOG_LEVEL: 'error',
-    PARLANCE_OFFLINE_DELAY: '0',
-    // What is refused for coming too fast is not looked at.
-    PARLANCE_FRAMES_PER_MINUTE: '1000000',
-    PARLANCE_REQUESTS_PER_MINUTE: '1000000',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '1000000',
-  });
+  const server = await startProcess(folder, SETTINGS, program);
   // Read from the start: a pipe that nobody empties would stop the server.
   const log = server.stderr();
   try {
@@ -35,7 +41,7 @@ export async function fuzzedServer(
     const login = { username: 'dev', password: 'dev-password' };
     const { body } = await postJson(`${http}/v1/auth/login`, login);
     const token = String(body.access_token);
-    const fuzzed = await fuzz({ http, pid, token, seed, count, told });
+    const fuzzed = await fuzz({ descriptions: DESCRIPTIONS, ...options, http, pid, token });
     const answering: string[] = [];
     for (const [name, open] of Object.entries(DRIVERS)) {
       const driver = await open(server as unknown as TestServer, `temp-${crypto.randomUUID()}`, token);

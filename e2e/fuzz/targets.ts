@@ -1,12 +1,13 @@
 /** Where hostile messages go: every dialect's socket and every endpoint, with the examples of the descriptions. */
+import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import {
   creatingProbesOf,
   exampleIds,
   framesOf,
   probesOf,
-  ROUTES,
+  routesOf,
   type Spoken,
-  WIRES,
+  wiresOf,
 } from '../isolation/probes.ts';
 import { nobodysIds } from '../isolation/things.ts';
 
@@ -25,8 +26,8 @@ export type HttpTarget = {
   readonly examples: readonly unknown[];
 };
 
-export const socketTargets = (token: string): readonly SocketTarget[] =>
-  Object.entries(WIRES).map(([name, wire]) => {
+export const socketTargets = (descriptions: readonly Described[], token: string): readonly SocketTarget[] =>
+  Object.entries(wiresOf(descriptions)).map(([name, wire]) => {
     const path = wire.socket.connect(exampleIds(ids));
     const { greeting } = wire.socket;
     return {
@@ -41,19 +42,20 @@ export const socketTargets = (token: string): readonly SocketTarget[] =>
   });
 
 /** One for each path; logins are left out, since too many that fail are refused. */
-export const HTTP_TARGETS: readonly HttpTarget[] = Object.values(ROUTES)
-  .filter(({ security, body, revokesToken }) => !revokesToken && !(security === 'nobody' && body))
-  .flatMap((route) => {
-    const paths = Map.groupBy([...probesOf(route, ids), ...creatingProbesOf(route, ids)], ({ path }) => path);
-    return [...paths].map(([path, probes]) => ({
-      method: route.method.toUpperCase(),
-      path,
-      examples: probes.flatMap(({ body }) => (body === undefined ? [] : [body])),
-    }));
-  });
+export const httpTargets = (descriptions: readonly Described[]): readonly HttpTarget[] =>
+  Object.values(routesOf(descriptions))
+    .filter(({ security, body, revokesToken }) => !revokesToken && !(security === 'nobody' && body))
+    .flatMap((route) => {
+      const probes = [...probesOf(route, ids), ...creatingProbesOf(route, ids)];
+      return [...Map.groupBy(probes, ({ path }) => path)].map(([path, same]) => ({
+        method: route.method.toUpperCase(),
+        path,
+        examples: same.flatMap(({ body }) => (body === undefined ? [] : [body])),
+      }));
+    });
 
 /** Every parameter that some endpoint reads. */
-export const QUERY_PARAMETERS: readonly [string, ...string[]] = [
+export const queryParameters = (descriptions: readonly Described[]): readonly [string, ...string[]] => [
   'session',
-  ...new Set(Object.values(ROUTES).flatMap(({ query }) => Object.keys(query?.shape ?? {}))),
+  ...new Set(Object.values(routesOf(descriptions)).flatMap(({ query }) => Object.keys(query?.shape ?? {}))),
 ];

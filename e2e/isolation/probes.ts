@@ -1,6 +1,6 @@
 /** The requests and frames of every dialect about somebody's ids, taken from the descriptions. */
-import { hasSocket } from '../../packages/server/src/describe/asyncapi.ts';
-import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
+import { hasSocket, type Spoken } from '../../packages/server/src/describe/asyncapi.ts';
+import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import type {
   Endpoint,
   ExampleIds,
@@ -8,21 +8,23 @@ import type {
 } from '../../packages/server/src/dialects/shared/description.ts';
 import type { Ids } from './things.ts';
 
-export type Spoken = ReturnType<typeof spoken>[number];
-
-const spoken = () => DESCRIPTIONS.filter(hasSocket);
+export type { Spoken } from '../../packages/server/src/describe/asyncapi.ts';
 
 /** The dialects with sockets, by name. */
-export const WIRES: Readonly<Record<string, Spoken>> = Object.fromEntries(
-  spoken().map((wire) => [wire.name, wire]),
-);
+export type Wires = Readonly<Record<string, Spoken>>;
+
+export const wiresOf = (descriptions: readonly Described[]): Wires =>
+  Object.fromEntries(descriptions.filter(hasSocket).map((wire) => [wire.name, wire]));
 
 /** Every HTTP endpoint, by method and path. */
-export const ROUTES: Readonly<Record<string, Endpoint>> = Object.fromEntries(
-  DESCRIPTIONS.flatMap(({ endpoints }) =>
-    endpoints.map((endpoint) => [`${endpoint.method.toUpperCase()} ${endpoint.path}`, endpoint]),
-  ),
-);
+export type Routes = Readonly<Record<string, Endpoint>>;
+
+export const routesOf = (descriptions: readonly Described[]): Routes =>
+  Object.fromEntries(
+    descriptions.flatMap(({ endpoints }) =>
+      endpoints.map((endpoint) => [`${endpoint.method.toUpperCase()} ${endpoint.path}`, endpoint]),
+    ),
+  );
 
 export type Probe = { readonly path: string; readonly body?: object };
 

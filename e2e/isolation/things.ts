@@ -196,5 +196,8 @@ export function plain(text: string, { owner, ...ids }: Ids): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/\b\d{13}\b/g, '<ms>')
     .replace(/[0-9a-f]{64}/g, '<hash>')
-    .replace(/"(durationMs|executionTimeMs|executionTime|duration_ms|retryAfter)":[\d.]+/g, '"$1":<number>');
+    .replace(
+      /"(durationMs|requestDuration|executionTimeMs|executionTime|duration_ms|retryAfter)":[\d.]+/g,
+      '"$1":<number>',
+    );
 }

@@ -11,8 +11,15 @@ export type RunOptions = {
 };
 
 /** The environment contains only what is given. */
-export function spawnParlance(args: readonly string[], { env = {}, cwd, input = '' }: RunOptions) {
-  return Bun.spawn(['sh', PARLANCE, ...args], {
+export const spawnParlance = (args: readonly string[], options: RunOptions) =>
+  spawn(['sh', PARLANCE, ...args], options);
+
+/** A script instead of the command line, in the same way. */
+export const spawnScript = (script: string, options: RunOptions) =>
+  spawn([process.execPath, script], options);
+
+function spawn(command: string[], { env = {}, cwd, input = '' }: RunOptions) {
+  return Bun.spawn(command, {
     cwd,
     env: { PATH: process.env.PATH ?? '', HOME: cwd, ...env },
     stdin: new Blob([input]),

@@ -119,6 +119,8 @@ export type About = {
   readonly sandbox: boolean;
   /** listeners, the default one (`all`) first */
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
+  /** dialects that are served, and their WebSocket paths; `dialects()` says more */
+  readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
   /** Pusher channels: public application key, and the host if another server serves them */
   readonly channels: { readonly key: string; readonly host: string | null } | null;
   readonly defaultDomain: string;

@@ -13,6 +13,7 @@ import type {
   StandingGrant,
 } from './answers.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { DialectList } from './dialects.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
@@ -51,6 +52,8 @@ export type Parlance = {
   token: string | null;
   /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
+  /** How clients speak to the server: addresses, messages with examples, first steps. */
+  dialects(options?: CallOptions): Promise<DialectList>;
   /** A handle of the session with that name, existing or not; without a name, a new one. Sends nothing. */
   session(id?: string): SessionHandle;
   readonly sessions: {
@@ -147,6 +150,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
       wire.token = token;
     },
     server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
+    dialects: ({ signal } = {}) => wire.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
     sessions: { list, all },
     activity: (options = {}) => activityEvents(stream, options),

@@ -4,6 +4,7 @@ export type { Administration, UserChange } from './administration.ts';
 export type * from './answers.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
+export type * from './dialects.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
 export type { LiveView } from './live-view.ts';

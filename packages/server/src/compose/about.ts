@@ -3,6 +3,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { type Config, ConfigError } from '../config/config.ts';
 import type { About } from '../dialects/shared/about.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { DialectList } from '../dialects/shared/dialect-list.ts';
 import { socketRoutes } from '../dialects/shared/listen.ts';
 import type { ServerState } from './state.ts';
 
@@ -14,6 +15,7 @@ export type AboutParts = {
 
 export function aboutOf(config: Config, { hasSandbox, dialects, state }: AboutParts): About {
   const { auth, approval, model } = config;
+  let dialectList: Promise<DialectList> | null = null;
   return {
     version,
     auth,
@@ -26,6 +28,10 @@ export function aboutOf(config: Config, { hasSandbox, dialects, state }: AboutPa
       name,
       sockets: [...new Set(socketRoutes(listen).map(({ ws }) => ws))],
     })),
+    dialectList() {
+      dialectList ??= import('../describe/dialect-list.ts').then((built) => built.dialectList(state.served));
+      return dialectList;
+    },
     additions: () => Object.assign({}, ...state.served.map(({ inbound }) => inbound.about)),
     providerOf(name) {
       try {

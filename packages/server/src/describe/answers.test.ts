@@ -153,6 +153,9 @@ test('native: sessions, events, commands and approvals', async () => {
   await asked('post', `/v1/approvals/${waiting.approvals[0]?.id}`, { body: { answer: 'always' } });
   await asked('get', '/v1/sessions/native-1/events');
   await asked('post', commands, { body: { type: 'nonsense' }, status: 400 });
+  await asked('get', '/v1/server');
+  await asked('get', '/v1/dialects');
+  await asked('get', '/v1/dialects', { status: 401, as: 'bad' });
 });
 
 test('conversations: login, the catalog and the history', async () => {

@@ -1,6 +1,6 @@
 /** The AsyncAPI 3.0 document of every dialect that is spoken over WebSockets. */
-import { EXAMPLE_IDS, type SocketDescription } from '../dialects/shared/description.ts';
-import type { Described } from './descriptions.ts';
+import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
+import type { Described, DescribedSocket } from './descriptions.ts';
 import { type JsonSchema, payloadSchema } from './json-schema.ts';
 import { VERSION } from './version.ts';
 
@@ -40,7 +40,7 @@ export type AsyncApiDocument = {
 };
 
 /** A dialect that has sockets. */
-type Spoken = Required<Pick<Described, 'socket' | 'messages'>> & Described;
+export type Spoken = Required<Pick<Described, 'socket' | 'messages'>> & Described;
 
 export const hasSocket = (described: Described): described is Spoken =>
   described.socket !== undefined && described.messages !== undefined;
@@ -77,6 +77,7 @@ function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel 
       payload: payloadSchema(message.schema, 'input'),
       examples: message
         .examples(EXAMPLE_IDS)
+        .filter(({ probe }) => !probe)
         .map(({ title: text, frame }) => ({ name: text, payload: frame })),
     },
   ]);
@@ -88,22 +89,35 @@ function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel 
     address: socket.address,
     title,
     summary,
-    ...(socket.alsoAt && { description: `Also served at ${socket.alsoAt}.` }),
+    ...alsoAt(socket),
     ...parameters(socket),
     messages: Object.fromEntries([...received, ...sent]),
-    bindings: { ws: { query: QUERY, bindingVersion: '0.1.0' } },
+    bindings: { ws: { query: queryOf(socket), bindingVersion: '0.1.0' } },
   };
 }
 
-const QUERY = {
-  type: 'object',
-  properties: {
-    session: { type: 'string', description: 'the session that the socket is opened with' },
-    token: { type: 'string', description: 'a token from a login endpoint; it may be sent as a header too' },
-  },
+const IDENTITY = {
+  session: { type: 'string', description: 'the session that the socket is opened with' },
+  token: { type: 'string', description: 'a token from a login endpoint; it may be sent as a header too' },
 };
 
-function parameters({ address }: SocketDescription): Pick<AsyncApiChannel, 'parameters'> {
+const queryOf = ({ anonymous, query = {} }: DescribedSocket): object => ({
+  type: 'object',
+  properties: {
+    ...(anonymous ? {} : IDENTITY),
+    ...Object.fromEntries(
+      Object.entries(query).map(([name, example]) => [name, { type: 'string', examples: [example] }]),
+    ),
+  },
+});
+
+function alsoAt({ others }: DescribedSocket): Pick<AsyncApiChannel, 'description'> {
+  if (others.length === 0) return {};
+  const places = others.map(({ address, condition }) => `\`${address}\`${condition ? ` ${condition}` : ''}`);
+  return { description: `Also served at ${places.join(' and at ')}.` };
+}
+
+function parameters({ address }: DescribedSocket): Pick<AsyncApiChannel, 'parameters'> {
   const names = [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   if (names.length === 0) return {};
   return { parameters: Object.fromEntries(names.map((name) => [name, { description: `the ${name}` }])) };

@@ -22,7 +22,7 @@ const Unready = named(
 );
 const Refused = named('Refused', z.object({ error: z.string(), detail: z.string() }));
 
-export const description: Description = {
+export const description: Omit<Description, 'socket'> = {
   title: 'Server',
   summary: 'About the server itself.',
   endpoints: [

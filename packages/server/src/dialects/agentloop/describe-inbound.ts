@@ -32,14 +32,14 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
       'User messages: text, strings, images as data URLs. Other items are ignored: the server keeps the conversation. `previousResponseId` continues the session of that response; an unknown one is ignored. A second input supersedes the running turn.',
     schema: schemaOf('user_input'),
     examples: (ids) => [
-      { title: 'Say something', endedBy: 'agent_finished', frame: input('count to 20') },
+      { title: 'Send a message', endedBy: 'agent_finished', frame: input('count to 20') },
       {
         title: 'Ask for a command that needs approval',
         endedBy: 'approval_request',
         frame: input('run touch hello.txt'),
       },
       {
-        title: 'Go on from an earlier response',
+        title: 'Continue from an earlier response',
         endedBy: 'agent_finished',
         frame: {
           id: '1',
@@ -62,10 +62,10 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
       { title: 'Approve once', frame: review({ review: 'yes' }) },
       { title: 'Approve always', frame: review({ review: 'always' }) },
       {
-        title: 'Deny, and say why',
+        title: 'Deny with a reason',
         frame: review({ review: 'no-continue', customDenyMessage: 'Not this file.' }),
       },
-      { title: 'Deny, and end the turn', frame: review({ review: 'no-exit' }) },
+      { title: 'Deny and end the turn', frame: review({ review: 'no-exit' }) },
       { title: 'Ask for an explanation', frame: review({ review: 'explain' }) },
     ],
   },
@@ -73,7 +73,7 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
     summary: 'Asks how full the context is.',
     schema: schemaOf('get_context_info'),
     examples: () => [
-      { title: 'How full is the context?', frame: { id: '1', type: 'get_context_info', payload: {} } },
+      { title: 'Get the context use', frame: { id: '1', type: 'get_context_info', payload: {} } },
     ],
   },
   manual_compact: {

@@ -127,6 +127,10 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       type: 'agent_finished',
       payload: { responseId: 'resp_demo.turn_1', sessionId: 'demo' },
     },
+    ids: [
+      { id: 'session', at: 'payload.sessionId' },
+      { id: 'turn', at: 'payload.responseId', match: '[^.]+$' },
+    ],
   },
   context_info: {
     summary:

@@ -4,12 +4,10 @@ import { outbound } from './describe-outbound.ts';
 
 export const description: Description = {
   title: 'Terminal agent',
-  summary: 'Terminal and web front ends of a coding agent. One socket is one conversation.',
+  summary:
+    'Terminal and web front ends of a coding agent. One socket is one conversation; ?session=NAME joins a session.',
   endpoints: [],
   socket: {
-    address: '/agentloop',
-    alsoAt: '`/` if the first frame is one of this dialect',
-    connect: ({ session }) => `/agentloop?session=${session}`,
     nameField: 'type',
   },
   messages: { in: inbound, out: outbound },

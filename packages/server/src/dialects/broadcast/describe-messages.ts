@@ -11,7 +11,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
       'A message to the agent. Both fields are trimmed; if `session_id` is blank, null or absent, the conversation lasts as long as the socket. If an approval waits in the session, a message that is just yes or no answers it.',
     schema: typed('chat', Chat),
     examples: (ids) => [
-      { title: 'Say something', endedBy: 'agent_message', frame: chat(ids, 'count to 20') },
+      { title: 'Send a message', endedBy: 'agent_message', frame: chat(ids, 'count to 20') },
       {
         title: 'Ask for a command that needs approval',
         endedBy: 'agent_message',

@@ -8,11 +8,8 @@ const Settings = named('BroadcastConfig', z.object({ max_iterations: z.number(),
 
 export const description: Description = {
   title: 'Chat page',
-  summary: 'Chat pages. The conversation itself goes over a WebSocket at /ws.',
+  summary: 'Simple chat pages and REPLs: send a message, receive everything that happens, over a WebSocket.',
   socket: {
-    address: '/broadcast',
-    alsoAt: '`/ws` without a token',
-    connect: ({ session }) => `/broadcast?session=${session}`,
     nameField: 'type',
   },
   messages: { in: inbound, out: outbound },

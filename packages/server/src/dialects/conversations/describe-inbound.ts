@@ -29,9 +29,10 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
     schema: typed('start_conversation', StartConversation),
     examples: ({ session }) => [
       { title: 'Start a conversation', frame: start('software_development') },
-      { title: 'Start one in a domain that does not exist', frame: start(session) },
+      { title: 'Start one in a domain that does not exist', probe: true, frame: start(session) },
       {
         title: 'Start one with an id, which is ignored',
+        probe: true,
         frame: { ...start('general'), conversationId: session },
       },
     ],
@@ -41,7 +42,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
       'A message in any conversation of the user, whatever dialect created it; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_complete` with the result as `content`, also if it failed or was rejected.',
     schema: typed('send_message', SendMessage),
     examples: (ids) => [
-      { title: 'Say something', frame: send(ids, 'count to 20') },
+      { title: 'Send a message', frame: send(ids, 'count to 20') },
       { title: 'Ask for a command that needs approval', frame: send(ids, 'run touch hello.txt') },
       {
         title: 'Call a tool by name, without the model',
@@ -49,6 +50,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
       },
       {
         title: 'Start a conversation with a message',
+        first: true,
         frame: { ...send(ids, 'echo hello'), conversationId: `temp-${ids.session}` },
         endedBy: 'message_complete',
       },
@@ -58,7 +60,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
     summary: 'Cancels the running turn: `error` cancelled to every socket in the conversation, once.',
     schema: typed('cancel_stream', CancelStream),
     examples: ({ session }) => [
-      { title: 'Cancel the answer', frame: { type: 'cancel_stream', conversationId: session } },
+      { title: 'Stop the answer', frame: { type: 'cancel_stream', conversationId: session } },
     ],
   },
   approve_tool: {
@@ -66,9 +68,9 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
       'Answers a `tool_approval_required`: `requestId` identifies it, `conversationId` is ignored. The first answer wins, in any dialect; an approval applies to this one call. A late answer gets `tool_execute_failed`, also after a restart.',
     schema: typed('approve_tool', ApproveTool),
     examples: (ids) => [
-      { title: 'Approve a call', frame: answer(ids, { approved: true }) },
+      { title: 'Approve a tool', frame: answer(ids, { approved: true }) },
       {
-        title: 'Reject a call, and say why',
+        title: 'Reject a tool with a reason',
         frame: answer(ids, { approved: false, reason: 'Not this file.' }),
       },
     ],

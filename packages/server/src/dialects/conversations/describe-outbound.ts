@@ -32,6 +32,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       type: 'conversation_started',
       payload: { conversationId, domainId: 'software_development', activeAgent: 'coder' },
     },
+    ids: [{ id: 'session', at: 'payload.conversationId' }],
   },
   agent_selected: {
     summary: 'The agent that answers: a turn starts, or another agent takes over.',
@@ -118,6 +119,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       description: 'Run touch hello.txt',
       agentName: 'Coder',
     }),
+    ids: [{ id: 'approval', at: 'payload.requestId' }],
   },
   tool_executed: {
     summary:

@@ -43,12 +43,10 @@ const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
 
 export const description: Description = {
   title: 'Conversations',
-  summary:
-    'Multi-agent applications with logins. The conversation itself goes over a WebSocket at /ws?token=….',
+  summary: 'Chat applications with logins, domains and agents: REST, and a WebSocket for the conversation.',
+  note: 'Always needs a token, even in open mode.',
+  needsToken: true,
   socket: {
-    address: '/conversations',
-    alsoAt: '`/ws` with a token',
-    connect: ({ session }) => `/conversations?session=${session}`,
     nameField: 'type',
   },
   messages: { in: inbound, out: outbound },
@@ -120,7 +118,11 @@ export const description: Description = {
       path: '/v1/conversations',
       summary: 'Conversations, the one that changed last first, without their messages',
       security: 'caller',
-      examples: ({ session }) => [{}, { query: { limit: '100' } }, { query: { cursor: session } }],
+      examples: ({ session }) => [
+        { title: 'List conversations', first: true },
+        { query: { limit: '100' } },
+        { query: { cursor: session } },
+      ],
       query: ListQuery,
       answers: {
         200: {

@@ -14,6 +14,12 @@ export const interactExamples = ({
     title: 'Start a task on a page',
     body: { query: QUERY, url: `https://${site}/`, dom: PAGE, sessionId: session },
   },
+  {
+    title: 'Start a task in a new session',
+    first: true,
+    creates: true,
+    body: { query: QUERY, url: `https://${site}/`, dom: PAGE },
+  },
   { title: 'Answer a question: yes or no', body: { query: 'yes', sessionId: session } },
   {
     title: 'Report that the last action succeeded',
@@ -21,6 +27,7 @@ export const interactExamples = ({
   },
   {
     title: 'Report everything that a client may report',
+    probe: true,
     body: {
       query: 'click the Submit button',
       url: `https://${site}/`,

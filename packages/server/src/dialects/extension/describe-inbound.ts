@@ -47,10 +47,12 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
       },
       {
         title: 'Register with the name of a user, which is not believed',
+        probe: true,
         frame: { ...registration, capabilities: ['all_tools'], userId: owner },
       },
       {
         title: 'Register with a token that is not one',
+        probe: true,
         frame: { ...registration, capabilities: ['all_tools'], sessionToken: owner },
       },
     ],
@@ -65,7 +67,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
       'A message to the agent; `content` must not be blank. Without `sessionId` it goes to the session of the message before. If an approval waits in the session, a message that is just yes or no answers it.',
     schema: typed('chat_message', ChatMessage),
     examples: (ids) => [
-      { title: 'Say something', endedBy: 'agent_response', frame: chat(ids, 'count to 20') },
+      { title: 'Send a message', first: true, endedBy: 'agent_response', frame: chat(ids, 'count to 20') },
       {
         title: 'Ask for a command that needs approval',
         endedBy: 'agent_response',
@@ -73,7 +75,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
       },
       { title: 'Answer an approval: yes or no', endedBy: 'agent_response', frame: chat(ids, 'yes') },
       {
-        title: 'Have this client asked for its page',
+        title: 'Request the page from this client',
         endedBy: 'tool_execution_request',
         frame: chat(ids, 'extract this page'),
       },
@@ -83,7 +85,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     summary: 'Clears the context of the session; `clientId` is ignored.',
     schema: typed('clear_conversation', ClearConversation),
     examples: ({ session }) => [
-      { title: 'Clear the session', frame: { ...head('clear_conversation'), sessionId: session } },
+      { title: 'Reset the session', frame: { ...head('clear_conversation'), sessionId: session } },
     ],
   },
   tool_execution_response: {
@@ -91,11 +93,11 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     schema: typed('tool_execution_response', ToolExecutionResponse),
     examples: (ids) => [
       {
-        title: 'Answer with a result',
+        title: 'Return a tool result',
         frame: response(ids, { success: true, result: { title: 'A page', content: 'Its text.' } }),
       },
       {
-        title: 'Answer with an error',
+        title: 'Return a tool error',
         frame: response(ids, {
           success: false,
           error: { type: 'permission', message: 'The page may not be read.', recoverable: false },
@@ -109,7 +111,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     schema: typed('tool_execution_status', ToolExecutionStatus),
     examples: ({ execution }) => [
       {
-        title: 'Report progress',
+        title: 'Report tool progress',
         frame: {
           ...head('tool_execution_status'),
           executionId: execution,

@@ -100,6 +100,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       timeout: 30_000,
       securityContext: { allowedOrigins: ['*'], permissions: [], parameterValidation: { type: 'object' } },
     }),
+    ids: [{ id: 'execution', at: 'executionId' }],
   },
   tool_execution_status: {
     summary: 'The progress of a tool at a client, for everyone who is shown the session.',

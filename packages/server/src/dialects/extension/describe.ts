@@ -19,11 +19,9 @@ const ExtensionError = named(
 
 export const description: Description = {
   title: 'Browser extension',
-  summary: 'Browser extensions. The conversation itself goes over a WebSocket at / or /extension.',
+  summary: 'Browser extensions and C clients with browser tools, over a WebSocket.',
+  note: 'Allow the extension’s origin: start the server with ALLOWED_ORIGINS=chrome-extension://ID.',
   socket: {
-    address: '/extension',
-    alsoAt: '`/`, unless the first frame is one of agentloop',
-    connect: ({ session }) => `/extension?session=${session}`,
     nameField: 'type',
     greeting: { send: 'client_registration', receive: 'registration_confirmed' },
   },

@@ -9,27 +9,29 @@ const text = (words: string) => [{ type: 'text', text: words }];
 
 const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly Example[]>> = {
   'input.submit': () => [
-    ['Say something', { parts: text('count to 20') }],
+    ['Send a message', { parts: text('count to 20') }],
     ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
-    ['Interrupt what is running', { parts: text('count to 3'), mode: 'supersede' }],
+    ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
     [
       'Call a tool by name, without the model',
       { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
     ],
   ],
   'session.create': () => [['Create the session', { title: 'Playground' }]],
-  'turn.cancel': () => [['Cancel the turn']],
+  'turn.cancel': () => [['Stop the turn']],
   'approval.answer': ({ approval, hash }) => [
     ['Approve once', { answer: 'once' }],
     ['Approve always, exactly what was shown', { answer: 'always', approval, hash }],
-    ['Deny, and say why', { answer: 'deny', approval, reason: 'Not this file.' }],
-    ['Deny, and end the turn', { answer: 'deny', approval, exit: true }],
+    ['Deny with a reason', { answer: 'deny', approval, reason: 'Not this file.' }],
+    ['Deny and end the turn', { answer: 'deny', approval, exit: true }],
   ],
   'approval.explain': ({ approval }) => [
     ['Ask for an explanation'],
     ['Ask for an explanation of one approval', { approval }],
   ],
-  'call.answer': ({ call }) => [['Answer a deferred call', { call, parts: text('It is done.') }]],
+  'call.answer': ({ call }) => [
+    ['Return the result of a deferred call', { call, parts: text('It is done.') }],
+  ],
   'session.rename': () => [['Rename the session', { title: 'Counting' }]],
   'session.configure': () => [
     ['Let edits run without approval', { approval: 'auto-edit' }],
@@ -48,11 +50,12 @@ export function commandExamples(ids: ExampleIds): readonly [RequestExample, ...R
   const params = { id: ids.session };
   const [first, ...others] = Object.entries(COMMANDS).flatMap(([type, examples]) =>
     examples(ids).map(
-      ([title, fields]): RequestExample => ({
+      ([title, fields], index): RequestExample => ({
         title,
         params,
         body: { type, ...fields },
         ...(CREATING.has(type) && { creates: true }),
+        ...(type === 'input.submit' && index === 0 && { first: true }),
       }),
     ),
   );

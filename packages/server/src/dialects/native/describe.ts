@@ -1,6 +1,7 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
 import { type Description, named } from '../shared/description.ts';
+import { DialectList } from '../shared/dialect-list.ts';
 import { commandExamples } from './command-examples.ts';
 import { admin } from './describe-admin.ts';
 import { nativeErrors as errors } from './described-errors.ts';
@@ -17,9 +18,35 @@ import {
 } from './response-schemas.ts';
 import { Answer, CommandHeaders, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
 
+const SDK_SCRIPT = {
+  title: 'With @parlance/sdk',
+  language: 'ts',
+  code: `import { connect } from '@parlance/sdk';
+
+const parlance = connect({ url: '{{origin}}', token: process.env.PARLANCE_TOKEN });
+const session = parlance.session('demo');
+const { seq } = await session.submit('count to 20');
+for await (const event of session.events({ after: seq })) {
+  if (event.type === 'text.delta') process.stdout.write(event.text);
+  if (event.type === 'turn.ended') break;
+}`,
+} as const;
+
 export const description: Description = {
   title: 'Scripts and the SDK',
-  summary: 'The core’s own words: sessions, events, commands, approvals.',
+  summary: 'The native API: commands in, events out. The console uses it, too.',
+  scripts: [SDK_SCRIPT],
+  commands: {
+    path: '/v1/sessions/{id}/commands',
+    ids: {
+      'approval.requested': [
+        { id: 'approval', at: 'approval' },
+        { id: 'call', at: 'call' },
+        { id: 'hash', at: 'hash' },
+      ],
+      'call.requested': [{ id: 'call', at: 'call' }],
+    },
+  },
   endpoints: [
     {
       method: 'get',
@@ -70,6 +97,13 @@ export const description: Description = {
     },
     {
       method: 'get',
+      path: '/v1/dialects',
+      summary: 'How clients speak to the server: addresses, messages with examples, and first steps',
+      security: 'caller',
+      answers: { 200: { description: 'The dialects that are served', schema: DialectList }, ...errors(401) },
+    },
+    {
+      method: 'get',
       path: '/v1/activity',
       summary: 'The events of all sessions of the caller, as they happen',
       security: 'caller',
@@ -104,7 +138,9 @@ export const description: Description = {
       path: '/v1/sessions/{id}/events',
       summary: 'What has happened after a position; as a stream, also what happens',
       security: 'caller',
-      examples: ({ session }) => [{ params: { id: session } }],
+      examples: ({ session }) => [
+        { title: 'Follow the events', first: true, stream: true, params: { id: session } },
+      ],
       query: EventsQuery,
       headers: z.object({
         'last-event-id': z.string().optional().describe('counts more than `after`'),

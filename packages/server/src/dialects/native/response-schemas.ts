@@ -105,6 +105,9 @@ export const About = named(
     approval: ApprovalMode,
     sandbox: z.boolean().describe('commands run in one'),
     doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
+    dialects: z
+      .array(z.object({ name: z.string(), sockets: z.array(z.string()) }))
+      .describe('what is served, and at which WebSocket paths; /v1/dialects says more'),
     channels: z
       .object({
         key: z.string().describe('with which clients name the application'),

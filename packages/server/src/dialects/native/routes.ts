@@ -28,6 +28,11 @@ export function routes(app: Hono, ctx: Context): void {
     return c.json(aboutView(ctx.about, engine, principal));
   });
 
+  api.get('/v1/dialects', async (c) => {
+    await principalOf(authenticator, c.req.raw);
+    return c.json(await ctx.about.dialectList());
+  });
+
   api.onError((thrown, c) => {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     sayRetryAfter(c, fault);

@@ -1,6 +1,6 @@
 /** The frames of Pusher protocol 7, described. */
 import { z } from 'zod';
-import type { ExampleIds, InboundMessage, OutboundMessage } from '../shared/description.ts';
+import type { ExampleIds, InboundMessage, MessageExample, OutboundMessage } from '../shared/description.ts';
 import { type KNOWN_EVENTS, Message, SignIn, Subscribe, Unsubscribe } from './protocol.ts';
 import { subscriptionAuth } from './signature.ts';
 
@@ -32,14 +32,26 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
       'Subscribes to a public, `private-`, `private-encrypted-` (passed through) or `presence-` channel, each also as `cache-`. All but public ones need `auth`, a signature.',
     schema: received('pusher:subscribe', Subscribe),
     examples: (ids) => [
-      { title: 'Subscribe to a public channel', frame: subscribe({ channel: 'playground' }) },
-      ...[`private-session-${ids.session}`, `private-user-${ids.owner}`].flatMap((channel) => [
-        { title: `Subscribe to ${channel} without a signature`, frame: subscribe({ channel }) },
+      { title: 'Subscribe to a public channel', first: true, frame: subscribe({ channel: 'playground' }) },
+      ...Object.entries({
+        'the session’s private channel': `private-session-${ids.session}`,
+        'the user’s private channel': `private-user-${ids.owner}`,
+      }).flatMap(([what, channel]): MessageExample[] => [
         {
-          title: `Subscribe to ${channel} with a forged signature`,
+          title: `Subscribe to ${what} (signed by the server)`,
+          before: {
+            path: '/api/pusher/auth',
+            body: { socket_id: ids.socket, channel_name: channel },
+            into: 'data',
+          },
           frame: subscribe({ channel, auth: FORGED }),
         },
-        { title: `Subscribe to ${channel}, signed`, frame: signed(ids, channel) },
+        { title: `Subscribe to ${what} without a signature`, probe: true, frame: subscribe({ channel }) },
+        {
+          title: `Subscribe to ${what}, signed with the secret that everyone knows`,
+          probe: true,
+          frame: signed(ids, channel),
+        },
       ]),
     ],
   },
@@ -48,7 +60,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     schema: received('pusher:unsubscribe', Unsubscribe),
     examples: ({ session }) => [
       {
-        title: 'Leave a channel',
+        title: 'Unsubscribe from a channel',
         frame: { event: 'pusher:unsubscribe', data: { channel: `private-session-${session}` } },
       },
     ],
@@ -57,9 +69,10 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     summary:
       'Signs the socket in as a user; opens `#server-to-user-<id>`, and presence channels without `channel_data`.',
     schema: received('pusher:signin', SignIn),
-    examples: ({ owner }) => [
+    examples: ({ owner, socket }) => [
       {
-        title: 'Sign in',
+        title: 'Sign in as a user (signed by the server)',
+        before: { path: '/api/pusher/user-auth', body: { socket_id: socket }, into: 'data' },
         frame: {
           event: 'pusher:signin',
           data: { auth: FORGED, user_data: JSON.stringify({ id: owner }) },
@@ -73,7 +86,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
     schema: Message.extend({ event: z.string().startsWith('client-'), channel: z.string() }),
     examples: ({ session }) => [
       {
-        title: 'Send an event to the others on a private channel',
+        title: 'Send a client event on a private channel',
         frame: { event: 'client-event', channel: `private-session-${session}`, data: { typing: true } },
       },
     ],
@@ -94,6 +107,7 @@ export const outbound: Readonly<Record<string, OutboundMessage>> = {
       event: 'pusher:connection_established',
       data: '{"socket_id":"123.456","activity_timeout":120}',
     },
+    ids: [{ id: 'socket', at: 'data.socket_id' }],
   },
   'pusher:ping': {
     summary: 'Sent after 120 s of silence; no answer in 30 s closes with 4201.',

@@ -53,14 +53,33 @@ const permits = (first: string, ...others: string[]): readonly [RequestExample, 
 
 const FORM_OR_JSON = ['application/x-www-form-urlencoded', 'application/json'];
 
+const PUSHER_JS = {
+  title: 'With pusher-js',
+  language: 'js',
+  code: `const token = 'the access_token of a login';
+const sessionId = 'the id of a session';
+const server = new URL('{{sockets}}');
+const pusher = new Pusher('{{key}}', {
+  cluster: 'none', enabledTransports: ['ws', 'wss'],
+  wsHost: server.hostname, forceTLS: server.protocol === 'https:',
+  wsPort: server.port || 80, wssPort: server.port || 443,
+  channelAuthorization: {
+    endpoint: '{{origin}}/api/pusher/auth',
+    headers: { authorization: \`Bearer \${token}\` },
+  },
+});
+pusher.subscribe(\`private-session-\${sessionId}\`).bind('new_message', console.log);`,
+} as const;
+
 export const description: Description = {
   title: 'Pusher channels',
   summary:
-    'Pusher Channels, protocol 7. Sockets are opened at /app/{key}. Absent where channels are off, but for the permits.',
+    'Pusher Channels, protocol 7: pusher-js, laravel-echo and compatible clients receive the events of a session.',
+  scripts: [PUSHER_JS],
   socket: {
-    address: '/app/{key}',
-    connect: () => '/app/app-key?protocol=7',
     nameField: 'event',
+    params: { key: 'app-key' },
+    query: { protocol: '7' },
     greeting: { receive: 'pusher:connection_established' },
   },
   messages: { in: inbound, out: outbound },

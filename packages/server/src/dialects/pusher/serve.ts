@@ -32,6 +32,7 @@ export function serve(ctx: Context): Inbound {
       signedRoutes(app, server, ctx);
     },
     about: { channels: { key, host } },
+    sockets: { params: { key }, elsewhere: trigger?.origin },
     close: () => trigger?.close(),
   };
 }

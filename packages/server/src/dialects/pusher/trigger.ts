@@ -19,6 +19,8 @@ export type TriggerOptions = {
 };
 
 export type Trigger = ChannelServer & {
+  /** of the external server */
+  readonly origin: string;
   /** What waits is tried once more, within a second; the rest is given up. */
   close(): Promise<void>;
 };
@@ -97,6 +99,7 @@ export function openTrigger(options: TriggerOptions): Trigger {
   }
 
   return {
+    origin,
     publish(channel, event, data) {
       if (closing.signal.aborted) return;
       const body = JSON.stringify({

@@ -1,6 +1,7 @@
 /** What the server is and how it was set up, as far as those who use it and those who administer it need to know. */
 import type { ApprovalMode } from '@parlance/protocol';
 import type { Accounts } from '../../http/accounts.ts';
+import type { DialectList } from './dialect-list.ts';
 
 export type About = {
   readonly version: string;
@@ -15,6 +16,8 @@ export type About = {
   readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
   /** what is served, and at which WebSocket paths */
   readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
+  /** how clients speak each of them; built on the first call */
+  readonly dialectList: () => Promise<DialectList>;
   /** what the dialects add, by their own keys */
   readonly additions: () => Readonly<Record<string, unknown>>;
   /** the provider that answers for a model; null if it cannot be reached */

@@ -1,6 +1,6 @@
 /**
- * How a dialect describes itself. OpenAPI, AsyncAPI, the reference part of the docs, the console's playground, the
- * isolation walk and the fuzzer derive from it.
+ * How a dialect describes itself. OpenAPI, AsyncAPI, the reference part of the docs, the console's playground and guide,
+ * the isolation walk and the fuzzer derive from it.
  */
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ export type ExampleIds = Readonly<
 >;
 
 export const EXAMPLE_IDS: ExampleIds = {
-  owner: 'ada',
+  owner: 'ada.lovelace',
   session: '3f0c1a52-6d0e-4b8e-9a55-0c5f6f2f9d10',
   turn: '8c1f7a0e-52e4-4c58-8f0b-6f4c2d1b7e93',
   approval: 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70',
@@ -34,6 +34,23 @@ export const EXAMPLE_IDS: ExampleIds = {
   site: 'shop.example',
   execution: 'exec_1700000000000_abcdefghi',
   socket: '123.456',
+};
+
+/** What the examples of requests and messages have in common. */
+type ExampleMarks = {
+  /** The guide shows it: what a client may send first. */
+  readonly first?: true;
+  /** Must be refused or ignored: sent by the isolation walk and the fuzzer, and shown to nobody. */
+  readonly probe?: true;
+};
+
+/** An id that the server hands out: examples that name it are filled in with it. */
+export type LearnedId = {
+  readonly id: keyof ExampleIds;
+  /** where the frame has it, such as `payload.requestId`; JSON in a string is looked into */
+  readonly at: string;
+  /** the part of the text that is the id, as a regular expression; default: all of it */
+  readonly match?: string;
 };
 
 /** Examples about these ids; the first is the one that documents show. */
@@ -55,7 +72,7 @@ export type Answer = {
 
 export type Answers = Readonly<Record<number, Answer | readonly Answer[]>>;
 
-export type RequestExample = {
+export type RequestExample = ExampleMarks & {
   readonly title?: string;
   /** values of the path parameters */
   readonly params?: Readonly<Record<string, string>>;
@@ -63,6 +80,8 @@ export type RequestExample = {
   readonly body?: object;
   /** creates the session if there is none of that id */
   readonly creates?: true;
+  /** asks for server-sent events */
+  readonly stream?: true;
 };
 
 export type Endpoint = {
@@ -87,6 +106,8 @@ export type Endpoint = {
   readonly changing?: true;
   /** the caller's token is worth nothing afterwards */
   readonly revokesToken?: true;
+  /** the ids in its answer */
+  readonly ids?: readonly LearnedId[];
 };
 
 // WebSocket
@@ -98,11 +119,13 @@ export type InboundMessage = {
   readonly examples: Examples<MessageExample>;
 };
 
-export type MessageExample = {
+export type MessageExample = ExampleMarks & {
   readonly title: string;
   readonly frame: object;
   /** of a frame that starts a turn: the outbound message with which the turn ends, or waits for the client */
   readonly endedBy?: string;
+  /** a request whose answer has fields that belong into the frame, such as a signature */
+  readonly before?: { readonly path: string; readonly body: object; readonly into: string };
 };
 
 export type OutboundMessage = {
@@ -110,25 +133,39 @@ export type OutboundMessage = {
   /** strict, and proved against the golden files */
   readonly schema: z.ZodType;
   readonly example: object;
+  readonly ids?: readonly LearnedId[];
 };
 
+/** The addresses are those of `listen`. */
 export type SocketDescription = {
-  /** the path, with `{name}` for each parameter */
-  readonly address: string;
-  /** other paths at which the same is spoken, and when */
-  readonly alsoAt?: string;
-  /** path and query of a connection about these ids */
-  readonly connect: (ids: ExampleIds) => string;
   /** the field that has a message's name */
   readonly nameField: 'type' | 'event';
+  /** values for the path parameters of a server that was not told otherwise */
+  readonly params?: Readonly<Record<string, string>>;
+  /** what a client says in the query, beside session and token */
+  readonly query?: Readonly<Record<string, string>>;
   /** the first exchange: the inbound message that a client sends, if any, and the outbound message it waits for */
   readonly greeting?: { readonly send?: string; readonly receive: string };
 };
 
+/** A program for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
+export type Script = { readonly title: string; readonly language: 'js' | 'ts'; readonly code: string };
+
 export type Description = {
+  /** the kind of client */
   readonly title: string;
   readonly summary: string;
+  /** what a user of such a client has to know to connect it */
+  readonly note?: string;
+  /** a token is needed in open mode as well */
+  readonly needsToken?: true;
+  readonly scripts?: readonly Script[];
   readonly endpoints: readonly Endpoint[];
+  /** The endpoint that takes commands to a session, if the dialect has the API of the SDK; ids are those of its events. */
+  readonly commands?: {
+    readonly path: string;
+    readonly ids: Readonly<Record<string, readonly LearnedId[]>>;
+  };
   /** both are absent if the dialect has no sockets */
   readonly socket?: SocketDescription;
   readonly messages?: {

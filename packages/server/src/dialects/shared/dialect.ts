@@ -25,6 +25,12 @@ export type Inbound = {
   resume?(): Promise<void>;
   /** what it adds to what clients are told about the server */
   readonly about?: Readonly<Record<string, unknown>>;
+  /** how clients of this server reach its sockets, if that differs from the description */
+  readonly sockets?: {
+    readonly params?: Readonly<Record<string, string>>;
+    /** the origin of another server that serves them */
+    readonly elsewhere?: string;
+  };
   /** Called when the server has drained. */
   close?(): void | Promise<void>;
 };

@@ -1,29 +1,29 @@
-/** Paths of the dialects, with session and token in the form that a page can send. */
-import type { Spoken } from './examples/index.ts';
+/** Where a dialect is spoken, with session and token in the form that a page can send. */
+import type { Dialect } from '@parlance/sdk';
 
 export type Call = {
-  readonly dialect: Spoken;
+  readonly dialect: Pick<Dialect, 'socket' | 'transport' | 'http'>;
   /** '' for none */
   readonly session: string;
   readonly token: string | null;
-  /** of the Pusher application */
-  readonly key: string;
+  /** of the path; default: those of the dialect */
+  readonly params?: Readonly<Record<string, string>>;
 };
 
-/** Path and query of the socket; for native, of its event stream; for copilot, the base of requests. */
-export function addressOf({ dialect, session, token, key }: Call): string {
-  if (dialect === 'copilot') return '/api';
-  if (dialect === 'native') return `/v1/sessions/${encodeURIComponent(session)}/events`;
-  const query = new URLSearchParams();
-  if (dialect === 'pusher') {
-    query.set('protocol', '7');
-    query.set('client', 'playground');
-    return `/app/${encodeURIComponent(key)}?${query}`;
-  }
-  if (session !== '') query.set('session', session);
-  if (token !== null) query.set('token', token);
+/** Path and query of the socket; of a dialect without one the path of its events, or of its requests. */
+export function addressOf({ dialect, session, token, params = {} }: Call): string {
+  const { socket, transport, http } = dialect;
+  if (transport === 'commands') return `/v1/sessions/${encodeURIComponent(session)}/events`;
+  if (!socket) return (http[0] ?? '/').replace(/\/\*$/, '');
+  const values = { ...socket.params, ...params };
+  const path = (socket.addresses[0]?.address ?? '/').replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+  const query = new URLSearchParams(socket.query);
+  if (!socket.anonymous && session !== '') query.set('session', session);
+  if (!socket.anonymous && token !== null) query.set('token', token);
   const search = query.toString();
-  return `/${dialect}${search === '' ? '' : `?${search}`}`;
+  return search === '' ? path : `${path}?${search}`;
 }
 
 /** For display: the token is redacted. */

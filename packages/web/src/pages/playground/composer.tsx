@@ -3,10 +3,12 @@ import { type KeyboardEvent, useId } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { validityOf } from './draft.ts';
-import { EXAMPLES, type Example, type Spoken } from './examples/index.ts';
+import type { Example } from './examples.ts';
 
 type ComposerProps = {
-  readonly dialect: Spoken;
+  readonly examples: readonly Example[];
+  /** only valid JSON can be sent; a socket takes any text */
+  readonly needsJson: boolean;
   readonly draft: string;
   readonly canSend: boolean;
   readonly onDraft: (draft: string) => void;
@@ -14,13 +16,11 @@ type ComposerProps = {
   readonly onSend: () => void;
 };
 
-/** Native and copilot need valid JSON; a socket accepts any text. */
-const ONLY_JSON: readonly Spoken[] = ['native', 'copilot'];
-
-export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { examples, needsJson, draft, canSend, onDraft, onExample, onSend } = props;
   const state = useId();
   const validity = validityOf(draft);
-  const possible = canSend && draft !== '' && (validity.valid || !ONLY_JSON.includes(dialect));
+  const possible = canSend && draft !== '' && (validity.valid || !needsJson);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -36,16 +36,16 @@ export function Composer({ dialect, draft, canSend, onDraft, onExample, onSend }
             id={id}
             value=""
             onChange={({ currentTarget: { value } }) => {
-              const example = EXAMPLES[dialect][Number(value)];
+              const example = examples[Number(value)];
               if (example) onExample(example);
             }}
           >
             <option value="" disabled>
               Choose an example
             </option>
-            {EXAMPLES[dialect].map(({ type, title }, index) => (
-              <option key={title} value={index}>
-                {type === 'client-' ? 'client-…' : type}: {title}
+            {examples.map(({ name, title }, index) => (
+              <option key={`${name} ${title}`} value={index}>
+                {name}: {title}
               </option>
             ))}
           </select>

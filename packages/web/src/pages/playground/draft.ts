@@ -1,16 +1,15 @@
 /** The frame being written, stored in the browser. */
 import { frameSummary } from '../../entries/frame-summary.ts';
 import { readStorage, writeStorage } from '../../state/storage.ts';
-import { EXAMPLES, isSpoken, type Known, type Spoken } from './examples/index.ts';
 
 export type Side = 'left' | 'right';
 
 const nameOf = (side: Side): string => `parlance.playground.${side}`;
 
-type Draft = { readonly dialect: Spoken; readonly text: string; readonly session: string };
+type Draft = { readonly dialect: string; readonly text: string; readonly session: string };
 
 /** Null if none is stored for the dialect. References to its session are replaced by the current one. */
-export function readDraft(side: Side, dialect: Spoken, session: string): string | null {
+export function readDraft(side: Side, dialect: string, session: string): string | null {
   const kept = parsed(readStorage('local', nameOf(side)) ?? '');
   return kept && kept.dialect === dialect ? inSession(kept.text, kept.session, session) : null;
 }
@@ -31,17 +30,13 @@ function parsed(kept: string): Draft | null {
   try {
     const { dialect, text, session } = JSON.parse(kept) as Readonly<Record<string, unknown>>;
     if (typeof dialect !== 'string' || typeof text !== 'string' || typeof session !== 'string') return null;
-    return isSpoken(dialect) ? { dialect, text, session } : null;
+    return { dialect, text, session };
   } catch {
     return null; // missing or written by something else
   }
 }
 
 export const written = (frame: object): string => JSON.stringify(frame, null, 2);
-
-/** The first example of the dialect. */
-export const firstDraft = (dialect: Spoken, known: Known): string =>
-  written(EXAMPLES[dialect][0]?.frame(known) ?? {});
 
 export type Validity =
   | { readonly valid: true; readonly type: string }

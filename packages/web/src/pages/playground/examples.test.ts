@@ -1,125 +1,74 @@
-/** Checks the examples against the server's inbound schemas. */
+/** What the playground makes of the server's examples is still what the server takes. */
 import { describe, expect, test } from 'bun:test';
-import { Command } from '@parlance/protocol';
-import type { z } from 'zod';
-import * as agentloop from '../../../../server/src/dialects/agentloop/schemas.ts';
-import * as broadcast from '../../../../server/src/dialects/broadcast/schemas.ts';
-import * as conversations from '../../../../server/src/dialects/conversations/requests.ts';
-import { description as copilot } from '../../../../server/src/dialects/copilot/describe.ts';
-import * as extension from '../../../../server/src/dialects/extension/schemas.ts';
-import * as pusher from '../../../../server/src/dialects/pusher/protocol.ts';
-import { EXAMPLES, type Known, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
+import type { DialectList } from '@parlance/sdk';
+import { DESCRIPTIONS } from '../../../../server/src/describe/descriptions.ts';
+import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
+import { examplesOf, firstFrame, frameOf } from './examples.ts';
+import { filled, filledPath } from './fill.ts';
 
-/** Every inbound message of each dialect. */
-const TAKEN: Readonly<Record<Spoken, readonly string[]>> = {
-  agentloop: [...agentloop.KNOWN_TYPES],
-  extension: extension.KNOWN_TYPES,
-  broadcast: broadcast.KNOWN_TYPES,
-  conversations: conversations.KNOWN_TYPES,
-  copilot: copilot.endpoints.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
-  pusher: [...pusher.KNOWN_EVENTS, 'client-'],
-  native: Command.options.map((option) => option.shape.type.value),
-};
-
-const EXTENSION: Readonly<Record<(typeof extension.KNOWN_TYPES)[number], z.ZodType>> = {
-  client_registration: extension.ClientRegistration,
-  ping: extension.Ping,
-  chat_message: extension.ChatMessage,
-  clear_conversation: extension.ClearConversation,
-  tool_execution_response: extension.ToolExecutionResponse,
-  tool_execution_status: extension.ToolExecutionStatus,
-};
-const CONVERSATIONS: Readonly<Record<conversations.KnownType, z.ZodType | null>> = {
-  PING: null,
-  start_conversation: conversations.StartConversation,
-  send_message: conversations.SendMessage,
-  cancel_stream: conversations.CancelStream,
-  approve_tool: conversations.ApproveTool,
-};
-const PUSHER: Readonly<Record<string, z.ZodType>> = {
-  'pusher:subscribe': pusher.Subscribe,
-  'pusher:unsubscribe': pusher.Unsubscribe,
-  'pusher:signin': pusher.SignIn,
-};
-
-type Frame = Record<string, unknown>;
-
-/** Throws if the server would reject the frame. */
-const CHECKS: Readonly<Record<Spoken, (frame: Frame) => void>> = {
-  agentloop: (frame) => agentloop.ClientFrame.parse(frame),
-  extension: (frame) => EXTENSION[frame.type as keyof typeof EXTENSION].parse(frame),
-  broadcast: ({ message, session_id: session }) => {
-    expect(typeof message === 'string' && message !== '').toBe(true);
-    expect(['string', 'undefined']).toContain(typeof session);
-  },
-  conversations: (frame) => CONVERSATIONS[frame.type as keyof typeof CONVERSATIONS]?.parse(frame),
-  copilot: checkRequest,
-  pusher: (frame) => PUSHER[String(pusher.Message.parse(frame).event)]?.parse(frame.data),
-  native: (frame) => Command.parse(frame),
-};
-
-/** The endpoint of a request; the first match, as in a router. */
-function endpointOf({ method, path }: Frame): string | undefined {
-  const [asked = ''] = String(path).split('?');
-  const found = [...copilot.endpoints]
-    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
-    .find((one) => {
-      const pattern = new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`);
-      return one.method.toUpperCase() === method && pattern.test(asked);
-    });
-  return found && `${found.method.toUpperCase()} ${found.path}`;
-}
-
-function checkRequest(frame: Frame): void {
-  const named = endpointOf(frame);
-  const endpoint = copilot.endpoints.find(({ method, path }) => `${method.toUpperCase()} ${path}` === named);
-  const query = new URL(String(frame.path), 'http://here').searchParams;
-  endpoint?.query?.parse(Object.fromEntries(query));
-  endpoint?.body?.parse(frame.body);
-}
-
-const KNOWN: Known = {
+const list: DialectList = await listedDialects();
+const { ids } = list;
+const fresh = '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a99';
+const KNOWN = {
   session: '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a11',
-  now: 1_700_000_000_000,
-  fresh: 'abcdef123',
-  execution: 'exec_7',
+  owner: 'grace',
   approval: 'approval-7',
-  response: 'response-7',
+  execution: 'exec_7',
   call: 'call-7',
+  turn: 'turn-7',
   task: '0b0e7f9e-63a4-4d0b-8f0e-0d4c9a0f1a77',
-  signature: 'key:signature',
 };
+const filling = { ids, known: KNOWN, fresh };
 
-describe.each([...SPOKEN])('the examples of %s', (dialect) => {
-  test('cover every inbound message and nothing else', () => {
-    expect(new Set(EXAMPLES[dialect].map(({ type }) => type))).toEqual(new Set(TAKEN[dialect]));
-  });
+/** The schema that the server checks a message with. */
+function schemaOf(dialect: string, name: string) {
+  const described = DESCRIPTIONS.find((one) => one.name === dialect);
+  const endpoint = described?.endpoints.find(
+    ({ method, path }) => `${method.toUpperCase()} ${path}` === name || path === described.commands?.path,
+  );
+  return described?.messages?.in[name]?.schema ?? endpoint?.body;
+}
 
-  test('have the type they are listed as and pass the schema', () => {
-    for (const { type, title, frame } of EXAMPLES[dialect])
-      for (const known of [UNKNOWN, KNOWN]) {
-        const made = frame(known) as Frame;
-        expect(JSON.parse(JSON.stringify(made))).toEqual(made);
-        if (type === 'client-') expect(made.event).toStartWith(type);
-        else if (dialect === 'copilot') expect(endpointOf(made)).toBe(type);
-        else expect(made.type ?? made.event).toBe(type);
-        expect(() => CHECKS[dialect](made), title).not.toThrow();
-      }
-  });
-
-  test('have unique titles', () => {
-    const titles = EXAMPLES[dialect].map(({ title }) => title);
+describe.each(list.dialects.map((dialect) => [dialect.name, dialect] as const))('%s', (name, dialect) => {
+  test('has an example of every message, each with a title of its own', () => {
+    for (const { examples } of dialect.messages) expect(examples.length).toBeGreaterThan(0);
+    const titles = examplesOf(dialect).map((example) => `${example.name} ${example.title}`);
     expect(new Set(titles).size).toBe(titles.length);
+  });
+
+  test('examples with the ids of a connection pass the schema', () => {
+    for (const { name: message, title, frame } of examplesOf(dialect)) {
+      const made = frameOf(dialect, frame, filling) as { body?: unknown };
+      const sent = dialect.transport === 'requests' ? made.body : made;
+      if (sent !== undefined)
+        expect([title, schemaOf(name, message)?.safeParse(sent).success]).toEqual([title, true]);
+    }
+  });
+
+  test('no example names an id that the connection has another for', () => {
+    const text = JSON.stringify(examplesOf(dialect).map(({ frame }) => frameOf(dialect, frame, filling)));
+    for (const id of Object.keys(KNOWN)) expect(text).not.toContain(ids[id] as string);
+  });
+
+  test('there is a first frame', () => {
+    expect(Object.keys(firstFrame(dialect, filling))).not.toEqual([]);
   });
 });
 
-test('examples use the shared session and values learned from the server', () => {
-  const text = (dialect: Spoken) => JSON.stringify(EXAMPLES[dialect].map(({ frame }) => frame(KNOWN)));
-  for (const dialect of ['extension', 'broadcast', 'conversations', 'pusher'] as const)
-    expect(text(dialect)).toContain(KNOWN.session);
-  expect(text('extension')).toContain('exec_7');
-  expect(text('conversations')).toContain('approval-7');
-  expect(text('agentloop')).toContain('response-7');
-  expect(text('native')).toContain('call-7');
-  expect(text('pusher')).toContain('key:signature');
+test('without a session, fields that name one are left out, and longer texts get a new one', () => {
+  const empty = { ids, known: {}, fresh: 'new' };
+  const { session = '' } = ids;
+  expect(filled({ type: 'chat', session_id: session, deep: [{ sessionId: session }] }, empty)).toEqual({
+    type: 'chat',
+    deep: [{}],
+  } as never);
+  expect(filled({ channel: `private-session-${session}` }, empty)).toEqual({
+    channel: 'private-session-new',
+  });
+  expect(filledPath(`/api/session/${session}/messages`, empty)).toBe('/api/session/new/messages');
+});
+
+test('ids in a path are encoded', () => {
+  const { session = '' } = ids;
+  expect(filledPath(`/a/${session}`, { ids, known: { session: 'a/b c' }, fresh })).toBe('/a/a%2Fb%20c');
 });

@@ -1,26 +1,35 @@
 import { describe, expect, test } from 'bun:test';
+import type { Dialect, DialectList } from '@parlance/sdk';
+import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
 import { spokenAt } from '../../../../server/src/testing/spoken-at.ts';
 import { addressOf, shownAddress, socketUrl } from './address.ts';
 import { inSession, readDraft, validityOf, writeDraft } from './draft.ts';
 import { learn } from './learn.ts';
 
+const list: DialectList = await listedDialects();
+
+function named(name: string): Dialect {
+  const found = list.dialects.find((dialect) => dialect.name === name);
+  if (!found) throw new Error(`there is no dialect ${name}`);
+  return found;
+}
+
 describe('a connection learns', () => {
-  const taught = (dialect: Parameters<typeof learn>[1], frame: unknown) =>
-    learn({}, dialect, JSON.stringify(frame));
+  const taught = (dialect: string, frame: unknown) => learn({}, named(dialect), JSON.stringify(frame));
 
   test('values that the next frame has to cite, in every dialect that needs them', () => {
     expect(taught('extension', { type: 'tool_execution_request', executionId: 'e1' })).toEqual({
       execution: 'e1',
     });
-    expect(taught('agentloop', { type: 'agent_finished', payload: { responseId: 'r1' } })).toEqual({
-      response: 'r1',
+    const finished = { responseId: 'resp_a.b.turn-1', sessionId: 'a.b' };
+    expect(taught('agentloop', { type: 'agent_finished', payload: finished })).toEqual({
+      session: 'a.b',
+      turn: 'turn-1',
     });
-    expect(taught('conversations', { type: 'tool_approval_required', requestId: 'a1' })).toEqual({
-      approval: 'a1',
-    });
-    expect(taught('conversations', { type: 'conversation_started', conversationId: 'c1' })).toEqual({
-      conversation: 'c1',
-    });
+    const waiting = { type: 'tool_approval_required', payload: { requestId: 'a1' } };
+    expect(taught('conversations', waiting)).toEqual({ approval: 'a1' });
+    const started = { type: 'conversation_started', payload: { conversationId: 'c1' } };
+    expect(taught('conversations', started)).toEqual({ session: 'c1' });
     const data = JSON.stringify({ socket_id: '1.2', activity_timeout: 120 });
     expect(taught('pusher', { event: 'pusher:connection_established', data })).toEqual({ socket: '1.2' });
     expect(taught('copilot', { status: 200, body: { data: { taskId: 't1' } } })).toEqual({ task: 't1' });
@@ -30,29 +39,35 @@ describe('a connection learns', () => {
   test('nothing from other frames, and keeps what it knows', () => {
     const known = { execution: 'e1' };
     for (const text of ['', 'null', '[]', '{"type":"tool_execution_request"}', '{"type":"pong"}'])
-      expect(learn(known, 'extension', text)).toBe(known);
+      expect(learn(known, named('extension'), text)).toBe(known);
   });
 });
 
 describe('an address', () => {
-  const call = { session: 'a b', token: 'se&cret', key: 'app/key' };
+  const call = { session: 'a b', token: 'se&cret' };
 
   test('is one where the server speaks the dialect', () => {
-    for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations'] as const) {
-      const { pathname, searchParams } = new URL(socketUrl('https://here', { ...call, dialect }));
-      expect(spokenAt(pathname, true)).toBe(dialect);
+    for (const name of ['extension', 'broadcast', 'agentloop', 'conversations']) {
+      const { pathname, searchParams } = new URL(
+        socketUrl('https://here', { ...call, dialect: named(name) }),
+      );
+      expect(spokenAt(pathname, true)).toBe(name);
       expect(Object.fromEntries(searchParams)).toEqual({ session: 'a b', token: 'se&cret' });
     }
   });
 
   test('of pusher names the application, and of native the session', () => {
-    expect(addressOf({ ...call, dialect: 'pusher' })).toBe('/app/app%2Fkey?protocol=7&client=playground');
-    expect(addressOf({ ...call, dialect: 'native' })).toBe('/v1/sessions/a%20b/events');
-    expect(addressOf({ ...call, dialect: 'broadcast', session: '', token: null })).toBe('/broadcast');
+    const pusher = { ...call, dialect: named('pusher') };
+    expect(addressOf(pusher)).toBe('/app/app-key?protocol=7');
+    expect(addressOf({ ...pusher, params: { key: 'app/key' } })).toBe('/app/app%2Fkey?protocol=7');
+    expect(addressOf({ ...call, dialect: named('native') })).toBe('/v1/sessions/a%20b/events');
+    expect(addressOf({ dialect: named('broadcast'), session: '', token: null })).toBe('/broadcast');
   });
 
   test('is shown without the token', () => {
-    expect(shownAddress({ ...call, dialect: 'conversations' })).toBe('/conversations?session=a+b&token=…');
+    expect(shownAddress({ ...call, dialect: named('conversations') })).toBe(
+      '/conversations?session=a+b&token=…',
+    );
   });
 });
 

@@ -2,25 +2,30 @@
  * Clients of any dialect in the page, over real connections; two of them on one session, side by side. Session and
  * dialects are in the address, so that a setup can be linked to.
  */
+import type { Dialect, DialectList } from '@parlance/sdk';
 import { useCallback, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { go, hrefOf, usePlace } from '../../router.ts';
-import { parlance } from '../../state/server.ts';
-import { isSpoken, type Spoken } from './examples/index.ts';
+import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { useIdentity } from './identity.ts';
+import { newName } from './new-name.ts';
 import { Pane } from './pane.tsx';
 
-const dialectOf = (name: string | undefined, otherwise: Spoken): Spoken =>
-  name !== undefined && isSpoken(name) ? name : otherwise;
-
-/** A UUID, because copilot requires one. `crypto.randomUUID` is missing on pages served over plain HTTP. */
-const newName = (): string =>
-  parlance.session().id.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+/** The dialect of that name, or the one at a position among those with sockets. */
+const dialectOf = (list: DialectList, name: string | undefined, position: number): Dialect | undefined =>
+  dialectNamed(list, name ?? '') ??
+  list.dialects.filter(({ socket }) => socket !== null)[position] ??
+  list.dialects[0];
 
 export function PlaygroundPage() {
+  const list = useDialects();
+  return list === null ? <Page title="Playground">{null}</Page> : <Playground list={list} />;
+}
+
+function Playground({ list }: { list: DialectList }) {
   const { query } = usePlace();
   const identities = useIdentity();
   const [begun] = useState(newName);
@@ -29,15 +34,15 @@ export function PlaygroundPage() {
     right: null,
   });
   const session = query.session ?? begun;
-  const left = dialectOf(query.left, 'agentloop');
-  const right = query.right === 'none' ? null : dialectOf(query.right, 'extension');
+  const left = dialectOf(list, query.left, 0);
+  const right = query.right === 'none' ? undefined : dialectOf(list, query.right, 1);
   const set = (part: Readonly<Record<string, string>>) =>
     go({ page: 'playground' }, { ...query, session, ...part }, 'replace');
   const leftAs = useCallback((name: string | null) => setAs((now) => ({ ...now, left: name })), []);
   const rightAs = useCallback((name: string | null) => setAs((now) => ({ ...now, right: name })), []);
   const apart = as.left !== null && as.right !== null && as.left !== as.right;
   const connected = as.left !== null || as.right !== null;
-  const shared = { session, identities };
+  const shared = { list, session, identities };
 
   return (
     <Page
@@ -55,11 +60,11 @@ export function PlaygroundPage() {
           )}
           <Button
             onClick={() => {
-              set({ right: right === null ? 'extension' : 'none' });
-              if (right !== null) rightAs(null);
+              set({ right: right === undefined ? '' : 'none' });
+              if (right !== undefined) rightAs(null);
             }}
           >
-            {right === null ? 'Add second pane' : 'Close second pane'}
+            {right === undefined ? 'Add second pane' : 'Close second pane'}
           </Button>
         </>
       }
@@ -97,18 +102,20 @@ export function PlaygroundPage() {
           </Notice>
         )}
       </div>
-      <div className={right === null ? 'panes panes-1' : 'panes'}>
-        <Pane
-          key={`left-${left}`}
-          side="left"
-          dialect={left}
-          onDialect={(dialect) => set({ left: dialect })}
-          onConnectedAs={leftAs}
-          {...shared}
-        />
-        {right !== null && (
+      <div className={right === undefined ? 'panes panes-1' : 'panes'}>
+        {left !== undefined && (
           <Pane
-            key={`right-${right}`}
+            key={`left-${left.name}`}
+            side="left"
+            dialect={left}
+            onDialect={(dialect) => set({ left: dialect })}
+            onConnectedAs={leftAs}
+            {...shared}
+          />
+        )}
+        {right !== undefined && (
+          <Pane
+            key={`right-${right.name}`}
             side="right"
             dialect={right}
             onDialect={(dialect) => set({ right: dialect })}

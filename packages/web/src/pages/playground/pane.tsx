@@ -1,5 +1,5 @@
 /** A client of one dialect: connection, composer and frames. */
-import { ParlanceError } from '@parlance/sdk';
+import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
@@ -9,41 +9,46 @@ import type { NumberedFrame } from '../../entries/rows.ts';
 import { useServer } from '../../state/server.ts';
 import { wscatCommand } from '../timeline/wscat.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
+import { completed } from './complete.ts';
 import { Composer } from './composer.tsx';
-import { firstDraft, inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
-import { type Example, type Known, SPOKEN, type Spoken } from './examples/index.ts';
+import { inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
+import { type Example, examplesOf, firstFrame, frameOf } from './examples.ts';
+import type { Filling } from './fill.ts';
 import type { Identities } from './identity.ts';
 import { LoginForm } from './login-form.tsx';
-import { signatureFor } from './sign.ts';
+import { newName } from './new-name.ts';
 import { type Listener, nativeSpeaker, requestSpeaker, type Speaker, socketSpeaker } from './speakers.ts';
 import { closedText, type TalkState } from './talk.ts';
 import { useTalk } from './use-talk.ts';
 
 type PaneProps = {
   readonly side: Side;
-  readonly dialect: Spoken;
+  readonly list: DialectList;
+  readonly dialect: Dialect;
   readonly session: string;
   readonly identities: Identities;
-  readonly onDialect: (dialect: Spoken) => void;
+  readonly onDialect: (dialect: string) => void;
   /** the principal it is connected as; null if it is not */
   readonly onConnectedAs: (name: string | null) => void;
 };
 
-/** Dialects that need a token even in open mode. */
-const NEED_A_TOKEN: readonly Spoken[] = ['conversations', 'copilot'];
-
-const fresh = (): string => Math.random().toString(36).slice(2, 11);
-
-export function Pane({ side, dialect, session, identities, onDialect, onConnectedAs }: PaneProps) {
+export function Pane({ side, list, dialect, session, identities, onDialect, onConnectedAs }: PaneProps) {
   const { identity, logIn } = identities;
+  const { name, transport } = dialect;
   const { auth } = useServer();
   const [talked, talk] = useTalk(dialect);
-  const [key, setKey] = useState('app-key');
-  const known = (): Known => ({ session, now: Date.now(), fresh: fresh(), ...talked.learned });
-  const [draft, setDraft] = useState(() => readDraft(side, dialect, session) ?? firstDraft(dialect, known()));
+  const [params, setParams] = useState(dialect.socket?.params ?? {});
+  const filling = (): Filling => ({
+    ids: list.ids,
+    known: { owner: identity.name, ...talked.learned, ...(session === '' ? {} : { session }) },
+    fresh: newName(),
+  });
+  const [draft, setDraft] = useState(
+    () => readDraft(side, name, session) ?? written(firstFrame(dialect, filling())),
+  );
   const { state } = talked;
   const connected = state.status === 'open' || state.status === 'connecting';
-  const needsLogin = NEED_A_TOKEN.includes(dialect) && identity.token === null;
+  const needsLogin = dialect.needsToken && identity.token === null;
 
   // The draft follows into another session.
   const [writtenIn, setWrittenIn] = useState(session);
@@ -57,27 +62,27 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
 
   const write = (text: string) => {
     setDraft(text);
-    writeDraft(side, { dialect, text, session });
+    writeDraft(side, { dialect: name, text, session });
   };
 
-  async function use(example: Example): Promise<void> {
-    write(written(example.frame(await signedFor(example))));
+  async function use({ frame, before }: Example): Promise<void> {
+    const made = frameOf(dialect, frame, filling());
+    write(written(before && state.status === 'open' ? await prepared(made, before) : made));
   }
 
-  async function signedFor(example: Example): Promise<Known> {
-    if (!example.signed || talked.learned.socket === undefined) return known();
-    const signed = await signatureFor(example.signed, known(), identity.token);
-    if (typeof signed !== 'string') return { ...known(), ...signed };
-    talk.note(`Signature refused: ${signed}`);
-    return known();
+  async function prepared(frame: object, before: NonNullable<Example['before']>): Promise<object> {
+    const made = await completed(frame, before, { filling: filling(), token: identity.token });
+    if (typeof made !== 'string') return made;
+    talk.note(`${before.path} refused: ${made}`);
+    return frame;
   }
 
   async function connect(): Promise<void> {
-    const call: Call = { dialect, session, token: identity.token, key };
+    const call: Call = { dialect, session, token: identity.token, params };
     if (session !== '') await begin();
     const speak = (listener: Listener): Speaker => {
-      if (dialect === 'native') return nativeSpeaker(identity.client, session, listener);
-      if (dialect === 'copilot') return requestSpeaker(location.origin, identity.token, listener);
+      if (transport === 'commands') return nativeSpeaker(identity.client, session, listener);
+      if (transport === 'requests') return requestSpeaker(location.origin, identity.token, listener);
       return socketSpeaker(socketUrl(location.origin, call), listener);
     };
     talk.connect(speak, shownAddress(call), identity.name);
@@ -107,40 +112,42 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
   );
 
   return (
-    <section className="pane" aria-label={`${side === 'left' ? 'First' : 'Second'} pane: ${dialect}`}>
+    <section className="pane" aria-label={`${side === 'left' ? 'First' : 'Second'} pane: ${name}`}>
       <div className="pane-head">
         <Choice label="Dialect">
           {(id) => (
             <select
               id={id}
-              value={dialect}
+              value={name}
               disabled={connected}
-              onChange={(event) => onDialect(event.currentTarget.value as Spoken)}
+              onChange={(event) => onDialect(event.currentTarget.value)}
             >
-              {SPOKEN.map((name) => (
-                <option key={name}>{name}</option>
+              {list.dialects.map((one) => (
+                <option key={one.name} title={one.title}>
+                  {one.name}
+                </option>
               ))}
             </select>
           )}
         </Choice>
-        {dialect === 'pusher' && (
-          <Choice label="Application key">
+        {Object.entries(params).map(([param, value]) => (
+          <Choice label={param.replace(/^./, (letter) => letter.toUpperCase())} key={param}>
             {(id) => (
               <input
                 id={id}
-                value={key}
+                value={value}
                 disabled={connected}
-                onChange={(event) => setKey(event.currentTarget.value)}
+                onChange={({ currentTarget }) => setParams({ ...params, [param]: currentTarget.value })}
               />
             )}
           </Choice>
-        )}
+        ))}
         {connected ? (
           <Button onClick={() => talk.disconnect()}>Disconnect</Button>
         ) : (
           <Button
             look="primary"
-            disabled={needsLogin || (dialect === 'native' && session === '')}
+            disabled={needsLogin || (transport === 'commands' && session === '')}
             onClick={() => void connect()}
           >
             {state.status === 'closed' ? 'Reconnect' : 'Connect'}
@@ -152,7 +159,8 @@ export function Pane({ side, dialect, session, identities, onDialect, onConnecte
         <LoginForm logIn={logIn} />
       ) : (
         <Composer
-          dialect={dialect}
+          examples={examplesOf(dialect)}
+          needsJson={transport !== 'socket'}
           draft={draft}
           canSend={state.status === 'open'}
           onDraft={write}

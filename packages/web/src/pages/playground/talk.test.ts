@@ -1,18 +1,20 @@
 /// <reference path="../../../../server/src/telemetry/prom-client.d.ts" />
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { connect, type Parlance } from '@parlance/sdk';
+import { connect, type Dialect, type DialectList, type Parlance } from '@parlance/sdk';
 import { startTestServer, TEST_USERS, type TestServer } from '../../../../server/src/testing/server.ts';
 import { socketUrl } from './address.ts';
-import { EXAMPLES, SPOKEN, type Spoken, UNKNOWN } from './examples/index.ts';
+import { examplesOf, frameOf } from './examples.ts';
 import { type Listener, nativeSpeaker, requestSpeaker, socketSpeaker } from './speakers.ts';
 import { Talk, type Talked } from './talk.ts';
 
 let server: TestServer;
 let parlance: Parlance;
+let list: DialectList;
 beforeAll(async () => {
   server = await startTestServer({ AUTH_USERS: TEST_USERS });
   parlance = connect({ url: server.http });
   await parlance.auth.login('ada', 'ada-password');
+  list = await parlance.dialects();
 });
 afterAll(() => server.stop());
 
@@ -33,13 +35,20 @@ const isOpen = ({ state }: Talked): boolean => state.status === 'open';
 const received = (words: string) => (talked: Talked) =>
   talked.rows.some(({ frame }) => frame?.direction === 'out' && frame.text.includes(words));
 
-async function talkIn(dialect: Spoken, session: string): Promise<Talk> {
+function named(name: string): Dialect {
+  const found = list.dialects.find((dialect) => dialect.name === name);
+  if (!found) throw new Error(`there is no dialect ${name}`);
+  return found;
+}
+
+async function talkIn(name: string, session: string): Promise<Talk> {
+  const dialect = named(name);
   await parlance.session(session).create();
   const talk = new Talk(dialect);
-  const call = { dialect, session, token: parlance.token, key: 'app-key' };
+  const call = { dialect, session, token: parlance.token };
   const speak = (listener: Listener) => {
-    if (dialect === 'native') return nativeSpeaker(parlance, session, listener);
-    if (dialect === 'copilot') return requestSpeaker(server.http, parlance.token, listener);
+    if (dialect.transport === 'commands') return nativeSpeaker(parlance, session, listener);
+    if (dialect.transport === 'requests') return requestSpeaker(server.http, parlance.token, listener);
     return socketSpeaker(socketUrl(server.http, call), listener);
   };
   talk.connect(speak, 'there', 'ada');
@@ -48,13 +57,14 @@ async function talkIn(dialect: Spoken, session: string): Promise<Talk> {
 }
 
 const example = (talk: Talk, title: string, session: string): string => {
-  const found = EXAMPLES[talk.dialect].find((one) => one.title === title);
+  const found = examplesOf(talk.dialect).find((one) => one.title === title);
   if (!found) throw new Error(`no example is called ${title}`);
-  return JSON.stringify(found.frame({ ...UNKNOWN, session, fresh: 'f1', ...talk.get().learned }));
+  const filling = { ids: list.ids, known: { ...talk.get().learned, session }, fresh: 'f1' };
+  return JSON.stringify(frameOf(talk.dialect, found.frame, filling));
 };
 
 /** The frame of each dialect that shows an answer. */
-const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher' | 'copilot'>, string>> = {
+const ANSWERED: Readonly<Record<string, string>> = {
   agentloop: 'agent_finished',
   extension: 'agent_response',
   broadcast: 'agent_message',
@@ -63,20 +73,17 @@ const ANSWERED: Readonly<Record<Exclude<Spoken, 'pusher' | 'copilot'>, string>> 
 };
 
 describe('over real connections', () => {
-  test.each(SPOKEN.filter((name) => name !== 'pusher' && name !== 'copilot'))(
-    '%s is answered',
-    async (dialect) => {
-      const session = `one-${dialect}`;
-      const talk = await talkIn(dialect, session);
-      if (dialect === 'extension') talk.send(example(talk, 'Register (required first)', session));
-      talk.send(example(talk, 'Send a message', session));
-      const { rows } = await until(talk, received(ANSWERED[dialect]));
-      expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
-      talk.disconnect();
-      await until(talk, ({ state }) => state.status === 'closed');
-      talk.close();
-    },
-  );
+  test.each(Object.entries(ANSWERED))('%s is answered', async (dialect, answer) => {
+    const session = `one-${dialect}`;
+    const talk = await talkIn(dialect, session);
+    if (dialect === 'extension') talk.send(example(talk, 'Register', session));
+    talk.send(example(talk, 'Send a message', session));
+    const { rows } = await until(talk, received(answer));
+    expect(rows.some(({ frame }) => frame?.direction === 'in')).toBe(true);
+    talk.disconnect();
+    await until(talk, ({ state }) => state.status === 'closed');
+    talk.close();
+  });
 
   test('two dialects on one session see the same turn', async () => {
     const [left, right] = [await talkIn('agentloop', 'shared'), await talkIn('conversations', 'shared')];
@@ -117,8 +124,9 @@ describe('over real connections', () => {
   });
 
   test('shows the close code and reason, and refuses to send afterwards', async () => {
-    const talk = new Talk('conversations');
-    const call = { dialect: 'conversations', session: '', token: null, key: '' } as const;
+    const dialect = named('conversations');
+    const talk = new Talk(dialect);
+    const call = { dialect, session: '', token: null };
     talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'local');
     const { state, rows } = await until(talk, (talked) => talked.state.status === 'closed');
     expect(state).toMatchObject({ status: 'closed', code: 1008 });
@@ -129,7 +137,7 @@ describe('over real connections', () => {
 
   test('ignores late frames of a previous connection', async () => {
     const talk = await talkIn('agentloop', 'again');
-    const call = { dialect: 'agentloop', session: 'again', token: parlance.token, key: '' } as const;
+    const call = { dialect: named('agentloop'), session: 'again', token: parlance.token };
     talk.connect((listener) => socketSpeaker(socketUrl(server.http, call), listener), 'there', 'ada');
     await until(talk, isOpen);
     talk.send(example(talk, 'Get the context use', 'again'));

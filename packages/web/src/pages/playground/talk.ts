@@ -1,8 +1,9 @@
 /** One playground connection with its log, across reconnects. */
+import type { Dialect } from '@parlance/sdk';
 import { Bounded } from '../../entries/bounded.ts';
 import type { Row } from '../../entries/rows.ts';
-import type { Spoken } from './examples/index.ts';
-import { type Learned, learn } from './learn.ts';
+import type { Known } from './fill.ts';
+import { learn } from './learn.ts';
 import type { Listener, Speaker } from './speakers.ts';
 
 export type TalkState =
@@ -18,7 +19,8 @@ export type Talked = {
   readonly rows: readonly Row[];
   /** number of dropped rows */
   readonly dropped: number;
-  readonly learned: Learned;
+  /** ids from frames of the server */
+  readonly learned: Known;
 };
 
 export const MOST_KEPT = 2_000;
@@ -35,7 +37,7 @@ export class Talk {
   #number = 0;
   #now: Talked = { state: { status: 'idle' }, as: null, rows: [], dropped: 0, learned: {} };
 
-  constructor(readonly dialect: Spoken) {}
+  constructor(readonly dialect: Dialect) {}
 
   readonly get = (): Talked => this.#now;
 
@@ -109,7 +111,7 @@ export class Talk {
 
   #add(text: string, direction: 'in' | 'out'): void {
     const number = ++this.#number;
-    const { dialect } = this;
+    const dialect = this.dialect.name;
     const frame = {
       type: 'frame',
       number,

@@ -10,6 +10,7 @@ import { EntryList } from '../../entries/list.tsx';
 import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
 import { download } from '../../layout/download.ts';
 import { hrefOf } from '../../router.ts';
+import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { useServer } from '../../state/server.ts';
 import { ChooseSession } from './choose-session.tsx';
 import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
@@ -28,6 +29,7 @@ const TABS: readonly Tab[] = ['events', 'frames'];
 function SessionTimeline({ id }: { id: string }) {
   const { timeline, feed } = useTimeline(id);
   const { auth } = useServer();
+  const dialects = useDialects();
   const wide = useWide();
   const [filter, setFilter] = useState(EVERYTHING);
   const [tab, setTab] = useState<Tab>('events');
@@ -47,12 +49,12 @@ function SessionTimeline({ id }: { id: string }) {
     ({ dialect, direction, text }: NumberedFrame) =>
       wscatCommand({
         origin: location.origin,
-        dialect,
+        dialect: dialectNamed(dialects, dialect),
         session: id,
         text: direction === 'in' ? text : null,
         tokenRequired: auth === 'required',
       }),
-    [id, auth],
+    [id, auth, dialects],
   );
 
   const exportShown = () => {

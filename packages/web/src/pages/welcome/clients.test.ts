@@ -1,7 +1,8 @@
 /** Runs the commands of the guide against a real server, as if pasted. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { connect } from '@parlance/sdk';
+import { connect, type DialectList } from '@parlance/sdk';
 import { TestClient } from '../../../../server/src/testing/client.ts';
+import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
 import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
 import { type Client, clientsOf } from './clients.ts';
 import { listenersOf, type ServerInfo, serverInfoOf } from './server-info.ts';
@@ -24,9 +25,9 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
   beforeAll(async () => {
     server = await startTestServer({ PARLANCE_AUTH: auth, PARLANCE_DOORS: 'agentloop=0' });
     token = await server.login('dev', 'dev-password');
-    const about = await connect({ url: server.http, token: auth === 'open' ? null : token }).server();
-    info = serverInfoOf(about, server.http);
-    clients = clientsOf(info);
+    const parlance = connect({ url: server.http, token: auth === 'open' ? null : token });
+    info = serverInfoOf(await parlance.server(), server.http);
+    clients = clientsOf(info, await parlance.dialects());
   });
   afterAll(() => server.stop());
 
@@ -69,7 +70,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
       client.close();
       heard.push(dialect);
     }
-    expect(heard).toEqual(['extension', 'broadcast', 'agentloop', 'conversations', 'pusher']);
+    expect(heard).toEqual(['agentloop', 'broadcast', 'conversations', 'extension', 'pusher']);
   });
 
   test('every curl command of the guide works', async () => {
@@ -78,8 +79,8 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
       if (code.startsWith('curl -sN')) said[title] = await runUntil('event: snapshot', code, needsToken);
       else if (code.startsWith('curl')) said[title] = await run(['sh', '-c', code], needsToken);
     expect(JSON.parse(said['List conversations'] ?? '')).toBeArray();
-    expect(JSON.parse(said['First step of a task'] ?? '')).toMatchObject({
-      data: { action: 'setValue(7, "tea")' },
+    expect(JSON.parse(said['Start a task in a new session'] ?? '')).toMatchObject({
+      data: { action: 'setValue(1, "lamp")' },
     });
     expect(JSON.parse(said['Send a message'] ?? '')).toMatchObject({ session: 'demo' });
     expect(said['Follow the events']).toContain('event: input.accepted');
@@ -102,16 +103,22 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     expect(needing.map(({ dialect }) => dialect)).toEqual(
       auth === 'open'
         ? ['conversations', 'copilot']
-        : ['extension', 'broadcast', 'agentloop', 'conversations', 'copilot', 'native'],
+        : ['agentloop', 'broadcast', 'conversations', 'copilot', 'extension', 'native'],
     );
   });
 
   test('an extra listener is among the addresses', () => {
     const port = server.running.doors[0]?.port;
     const agentloop = clients.find(({ dialect }) => dialect === 'agentloop');
-    expect(agentloop?.addresses).toEqual([`${server.ws}/agentloop`, `ws://127.0.0.1:${port}`]);
+    expect(agentloop?.addresses).toEqual([
+      { address: `${server.ws}/agentloop`, condition: null },
+      { address: `${server.ws}/`, condition: 'if the first frame is one of this dialect' },
+      { address: `ws://127.0.0.1:${port}`, condition: null },
+    ]);
   });
 });
+
+const LIST: DialectList = await listedDialects();
 
 const SERVER: ServerInfo = {
   origin: 'https://agents.example.com',
@@ -120,24 +127,33 @@ const SERVER: ServerInfo = {
     { dialect: 'agentloop', port: 8080 },
   ],
   auth: 'required',
-  channels: { key: 'app-key', host: null },
   name: 'ada',
 };
 
 test('behind https, sockets use wss and extra listeners are left out', () => {
-  const [extension] = clientsOf(SERVER);
-  expect(extension?.addresses).toEqual(['wss://agents.example.com/extension']);
+  const extension = clientsOf(SERVER, LIST).find(({ dialect }) => dialect === 'extension');
+  expect(extension?.addresses.map(({ address }) => address)).toEqual([
+    'wss://agents.example.com/extension',
+    'wss://agents.example.com/',
+    'https://agents.example.com',
+  ]);
   expect(listenersOf(SERVER, 'agentloop', 'ws')).toEqual([]);
 });
 
-test('the guide leaves out disabled channels and names an external Pusher host', () => {
-  const named = (channels: ServerInfo['channels']) =>
-    clientsOf({ ...SERVER, channels }).find(({ dialect }) => dialect === 'pusher');
-  expect(named(null)).toBeUndefined();
-  expect(named({ key: 'k', host: 'push.example.com' })?.addresses).toEqual(['push.example.com']);
+test('the guide leaves out disabled channels and names an external Pusher host', async () => {
+  const pusher = async (settings: Record<string, string>) =>
+    clientsOf(SERVER, await listedDialects(settings)).find(({ dialect }) => dialect === 'pusher');
+  expect(await pusher({ PARLANCE_CHANNELS: 'off' })).toBeUndefined();
+  const external = await pusher({ SOCKUDO_HOST: 'push.example.com', SOCKUDO_APP_KEY: 'k' });
+  expect(external?.addresses[0]?.address).toBe('ws://push.example.com:6001/app/k');
+  expect(external?.note).toContain('external server');
+  const script = external?.snippets.find(({ language }) => language === 'js')?.code;
+  expect(script).toContain("new URL('http://push.example.com:6001')");
+  expect(script).toContain("new Pusher('k'");
 });
 
 test('no command contains a token or a password', () => {
-  for (const { snippets } of clientsOf(SERVER))
-    for (const { code, needsToken } of snippets) expect(code.includes('PARLANCE_TOKEN')).toBe(needsToken);
+  for (const { snippets } of clientsOf(SERVER, LIST))
+    for (const { code, language, needsToken } of snippets)
+      if (language === 'sh') expect(code.includes('PARLANCE_TOKEN')).toBe(needsToken);
 });

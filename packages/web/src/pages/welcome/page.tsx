@@ -8,8 +8,9 @@ import { Page } from '../../components/page.tsx';
 import { toast } from '../../components/toast.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { hrefOf } from '../../router.ts';
+import { useDialects } from '../../state/dialects.ts';
 import { parlance, useServer } from '../../state/server.ts';
-import { type Client, clientsOf } from './clients.ts';
+import { type Client, clientsOf, DEMO } from './clients.ts';
 import { PROVIDERS } from './providers.ts';
 import { type ServerInfo, serverInfoOf } from './server-info.ts';
 import { logIn } from './snippet.ts';
@@ -91,6 +92,9 @@ function Models({ about: { provider, model } }: { about: About }) {
 
 function Tokens({ server }: { server: ServerInfo }) {
   const { auth, origin, name } = server;
+  const needing = (useDialects()?.dialects ?? [])
+    .filter(({ needsToken }) => needsToken)
+    .map(({ title }) => title);
   const local = name === 'local';
   return (
     <section aria-labelledby="guide-token">
@@ -98,9 +102,9 @@ function Tokens({ server }: { server: ServerInfo }) {
       {auth === 'open' ? (
         <p>
           The server runs in <strong>open mode</strong>: clients on this machine need no token and share the
-          sessions of <code>local</code>. Clients with logins (<em>Conversations</em> and{' '}
-          <em>Browser copilot</em>) still need one. Sessions belong to the token’s user: use the same token in
-          all clients to share them.
+          sessions of <code>local</code>. Clients with logins
+          {needing.length > 0 && ` (${needing.join(' and ')})`} still need one. Sessions belong to the token’s
+          user: use the same token in all clients to share them.
         </p>
       ) : (
         <p>
@@ -142,14 +146,15 @@ function OwnToken() {
 }
 
 function Clients({ server }: { server: ServerInfo }) {
-  const clients = useMemo(() => clientsOf(server), [server]);
+  const list = useDialects();
+  const clients = useMemo(() => (list === null ? [] : clientsOf(server, list)), [server, list]);
   return (
     <section aria-labelledby="guide-clients">
       <h2 id="guide-clients">3. Clients</h2>
       <p>
         Paste the commands into a terminal. <code>npx wscat</code> installs wscat on first use and stays
-        connected until Ctrl-C. Most commands use the session <code>demo</code>: run two side by side and{' '}
-        <a href={hrefOf({ page: 'session', id: 'demo' })}>watch the session demo</a>. To write your own
+        connected until Ctrl-C. Most commands use the session <code>{DEMO}</code>: run two side by side and{' '}
+        <a href={hrefOf({ page: 'session', id: DEMO })}>watch the session {DEMO}</a>. To write your own
         client, try its frames in the <a href={hrefOf({ page: 'playground' })}>playground</a>.
       </p>
       <div className="guide-clients">
@@ -170,9 +175,10 @@ function ClientCard({ client: { dialect, name, about, addresses, note, snippets 
       </summary>
       <p>{about}</p>
       <ul className="guide-addresses" aria-label={`Addresses for ${name}`}>
-        {addresses.map((address) => (
+        {addresses.map(({ address, condition }) => (
           <li className="guide-line" key={address}>
             <code>{address}</code>
+            {condition !== null && <span className="hint">{condition}</span>}
             <CopyButton text={address} label={`Copy ${address}`} />
           </li>
         ))}

@@ -6,7 +6,6 @@ export type ServerInfo = {
   readonly origin: string;
   readonly doors: About['doors'];
   readonly auth: About['auth'];
-  readonly channels: About['channels'];
   /** the current principal; `local` if nobody is logged in */
   readonly name: string;
 };
@@ -15,12 +14,10 @@ export const serverInfoOf = (about: About, origin: string): ServerInfo => ({
   origin,
   doors: about.doors,
   auth: about.auth,
-  channels: about.channels,
   name: about.principal.id,
 });
 
-export const socketAt = ({ origin }: ServerInfo, path: string): string =>
-  `${origin.replace(/^http/, 'ws')}${path}`;
+export const socketAt = (origin: string, path: string): string => `${origin.replace(/^http/, 'ws')}${path}`;
 
 /**
  * Addresses of extra listeners for a dialect. Empty if the page came over https: a proxy terminates TLS, and only its

@@ -29,6 +29,7 @@ export function wscat(title: string, socket: SocketTry): Snippet {
 }
 
 export type HttpTry = {
+  readonly method: string;
   readonly address: string;
   readonly needsToken: boolean;
   readonly body?: object;
@@ -36,8 +37,11 @@ export type HttpTry = {
   readonly stream?: boolean;
 };
 
-export function curl(title: string, { address, needsToken, body, stream = false }: HttpTry): Snippet {
+export function curl(title: string, request: HttpTry): Snippet {
+  const { method, address, needsToken, body, stream = false } = request;
   const lines = [`curl -s${stream ? 'N' : ''} ${shellWord(address)}`];
+  // curl chooses these two by itself.
+  if (method !== (body ? 'POST' : 'GET')) lines.push(`-X ${method}`);
   if (needsToken) lines.push(`-H ${BEARER}`);
   if (stream) lines.push("-H 'accept: text/event-stream'");
   if (body) lines.push("-H 'content-type: application/json'", `-d ${shellWord(JSON.stringify(body))}`);

@@ -1,0 +1,212 @@
+/** What is one principal's cannot be seen, guessed or answered by another, on any route or with any message. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Described } from '../../packages/server/src/describe/descriptions.ts';
+import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
+import type { Dialect } from '../../packages/server/src/dialects/shared/dialect.ts';
+import type { TestClient } from '../../packages/server/src/testing/client.ts';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { heardOf } from './activity.ts';
+import {
+  creatingProbesOf,
+  exampleIds,
+  framesOf,
+  type Probe,
+  probesOf,
+  routesOf,
+  type Spoken,
+  startsTurn,
+  wiresOf,
+} from './probes.ts';
+import {
+  asked,
+  connected,
+  type Ids,
+  makeThings,
+  nobodysIds,
+  type Person,
+  plain,
+  STREAM,
+  type Things,
+} from './things.ts';
+import { fenced, greeted } from './wires.ts';
+
+export type Walk = {
+  /** what the server serves; default: the index */
+  readonly dialects?: readonly Dialect[];
+  /** what is tried on it */
+  readonly descriptions: readonly Described[];
+};
+
+const NOBODYS = nobodysIds();
+const LOCAL: Person = { name: 'local', token: null };
+
+const MODES = [
+  { mode: 'required', owner: 'olga', other: 'bob' },
+  { mode: 'open', owner: 'olga', other: 'local' },
+  { mode: 'open', owner: 'local', other: 'bob' },
+];
+
+/** Defines the tests of the walk: every route and every message, in each mode. */
+export function isolationWalk({ dialects, descriptions }: Walk): void {
+  const routes = routesOf(descriptions);
+  const wires = wiresOf(descriptions);
+  const creating = Object.entries(routes).flatMap(([name, route]) =>
+    creatingProbesOf(route, NOBODYS).map((_, index) => [name, index, route] as const),
+  );
+  const messages = Object.entries(wires).flatMap(([dialect, wire]) =>
+    Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
+  );
+  /** One for each message that makes a session: whoever has made one is answered differently the next time. */
+  const makerNames = Array.from(
+    { length: creating.length + messages.filter(([, type, wire]) => startsTurn(wire, type, NOBODYS)).length },
+    (_, index) => `maker${index}`,
+  );
+  const names = ['ada', 'olga', 'bob', ...makerNames];
+  const AUTH_USERS = names
+    .map((name) => `${name}:${name}-password:${name === 'ada' ? 'admin' : 'developer'}`)
+    .join(';');
+
+  describe.each(MODES)('in $mode mode, data of $owner is invisible to $other', ({ mode, owner, other }) => {
+    let server: TestServer;
+    let things: Things;
+    let before: string;
+    const people = new Map<string, Person>([['local', LOCAL]]);
+    const person = (name: string) => people.get(name) ?? LOCAL;
+    let makers: Person[];
+
+    beforeAll(async () => {
+      server = await startTestServer({ PARLANCE_AUTH: mode, AUTH_USERS }, { dialects });
+      for (const name of names) people.set(name, await loggedIn(name));
+      things = await makeThings(server, person(owner));
+      makers = makerNames.map(person);
+      before = await things.kept();
+      for (const who of [person(owner), person('ada')]) await expectFound(who);
+    });
+    afterAll(() => server.stop());
+
+    const loggedIn = async (name: string): Promise<Person> => ({
+      name,
+      token: await server.login(name, `${name}-password`),
+    });
+    const maker = (): Person => makers.pop() ?? LOCAL;
+
+    async function tried({ method }: Endpoint, probes: readonly Probe[], who: Person) {
+      const answers: { status: number; text: string }[] = [];
+      for (const { path, body } of probes)
+        answers.push(await asked(server, who, method.toUpperCase(), path, body));
+      return answers;
+    }
+    const shown = (answers: readonly { status: number; text: string }[], ids: Ids) =>
+      answers.map(({ status, text }) => `${status} ${plain(text, ids)}`);
+
+    test.each(Object.entries(routes))('%s answers as if it were not there', async (_, route) => {
+      const who = async () => (route.revokesToken && other !== 'local' ? loggedIn(other) : person(other));
+      const theirs = await tried(route, probesOf(route, things.ids), await who());
+      expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
+      if (
+        route.foreign === 'forbidden' &&
+        !(other === 'local' && theirs.every(({ status }) => status === 401))
+      )
+        return expect(theirs.map(({ status }) => status)).toEqual(theirs.map(() => 403));
+      const nobody = await tried(route, probesOf(route, NOBODYS), await who());
+      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+      if (mode === 'required' && (route.security === 'caller' || route.security === 'token')) {
+        const unknown = await tried(route, probesOf(route, things.ids), LOCAL);
+        expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 401));
+      }
+    });
+
+    // There is only one `local`: what it makes is made under another name.
+    if (other !== 'local')
+      test.each(creating)(
+        '%s, creating example %d, creates a session of the caller',
+        async (_, index, route) => {
+          const who = maker();
+          const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
+          const theirs = await tried(route, probe(things.ids), who);
+          expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
+          const nobody = await tried(route, probe(NOBODYS), who);
+          expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+        },
+      );
+
+    test.each(messages)('in %s, %s finds nothing', async (_, type, wire) => {
+      const makes = startsTurn(wire, type, things.ids);
+      if (makes && other === 'local') return;
+      const who = makes ? maker() : person(other);
+      const theirs = await said(wire, type, who, things.ids);
+      expect(theirs).not.toContain(things.word);
+      expect(theirs).not.toMatch(/subscription_succeeded.*<id>/);
+      expect(theirs).toBe(await said(wire, type, who, NOBODYS));
+    });
+
+    if (mode === 'required')
+      test.each(Object.entries(wires))('in %s, nothing is done without a token', async (_, wire) => {
+        const sessions = await everySession();
+        const client = await connected(server, LOCAL, wire.socket.connect(exampleIds(things.ids)));
+        for (const type of Object.keys(wire.messages.in))
+          for (const { frame } of framesOf(wire, type, things.ids)) client.send(frame);
+        await fenced(client, wire);
+        client.close();
+        expect(JSON.stringify(client.frames)).not.toContain(things.word);
+        expect(await everySession()).toEqual(sessions);
+      });
+
+    /** The sessions of everybody, as an admin sees them. */
+    async function everySession(): Promise<string[]> {
+      const { text } = await asked(server, person('ada'), 'GET', '/v1/sessions?limit=500&archived=included');
+      const { sessions } = JSON.parse(text) as { sessions: { owner: string; id: string }[] };
+      return sessions.map(({ owner, id }) => `${owner} ${id}`).sort();
+    }
+
+    /** All that a client receives in answer, ids and times apart. */
+    async function said(wire: Spoken, type: string, who: Person, ids: Ids): Promise<string> {
+      const client = await connected(server, who, wire.socket.connect(exampleIds(ids)));
+      const greeting = await greeted(client, wire, ids);
+      if (!greeting) return 'closed';
+      for (const { frame, endedBy } of framesOf(wire, type, ids, greeting)) {
+        client.send(frame);
+        if (endedBy) await client.next((next) => next[wire.socket.nameField] === endedBy);
+      }
+      await fenced(client, wire);
+      client.close();
+      return plain(client.frames.map((frame) => JSON.stringify(frame)).join('\n'), ids);
+    }
+
+    test('no events are received', async () => {
+      const listeners: [TestClient, Spoken][] = [];
+      for (const wire of Object.values(wires)) {
+        const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
+        if (await greeted(client, wire, things.ids)) listeners.push([client, wire]);
+      }
+      const activity = await heardOf(server, person(other), () => things.speak());
+      expect(activity).not.toContain(things.word);
+      for (const [client, wire] of listeners) {
+        await fenced(client, wire);
+        expect(JSON.stringify(client.frames)).not.toContain(things.word);
+      }
+      expect(listeners.length).toBeGreaterThanOrEqual(Math.min(4, Object.keys(wires).length));
+    });
+
+    test('nothing has changed, and the owner still finds it', async () => {
+      const lists = (kept: string) => kept.split('\n').slice(0, 3).join('\n');
+      const after = await things.kept();
+      expect(lists(after)).toBe(lists(before));
+      expect(JSON.parse(approvalsOf(after))).toEqual(JSON.parse(approvalsOf(before)));
+      await expectFound(person(owner));
+    });
+
+    /** That the probes can find something at all: whoever may see it does. */
+    async function expectFound(who: Person): Promise<void> {
+      for (const [name, route] of Object.entries(routes)) {
+        if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
+        for (const { status, text } of await tried(route, probesOf(route, things.ids), who)) {
+          expect([name, status]).toEqual([name, 200]);
+          if (!/grants|workflow-logs/.test(name) && text !== STREAM) expect(text).toContain(things.word);
+        }
+      }
+    }
+  });
+}
+
+const approvalsOf = (kept: string): string => kept.split('\n')[4]?.slice(4) ?? '';

@@ -1,0 +1,134 @@
+/** A dialect is a folder and one line in the list: everything else follows from its descriptor. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { Glob } from 'bun';
+import { connect } from '../packages/sdk/src/index.ts';
+import { descriptionsOf } from '../packages/server/src/describe/descriptions.ts';
+import { referenceTables } from '../packages/server/src/describe/markdown.ts';
+import { DIALECTS } from '../packages/server/src/dialects/index.ts';
+import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { toy } from '../packages/server/src/testing/toy/dialect.ts';
+import { fuzzedServer } from './fuzz/server.ts';
+import { isolationWalk } from './isolation/walk.ts';
+
+const ROOT = join(import.meta.dir, '..');
+const FOLDER = 'packages/server/src/testing/toy/';
+/** The one line: the list that a server is started with. */
+const dialects = [...DIALECTS, toy];
+const descriptions = (await descriptionsOf(dialects)).filter(({ name }) => name === toy.name);
+
+describe('a dialect that is added to the list', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({}, { dialects, doors: [{ dialect: 'toy', port: 0 }] });
+  });
+  afterAll(() => server.stop());
+
+  const door = () => server.running.doors.find(({ dialect }) => dialect === 'toy')?.port;
+
+  async function said(url: string): Promise<unknown> {
+    const socket = new WebSocket(url);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'say', session: 'toys', text: 'hello' }));
+    socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)));
+    socket.onclose = ({ code }) => reject(new Error(`closed with ${code}`));
+    return promise.finally(() => socket.close());
+  }
+
+  test('is served at its own path', async () => {
+    expect(await said(`${server.ws}/toy`)).toEqual({ type: 'said', text: expect.any(String) });
+  });
+
+  test('has an extra listener, which serves it at every path', async () => {
+    expect(await said(`ws://127.0.0.1:${door()}/anywhere`)).toMatchObject({ type: 'said' });
+  });
+
+  test('has HTTP routes with its settings, and other paths of it are refused in its shape', async () => {
+    expect(await (await fetch(`${server.http}/toy/steps`)).json()).toEqual({ steps: expect.any(Number) });
+    const missing = await fetch(`${server.http}/toy/nothing`);
+    expect(await missing.json()).toEqual({ toy: 'Not found', status: 404 });
+    const foreign = await fetch(`${server.http}/toy/steps`, {
+      headers: { origin: 'https://elsewhere.example' },
+    });
+    expect(await foreign.json()).toMatchObject({ status: 403 });
+  });
+
+  test('is listed in what the server says about itself', async () => {
+    const about = await (await fetch(`${server.http}/v1/server`)).json();
+    expect(about).toMatchObject({
+      toys: true,
+      dialects: expect.arrayContaining([{ name: 'toy', sockets: ['/toy'] }]),
+      doors: expect.arrayContaining([{ dialect: 'toy', port: door() }]),
+    });
+  });
+
+  test('is described in the OpenAPI and AsyncAPI documents of the server', async () => {
+    const openApi = (await (await fetch(`${server.http}/openapi.json`)).json()) as { paths: object };
+    expect(openApi.paths).toHaveProperty(['/toy/steps']);
+    const asyncApi = (await (await fetch(`${server.http}/asyncapi.json`)).json()) as { channels: object };
+    expect(Object.values(asyncApi.channels)).toContainEqual(expect.objectContaining({ address: '/toy' }));
+  });
+
+  test('has reference tables for the docs', () => {
+    const [described] = descriptions;
+    expect(described && referenceTables(described)).toMatchObject({
+      'client-messages': [
+        '| message | fields | meaning |',
+        '|---|---|---|',
+        '| `say` | `session, text` | An input |',
+      ],
+      'server-messages': expect.arrayContaining(['| `said` | `text` | An answer |']),
+      endpoints: expect.arrayContaining([
+        '| `GET /toy/steps` | a token if the server requires one | How many steps a turn may have |',
+      ]),
+    });
+  });
+
+  test('has examples for the playground and first steps for the guide', async () => {
+    const { ids, dialects: listed } = await connect({ url: server.http }).dialects();
+    const say = { type: 'say', session: ids.session ?? '', text: 'hello' };
+    expect(listed.find(({ name }) => name === 'toy')).toMatchObject({
+      title: 'Toy clients',
+      transport: 'socket',
+      socket: { addresses: [{ address: '/toy', condition: null }] },
+      messages: [{ name: 'say', examples: [{ title: 'Say hello', frame: say }] }],
+      snippets: [
+        { kind: 'socket', title: 'Say hello', frames: [say] },
+        { kind: 'request', method: 'GET', path: `/toy/sessions/${ids.session}` },
+      ],
+    });
+  });
+
+  test('is known to no file outside of its folder', async () => {
+    const sources = ['packages/*/src/**/*.{ts,tsx}', 'e2e/**/*.ts', 'scripts/**/*.ts'];
+    const paths = sources.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)]);
+    const known: string[] = [];
+    for (const path of paths) {
+      if (path.startsWith(FOLDER) || join(ROOT, path) === import.meta.path) continue;
+      if (/\btoy\b/i.test(await Bun.file(join(ROOT, path)).text())) known.push(path);
+    }
+    expect(known).toEqual([]);
+    expect(paths.length).toBeGreaterThan(500);
+  });
+});
+
+test('an extra listener of a dialect that is not in the list is refused', async () => {
+  const start = startTestServer({}, { doors: [{ dialect: 'toy', port: 0 }] });
+  await expect(start).rejects.toThrow('door toy=0 names no dialect that is served');
+});
+
+test('thousands of hostile messages to it find no bug', async () => {
+  const program = join(ROOT, FOLDER, 'serve.ts');
+  const { sent, complaints, logged, statuses } = await fuzzedServer({
+    seed: 1,
+    count: 2_000,
+    descriptions,
+    program,
+  });
+  expect(complaints).toEqual([]);
+  expect(logged).toEqual([]);
+  expect(sent).toBeGreaterThanOrEqual(2_000);
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '404']));
+});
+
+isolationWalk({ dialects, descriptions });

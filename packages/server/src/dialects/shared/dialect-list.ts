@@ -1,0 +1,89 @@
+/** What clients are told about the dialects: enough to connect in one and to send its messages. */
+import { z } from 'zod';
+import { named } from './description.ts';
+
+const Text = z.record(z.string(), z.string());
+const Body = z.record(z.string(), z.json());
+
+const Example = z.object({
+  title: z.string(),
+  frame: Body.describe('a message; of a dialect without sockets a command, or {method, path, body}'),
+  before: z
+    .object({
+      path: z.string(),
+      body: Body,
+      into: z.string().describe('the field of the frame that takes the fields of the answer'),
+    })
+    .nullable()
+    .describe('a POST request whose answer completes the frame'),
+});
+
+const Message = z.object({ name: z.string(), summary: z.string(), examples: z.array(Example) });
+
+const Socket = z.object({
+  addresses: z
+    .array(z.object({ address: z.string(), condition: z.string().nullable() }))
+    .describe('paths with `{name}` for each parameter; the first is the dialect’s own'),
+  params: Text.describe('values of the path parameters'),
+  query: Text.describe('what a client says in the query, beside session and token'),
+  anonymous: z.boolean().describe('the handshake carries no token and no session'),
+  greeting: z.string().nullable().describe('the message that a client sends first'),
+  elsewhere: z.string().nullable().describe('the origin of another server that serves the sockets'),
+});
+
+const Snippet = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('socket'), title: z.string(), frames: z.array(Body) }),
+  z.object({
+    kind: z.literal('request'),
+    title: z.string(),
+    method: z.string(),
+    path: z.string(),
+    body: Body.nullable(),
+    needsToken: z.boolean(),
+    stream: z.boolean().describe('the answer is a stream of server-sent events'),
+  }),
+  z.object({
+    kind: z.literal('script'),
+    title: z.string(),
+    language: z.enum(['js', 'ts']),
+    code: z
+      .string()
+      .describe('`{{origin}}` stands for the server, `{{sockets}}` for the origin of its sockets'),
+  }),
+]);
+
+const DialectView = z.object({
+  name: z.string(),
+  title: z.string().describe('the kind of client'),
+  summary: z.string(),
+  note: z.string().nullable().describe('what has to be known to connect such a client'),
+  needsToken: z.boolean().describe('in open mode as well'),
+  transport: z
+    .enum(['socket', 'commands', 'requests'])
+    .describe('how messages are sent: on a socket, as commands to a session, or as requests'),
+  http: z.array(z.string()).describe('HTTP paths; `/*` stands for everything below'),
+  socket: Socket.nullable(),
+  messages: z.array(Message),
+  ids: z
+    .array(
+      z.object({
+        message: z.string().nullable().describe('null: any'),
+        id: z.string(),
+        at: z.string().describe('the path to it, such as `payload.requestId`'),
+        match: z.string().nullable().describe('a regular expression, if only a part is the id'),
+      }),
+    )
+    .describe('ids that the server hands out, and which examples name'),
+  snippets: z.array(Snippet).describe('the first steps of a client'),
+});
+
+export const DialectList = named(
+  'DialectList',
+  z.object({
+    ids: Text.describe('the ids that the examples are about: put others in their place'),
+    dialects: z.array(DialectView),
+  }),
+);
+
+export type DialectList = z.output<typeof DialectList>;
+export type DialectView = z.output<typeof DialectView>;

@@ -1,0 +1,8 @@
+/** Serves the toy beside the dialects of the index, as a process of its own. */
+import { loadConfig } from '../../config/config.ts';
+import { DIALECTS } from '../../dialects/index.ts';
+import { startServer } from '../../main.ts';
+import { toy } from './dialect.ts';
+
+const { host, port } = await startServer(loadConfig([], process.env, process.cwd()), [...DIALECTS, toy]);
+console.log(`parlance listening on http://${host}:${port}`);

@@ -1,0 +1,32 @@
+/** The dialects that the server speaks, with examples: read once, when a page needs them. */
+import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
+import { useEffect } from 'react';
+
+import { toast } from '../components/toast.tsx';
+import { parlance } from './server.ts';
+import { store, useStore } from './store.ts';
+
+const dialects = store<DialectList | null>(null);
+let reading = false;
+
+/** Null until the server has answered. */
+export function useDialects(): DialectList | null {
+  useEffect(() => void read(), []);
+  return useStore(dialects);
+}
+
+async function read(): Promise<void> {
+  if (reading || dialects.get() !== null) return;
+  reading = true;
+  try {
+    dialects.set(await parlance.dialects());
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    toast(thrown.message);
+  } finally {
+    reading = false;
+  }
+}
+
+export const dialectNamed = (list: DialectList | null, name: string): Dialect | undefined =>
+  list?.dialects.find((dialect) => dialect.name === name);
