@@ -4,6 +4,7 @@ import type { Implementation } from './contract/place.ts';
 import { scratchFolder } from './contract/scratch.ts';
 import { storeContract } from './contract.ts';
 import { MemoryDatabase, openMemoryStore } from './memory/store.ts';
+import { postgresImplementation, testServer } from './postgres/testing.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 /** By the name of the file or folder in this folder. */
@@ -25,6 +26,7 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
     },
     singleNode: 'a data folder belongs to one process',
   },
+  postgres: postgresImplementation(testServer()),
 };
 
 const NOT_STORES = ['contract', 'shared'];

@@ -16,7 +16,9 @@ import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
 
 export function storeContract(name: string, implementation: Implementation): void {
-  describe(`the ${name} store`, () => {
+  const { skip } = implementation;
+  const title = `the ${name} store`;
+  describe.skipIf(skip !== undefined)(skip === undefined ? title : `${title} (not here: ${skip})`, () => {
     describe('appending', () => appendingContract(implementation));
     describe('reading', () => readingContract(implementation));
     describe('listing', () => listingContract(implementation));

@@ -13,6 +13,10 @@ export type Implementation = {
   readonly place: () => Place | Promise<Place>;
   /** Reason why data does not survive a close; durability tests are skipped with it. */
   readonly forgets?: string;
+  /** Reason why none of its tests can run on this machine. */
+  readonly skip?: string;
+  /** How many appends may wait at once; more are refused as `overloaded`. */
+  readonly mostWaiting?: number;
   /** Reason why only one node can use it; tests with two nodes are skipped with it. */
   readonly singleNode?: string;
 };

@@ -1,0 +1,35 @@
+/** Session filters as SQL. */
+import type { SessionFilter } from '../../core/ports/event-store.ts';
+import { storable } from '../shared/text.ts';
+
+/** The values of a statement; `add` returns the placeholder of a new one. */
+export class Values {
+  readonly list: unknown[] = [];
+
+  add(value: string | number): string {
+    this.list.push(value);
+    return `$${this.list.length}`;
+  }
+}
+
+/** Every condition of the filter but the status, of which each value is a query of its own where an index gives the order. */
+export function conditionsOf(filter: SessionFilter, values: Values): string[] {
+  const { owner, domain, archived, label, title, awaitingApproval } = filter;
+  const conditions: string[] = [];
+  if (owner !== undefined) conditions.push(`owner = ${values.add(storable(owner))}`);
+  if (domain !== undefined) conditions.push(`domain = ${values.add(storable(domain))}`);
+  if (archived !== 'included') conditions.push(archived === 'only' ? 'archived' : 'NOT archived');
+  if (label !== undefined) {
+    const name = values.add(storable(label.name));
+    conditions.push(`labels ->> ${name}::text = ${values.add(storable(label.value))}`);
+  }
+  // collation C: only ASCII letters have a lower case
+  if (title !== undefined)
+    conditions.push(`strpos(lower(title), lower(${values.add(storable(title))}::text COLLATE "C")) > 0`);
+  // must match the condition of the partial indexes
+  if (awaitingApproval) conditions.push('approval IS NOT NULL');
+  return conditions;
+}
+
+export const whereOf = (conditions: readonly string[]): string =>
+  conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';

@@ -1,0 +1,112 @@
+/** Maps errors of PostgreSQL and of its client to messages for clients and operators. */
+
+import { Fault } from '@parlance/protocol';
+import { SQL } from 'bun';
+import { CommitUnknown, DeadlineExceeded } from './database.ts';
+
+type Trouble = { readonly client: string; readonly operator: string };
+
+const AWAY: Trouble = {
+  client: 'The database of the server cannot be reached.',
+  operator: 'it does not answer',
+};
+const BUSY: Trouble = { client: 'The database of the server is busy.', operator: 'it is too slow' };
+const FULL: Trouble = {
+  client: 'The server has no space left to store anything.',
+  operator: 'its disk is full, or it has no connection or memory left',
+};
+const READ_ONLY: Trouble = {
+  client: 'The server cannot write to its database.',
+  operator: 'it is read-only: the URL must name the primary',
+};
+const DENIED: Trouble = {
+  client: 'The server may not use its database.',
+  operator: 'it refuses the user, the password or an access right',
+};
+const DAMAGED: Trouble = { client: 'What the server has stored is damaged.', operator: 'it is damaged' };
+const MISSING: Trouble = { client: 'The server has no database.', operator: 'there is no such database' };
+
+/** By SQLSTATE; a class of two characters stands for all of its codes. */
+const BY_STATE: Readonly<Record<string, Trouble>> = {
+  '08': AWAY,
+  '25006': READ_ONLY,
+  '28': DENIED,
+  '3D000': MISSING,
+  '40': BUSY,
+  '42501': DENIED,
+  '53': FULL,
+  '55P03': BUSY,
+  '57014': BUSY,
+  '57': AWAY,
+  '58': AWAY,
+  XX: DAMAGED,
+};
+
+/** The SQLSTATE that the server sent; null for errors of the client. */
+export const stateOf = (error: unknown): string | null =>
+  error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : null;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+function troubleOf(error: unknown): Trouble | null {
+  if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return AWAY;
+  const state = stateOf(error);
+  if (state !== null) return BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? null;
+  const code = codeOf(error);
+  if (/^ERR_POSTGRES_(CONNECTION|QUERY_CANCELLED|IDLE|LIFETIME)/.test(code)) return AWAY;
+  if (
+    /^ERR_POSTGRES_(TLS|AUTHENTICATION|UNKNOWN_AUTH|UNSUPPORTED_AUTH|SASL|INVALID_SERVER|CHANNEL)/.test(code)
+  )
+    return DENIED;
+  // certificates that cannot be verified, names that cannot be resolved
+  return /CERT|ENOTFOUND|EAI_|ECONN|ETIMEDOUT|EPIPE|EHOST|ENET/.test(code) ? AWAY : null;
+}
+
+/** Whether the statement may have been executed although no answer came. */
+export function isUnknown(error: unknown): boolean {
+  if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return true;
+  const state = stateOf(error);
+  if (state !== null) return state.startsWith('08') || state.startsWith('57P');
+  return /^ERR_POSTGRES_(CONNECTION_CLOSED|QUERY_CANCELLED)/.test(codeOf(error));
+}
+
+/** Whether nothing was written and trying again may succeed: a deadlock, or a server that is just starting. */
+export const isTransient = (error: unknown): boolean =>
+  /^(40001|40P01|57P03)$/.test(stateOf(error) ?? '') ||
+  /^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED)$/.test(codeOf(error));
+
+/** Whether the server refuses the values of the statement, and will refuse them again. */
+export const isRefusal = (error: unknown): boolean => /^(21|22|23|42|54)/.test(stateOf(error) ?? '');
+
+/** The error that a store operation throws. Other errors are returned unchanged. */
+export function storageFault(error: unknown): unknown {
+  const trouble = troubleOf(error);
+  return trouble ? new Fault('storage_unavailable', trouble.client, { cause: error }) : error;
+}
+
+/** The error that a command or a start throws: one line with the database, without the password. */
+export function storageError(error: unknown, url: string): unknown {
+  const cause = error instanceof Fault ? error.cause : error;
+  const trouble = troubleOf(cause);
+  if (!trouble) return error;
+  const detail = cause instanceof Error ? cause.message.split('\n', 1)[0] : '';
+  return new Error(`${shownUrl(url)} cannot be used: ${trouble.operator} (${detail})`, { cause });
+}
+
+/** Without user, password and parameters. */
+export function shownUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** Runs the operation and maps what it throws to a fault. */
+export const withFaults =
+  <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
+  async (...given: Arguments): Promise<Awaited<Result>> => {
+    try {
+      return await operation(...given);
+    } catch (error) {
+      throw storageFault(error);
+    }
+  };

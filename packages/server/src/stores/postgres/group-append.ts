@@ -1,0 +1,155 @@
+/**
+ * Group commit: appends that wait together are written by one statement. Two groups are in flight at most; appends that
+ * are requested meanwhile fill the next one, so that groups grow while the database is slow. Appends to one session are
+ * written in the order of the calls.
+ */
+import { Fault } from '@parlance/protocol';
+import type { Driver } from '../../core/ports/lease.ts';
+import type { Append, Appended } from './append.ts';
+
+const GROUPS_IN_FLIGHT = 2;
+/** Larger groups gain nothing, and their sessions would wait for each other. */
+const MOST_IN_GROUP = 128;
+const MOST_CHARACTERS_IN_GROUP = 4 * 1024 * 1024;
+
+export type QueueLimits = { readonly writes: number; readonly characters: number };
+export const QUEUE_LIMITS: QueueLimits = { writes: 1_000, characters: 16 * 1024 * 1024 };
+
+export type GroupAppendOptions = {
+  /** Writes the group. Answers in the order of the appends. */
+  readonly write: (group: readonly Append[]) => Promise<Appended[]>;
+  /** receives the number of appends that each group has written */
+  readonly onCommit: (appends: number) => void;
+  readonly limits?: QueueLimits;
+};
+
+export interface GroupAppend {
+  /**
+   * Resolves when the append is durable. Rejects with why it was refused, in which case the others of the group are
+   * written; with why the group failed; or with `overloaded` if too much waits already.
+   */
+  add(append: Append): Promise<Driver | null>;
+  /** Resolves when what was in flight for the session is decided, or what was in flight at all. Null if nothing was. */
+  inFlight(key?: string): Promise<void> | null;
+  /** Runs `work` after the appends to the session that were requested before; later ones wait for it. */
+  apart<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /** Resolves when everything requested before is decided. */
+  flush(): Promise<void>;
+}
+
+type Waiting = {
+  readonly append: Append;
+  /** resolves when the append is decided */
+  readonly decided: Promise<unknown>;
+  resolve(driver: Driver | null): void;
+  reject(reason: unknown): void;
+};
+
+export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupAppendOptions): GroupAppend {
+  let waiting: Waiting[] = [];
+  let characters = 0;
+  let scheduled = false;
+  let groups = 0;
+  /** by session: when what is in flight is decided */
+  const busy = new Map<string, Promise<void>>();
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      start();
+    });
+  }
+
+  function start(): void {
+    while (groups < GROUPS_IN_FLIGHT) {
+      const group = nextGroup();
+      if (group.length === 0) return;
+      groups++;
+      const done = send(group).finally(() => {
+        groups--;
+        for (const { append } of group) busy.delete(append.key);
+        start();
+      });
+      for (const { append } of group) busy.set(append.key, done);
+    }
+  }
+
+  /** The oldest append of each session that is not busy. */
+  function nextGroup(): Waiting[] {
+    const group: Waiting[] = [];
+    const rest: Waiting[] = [];
+    const seen = new Set<string>();
+    let size = 0;
+    for (const one of waiting) {
+      const { key, characters: own } = one.append;
+      const fits =
+        group.length < MOST_IN_GROUP && (group.length === 0 || size + own <= MOST_CHARACTERS_IN_GROUP);
+      if (!fits || seen.has(key) || busy.has(key)) rest.push(one);
+      else {
+        group.push(one);
+        size += own;
+      }
+      seen.add(key);
+    }
+    waiting = rest;
+    characters -= size;
+    return group;
+  }
+
+  async function send(group: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await write(group.map(({ append }) => append));
+      let written = 0;
+      for (const [index, { resolve, reject }] of group.entries()) {
+        const answer = answers[index];
+        if (answer?.written) {
+          written++;
+          resolve(answer.driver);
+        } else reject(answer?.reason ?? new Error('the database did not answer an append'));
+      }
+      onCommit(written);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  return {
+    add(append) {
+      const { promise, resolve, reject } = Promise.withResolvers<Driver | null>();
+      const isFull =
+        waiting.length >= limits.writes ||
+        (waiting.length > 0 && characters + append.characters > limits.characters);
+      if (isFull) throw new Fault('overloaded', 'The server cannot store as fast as it is asked to.');
+      waiting.push({ append, resolve, reject, decided: promise.catch(() => undefined) });
+      characters += append.characters;
+      schedule();
+      return promise;
+    },
+    inFlight(key) {
+      if (key !== undefined) return busy.get(key) ?? null;
+      return busy.size === 0 ? null : Promise.all(busy.values()).then(() => undefined);
+    },
+    async apart(key, work) {
+      const before = () =>
+        waiting.findLast(({ append }) => append.key === key)?.decided ?? busy.get(key) ?? null;
+      for (let first = before(); first; first = before()) await first;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      busy.set(key, promise);
+      try {
+        return await work();
+      } finally {
+        busy.delete(key);
+        resolve();
+        schedule();
+      }
+    },
+    async flush() {
+      while (waiting.length > 0 || busy.size > 0) {
+        start();
+        await Promise.all(busy.values());
+      }
+    },
+  };
+}

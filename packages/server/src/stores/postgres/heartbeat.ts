@@ -1,0 +1,223 @@
+/**
+ * One statement per interval, on a connection of its own, renews the leases of this node and reads what all nodes must
+ * know. Only the clock of the database is compared between nodes; this node's own view is its monotonic clock since it
+ * sent the last good heartbeat.
+ */
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { Log } from '../../core/ports/logger.ts';
+import type { Statements } from './database.ts';
+import type { HeldLeases } from './held-leases.ts';
+import type { LeaseTimes } from './lease-times.ts';
+
+export type NodeOptions = {
+  readonly id: string;
+  /** the version of Parlance, for operators */
+  readonly release: string;
+  /** the newest version of an event that this node reads */
+  readonly eventVersion: number;
+  readonly home: string | null;
+};
+
+export type HeartbeatOptions = {
+  readonly node: NodeOptions;
+  readonly database: Statements;
+  readonly times: LeaseTimes;
+  readonly held: HeldLeases;
+  readonly log: Log;
+  readonly onChanges: () => void;
+  readonly onLost: (lost: readonly SessionRef[] | 'all') => void;
+  /** another server answers for the database: what was acknowledged last may be missing */
+  readonly onFailover: () => void;
+  /** monotonic, in milliseconds */
+  readonly now?: () => number;
+};
+
+export interface Heartbeat {
+  /** false: this node has fenced itself */
+  readonly healthy: boolean;
+  /** whether this node may call other nodes dead */
+  readonly mayDepose: boolean;
+  /** whether any living node is without the bus, this one included */
+  readonly busDown: boolean;
+  /** the oldest event version that all living nodes read */
+  readonly eventVersion: number;
+  /** in milliseconds, since the last good heartbeat was sent */
+  readonly age: number;
+  /** Tells other nodes whether this one is without the bus. */
+  setBusDown(down: boolean): void;
+  /** Sends a heartbeat now; rejects if it fails. */
+  beat(): Promise<void>;
+  start(): void;
+  /** Sends no more; resolves when the last one is done. */
+  stop(): Promise<void>;
+}
+
+const BEAT = `
+WITH renewed AS (
+  INSERT INTO nodes (id, release, event_version, home, until, bus_down)
+  VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * INTERVAL '1 millisecond', $6)
+  ON CONFLICT (id) DO UPDATE SET until = excluded.until, bus_down = excluded.bus_down, heartbeats = nodes.heartbeats + 1
+)
+SELECT
+  (SELECT changes FROM cluster) AS changes,
+  EXISTS (SELECT 1 FROM nodes WHERE bus_down AND until > now() AND id <> $1) AS bus_down,
+  (SELECT min(event_version) FROM nodes WHERE until > now()) AS event_version,
+  pg_postmaster_start_time()::text AS server,
+  (SELECT coalesce(string_agg((held.n - 1)::text, ','), '')
+   FROM unnest($7::bigint[], $8::bigint[]) WITH ORDINALITY AS held (row, epoch, n)
+     LEFT JOIN sessions ON sessions.row = held.row
+   WHERE sessions.driver IS DISTINCT FROM $1 OR sessions.epoch <> held.epoch) AS lost`;
+
+export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
+  const { node, database, times, held, log, now = () => performance.now() } = options;
+  /** when the last good heartbeat was sent */
+  let sentAt = Number.NEGATIVE_INFINITY;
+  let lateUntil = Number.NEGATIVE_INFINITY;
+  let fenced = true;
+  let ownBusDown = false;
+  let busDown = false;
+  let eventVersion = node.eventVersion;
+  let changes: string | null = null;
+  let server: unknown = null;
+  let timeline: string | null = null;
+  let stopped = false;
+  let fence: Timer | null = null;
+  let next: Timer | null = null;
+  let running: Promise<void> | null = null;
+
+  const healthy = () => now() - sentAt < times.fenceMs;
+
+  async function beat(): Promise<void> {
+    const began = now();
+    const asked = held.ask();
+    let row: Readonly<Record<string, unknown>> | undefined;
+    try {
+      [row] = await database.query(BEAT, [
+        node.id,
+        node.release,
+        node.eventVersion,
+        node.home,
+        times.leaseMs,
+        ownBusDown,
+        asked.map((one) => one.row),
+        asked.map((one) => one.epoch),
+      ]);
+    } catch (error) {
+      lateUntil = now() + times.leaseMs;
+      throw error;
+    }
+    const ended = now();
+    const pause = Number.isFinite(sentAt) ? began - sentAt - times.intervalMs : 0;
+    if (Math.max(ended - began, pause) > times.lateMs) lateUntil = ended + times.leaseMs;
+    sentAt = began;
+    await learn(row ?? {});
+    watchFence();
+  }
+
+  async function learn(row: Readonly<Record<string, unknown>>): Promise<void> {
+    busDown = row.bus_down === true;
+    eventVersion = Math.min(node.eventVersion, Number(row.event_version ?? node.eventVersion));
+    const before = changes;
+    changes = String(row.changes);
+    fenced = !healthy();
+    const lost = held.answer(
+      String(row.lost ?? '')
+        .split(',')
+        .filter(Boolean)
+        .map(Number),
+    );
+    if (before !== null && before !== changes) options.onChanges();
+    if (lost.length > 0) options.onLost(lost);
+    if (server !== row.server) {
+      server = row.server;
+      await checkTimeline();
+    }
+  }
+
+  /** A server that was only restarted is on the timeline it was on; another one that was promoted is on a new one. */
+  async function checkTimeline(): Promise<void> {
+    const before = timeline;
+    timeline = await timelineOf(database);
+    if (before !== null && timeline !== null && before !== timeline) options.onFailover();
+  }
+
+  /** Tells once that this node fenced itself. `healthy` is by the clock, also while timers are late. */
+  function watchFence(): void {
+    if (fence) clearTimeout(fence);
+    if (stopped) return;
+    fence = setTimeout(checkFence, Math.max(1, sentAt + times.fenceMs - now()));
+  }
+
+  function checkFence(): void {
+    if (stopped || fenced) return;
+    if (healthy()) {
+      watchFence();
+      return;
+    }
+    fenced = true;
+    log.warn({ age: Math.round(now() - sentAt) }, 'node fenced: no heartbeat reached the database');
+    options.onLost('all');
+  }
+
+  /** After a heartbeat that failed, the next one comes sooner. */
+  function schedule(failed = false): void {
+    if (stopped) return;
+    const wait = failed ? times.intervalMs / 4 : sentAt + times.intervalMs - now();
+    next = setTimeout(tick, Math.max(1, wait));
+  }
+
+  function tick(): void {
+    // After a stall, the fence comes before a heartbeat that would hide it.
+    checkFence();
+    running = beat()
+      .then(
+        () => schedule(),
+        (error) => {
+          log.debug({ err: error }, 'heartbeat failed');
+          schedule(true);
+        },
+      )
+      .finally(() => {
+        running = null;
+      });
+  }
+
+  return {
+    get healthy() {
+      return !stopped && healthy();
+    },
+    get mayDepose() {
+      return !stopped && healthy() && now() >= lateUntil;
+    },
+    get busDown() {
+      return ownBusDown || busDown;
+    },
+    get eventVersion() {
+      return eventVersion;
+    },
+    get age() {
+      return now() - sentAt;
+    },
+    setBusDown(down) {
+      ownBusDown = down;
+    },
+    beat,
+    start: () => schedule(),
+    async stop() {
+      stopped = true;
+      if (next) clearTimeout(next);
+      if (fence) clearTimeout(fence);
+      await running;
+    },
+  };
+}
+
+/** Null if this server does not tell. */
+async function timelineOf(database: Statements): Promise<string | null> {
+  try {
+    const [row] = await database.query('SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline');
+    return String(row?.timeline);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,138 @@
+/** Leases: a session names the node that drives it and the fencing epoch; the heartbeat of the node keeps all of its leases. */
+import { PrincipalId, SessionId } from '@parlance/protocol';
+import type { Lease, Leases } from '../../core/ports/lease.ts';
+import { storableRef } from '../shared/text.ts';
+import { driverOf } from './append.ts';
+import { bucketOf } from './bucket.ts';
+import type { Row, Statements } from './database.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import type { HeldLeases } from './held-leases.ts';
+
+export type LeaseOptions = {
+  readonly node: string;
+  readonly home: string | null;
+  readonly database: Statements;
+  readonly heartbeat: Heartbeat;
+  readonly held: HeldLeases;
+  readonly onLost: Leases['onLost'];
+};
+
+/** $1 node, $2 home, $3 whether this node may call others dead. After a restart of the server nobody may, for one lease ($4). */
+const FREE = `
+  (sessions.home IS NULL OR sessions.home = $2) AND (
+    driver IS NULL OR $3
+      AND pg_postmaster_start_time() < now() - $4 * INTERVAL '1 millisecond'
+      AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = driver AND nodes.until > now())
+  )`;
+
+export function openLeases(options: LeaseOptions & { readonly leaseMs: number }): Leases {
+  const { node, home, database, heartbeat, held, leaseMs, onLost } = options;
+
+  function learn(row: Row): Lease {
+    const ref = { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) };
+    const epoch = Number(row.epoch);
+    held.learn(ref, Number(row.row), { node, epoch });
+    return { ref, epoch };
+  }
+
+  return {
+    node,
+    get healthy() {
+      return heartbeat.healthy;
+    },
+    onLost,
+    good: ({ ref, epoch }) => heartbeat.healthy && held.epochOf(storableRef(ref)) === epoch,
+
+    async driverOf(given) {
+      const { owner, id } = storableRef(given);
+      const [row] = await database.query(
+        'SELECT driver, epoch FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3',
+        [bucketOf(owner), owner, id],
+      );
+      return row ? driverOf(row) : null;
+    },
+
+    claim: (given) =>
+      held.changing(storableRef(given), async () => {
+        if (!heartbeat.healthy) return null;
+        const { owner, id } = storableRef(given);
+        const [row] = await database.query(
+          `UPDATE sessions SET driver = $1,
+             epoch = CASE WHEN driver IS NOT DISTINCT FROM $1 THEN epoch ELSE nextval('epochs') END
+           WHERE bucket = $5 AND owner = $6 AND id = $7 AND (driver = $1 OR ${FREE})
+           RETURNING row, owner, id, epoch`,
+          [node, home, heartbeat.mayDepose, leaseMs, bucketOf(owner), owner, id],
+        );
+        return row ? { ...learn(row), ref: given } : null;
+      }),
+
+    release: ({ ref: given, epoch }) => {
+      const ref = storableRef(given);
+      return held.changing(ref, async () => {
+        if (held.epochOf(ref) === epoch) held.forget(ref);
+        await database.query(
+          `UPDATE sessions SET driver = NULL
+           WHERE bucket = $1 AND owner = $2 AND id = $3 AND driver = $4 AND epoch = $5`,
+          [bucketOf(ref.owner), ref.owner, ref.id, node, epoch],
+        );
+      });
+    },
+
+    async takeOver(limit) {
+      if (!heartbeat.mayDepose || limit <= 0) return [];
+      const rows = await database.query(
+        `WITH free AS (
+           SELECT row FROM sessions WHERE status = 'running' AND driver IS DISTINCT FROM $1 AND ${FREE}
+           ORDER BY updated_at LIMIT $5 FOR UPDATE OF sessions SKIP LOCKED
+         )
+         UPDATE sessions SET driver = $1, epoch = nextval('epochs') FROM free WHERE sessions.row = free.row
+         RETURNING sessions.row, owner, id, epoch`,
+        [node, home, true, leaseMs, Math.min(limit, 2 ** 31 - 1)],
+      );
+      return rows.map(learn);
+    },
+  };
+}
+
+/** Gives up every lease of the node, so that others take over at once, and removes it. */
+export async function leave(database: Statements, node: string): Promise<void> {
+  await database.query(
+    `WITH left_node AS (DELETE FROM nodes WHERE id = $1)
+     UPDATE sessions SET driver = NULL WHERE driver = $1 AND status = 'running'`,
+    [node],
+  );
+}
+
+/** What operators see of a node. */
+export type NodeState = {
+  readonly id: string;
+  readonly release: string;
+  readonly home: string | null;
+  readonly startedAt: number;
+  /** in milliseconds, since its last heartbeat */
+  readonly leaseAge: number;
+  readonly alive: boolean;
+  readonly busDown: boolean;
+  /** running sessions that it drives */
+  readonly sessions: number;
+};
+
+export async function listNodes(database: Statements, leaseMs: number): Promise<NodeState[]> {
+  const rows = await database.query(
+    `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,
+       extract(epoch FROM now() - until)::float8 * 1000 + $1::float8 AS lease_age,
+       (SELECT count(*) FROM sessions WHERE driver = nodes.id AND status = 'running') AS sessions
+     FROM nodes ORDER BY nodes.started_at, id`,
+    [leaseMs],
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    release: String(row.release),
+    home: row.home === null ? null : String(row.home),
+    startedAt: Math.round(Number(row.started_at)),
+    leaseAge: Math.max(0, Math.round(Number(row.lease_age))),
+    alive: row.alive === true,
+    busDown: row.bus_down === true,
+    sessions: Number(row.sessions),
+  }));
+}

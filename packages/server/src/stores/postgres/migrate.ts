@@ -1,0 +1,124 @@
+/** Brings the database to the current schema. Nodes that start at the same time wait for each other. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { eventVersion, unknownVersion } from '@parlance/protocol';
+import type { EventOptions } from '../shared/stored-event.ts';
+import type { Row, Statements } from './database.ts';
+import { shownUrl } from './errors.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
+
+/** What all nodes of one database share. */
+export type Cluster = { readonly id: string; readonly secret: string };
+
+export type MigrateOptions = EventOptions & {
+  readonly url: string;
+  /** for tests: the migrations that this release knows */
+  readonly migrations?: readonly Migration[];
+};
+
+type State = { readonly migrations: number; readonly completed: number; readonly eventVersion: number };
+
+/**
+ * Null if the database is empty or not of the current version. Throws an error with one clear line if it belongs to
+ * another program or a newer version.
+ */
+export async function currentCluster(
+  statements: Statements,
+  options: MigrateOptions,
+): Promise<Cluster | null> {
+  const { migrations = MIGRATIONS, upcasts } = options;
+  const state = await stateOf(statements, options);
+  return state && state.completed >= migrations.length && state.eventVersion === eventVersion(upcasts)
+    ? clusterIn(statements)
+    : null;
+}
+
+/**
+ * Call with the start lock. Throws like `currentCluster`, and writes nothing then. `statements` must have no short
+ * timeouts: a migration may take long.
+ */
+export async function migrate(statements: Statements, options: MigrateOptions): Promise<Cluster> {
+  const { migrations = MIGRATIONS, upcasts } = options;
+  // read again: another node may have migrated before we got the lock
+  const state = await stateOf(statements, options);
+  const events = eventVersion(upcasts);
+  const applied = state?.migrations ?? 0;
+  if (!state || applied < migrations.length || state.eventVersion < events)
+    await apply(statements, migrations, { applied, events });
+  for (const { afterwards = [] } of migrations.slice(state?.completed ?? 0))
+    for (const statement of afterwards) await repeatable(statements, statement);
+  await statements.query('UPDATE cluster SET completed = greatest(completed, $1)', [migrations.length]);
+  return clusterIn(statements);
+}
+
+async function clusterIn(statements: Statements): Promise<Cluster> {
+  const [found] = await statements.query('SELECT id, secret FROM cluster');
+  return { id: String(found?.id), secret: String(found?.secret) };
+}
+
+async function apply(
+  statements: Statements,
+  migrations: readonly Migration[],
+  { applied, events }: { readonly applied: number; readonly events: number },
+): Promise<void> {
+  await statements.query('BEGIN');
+  try {
+    for (const { sql } of migrations.slice(applied)) await statements.query(sql);
+    if (applied === 0)
+      await statements.query(
+        'INSERT INTO cluster (id, migrations, completed, schema, event_version, secret) VALUES ($1, 0, 0, 0, 0, $2)',
+        [randomUUID(), randomBytes(48).toString('base64url')],
+      );
+    await statements.query(
+      `UPDATE cluster SET migrations = greatest(migrations, $1), schema = greatest(schema, $2),
+         event_version = greatest(event_version, $3)`,
+      [migrations.length, migrations.at(-1)?.oldest ?? 0, events],
+    );
+    await statements.query('COMMIT');
+  } catch (error) {
+    await statements.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** An index whose creation was interrupted exists and is invalid: it is created again. */
+async function repeatable(statements: Statements, statement: string): Promise<void> {
+  const invalid = await statements.query(
+    `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace`,
+  );
+  for (const { name } of invalid)
+    if (statement.includes(String(name)))
+      await statements.query(`DROP INDEX CONCURRENTLY IF EXISTS "${String(name).replaceAll('"', '""')}"`);
+  await statements.query(statement);
+}
+
+/** Null if the database is empty. Throws if it belongs to another program or a newer version. */
+async function stateOf(statements: Statements, options: MigrateOptions): Promise<State | null> {
+  const { migrations: known = MIGRATIONS, upcasts, url } = options;
+  const [found] = await statements.query(
+    `SELECT to_regclass('cluster') IS NOT NULL AS ours, to_regclass('sessions') IS NOT NULL AS foreign_sessions,
+       EXISTS (SELECT 1 FROM information_schema.columns
+         WHERE table_schema = current_schema() AND table_name = 'cluster' AND column_name = 'event_version') AS known`,
+  );
+  if (!found?.ours && !found?.foreign_sessions) return null;
+  if (!found.known) throw new Error(`${shownUrl(url)} holds the tables of another program`);
+  const [row = {}] = await statements.query(
+    'SELECT migrations, completed, schema, event_version FROM cluster',
+  );
+  const state = { ...numbersIn(row), schema: Number(row.schema) };
+  if (state.schema > known.length)
+    throw new Error(
+      `${shownUrl(url)} is from a newer version of Parlance (schema ${state.schema}, this one knows ${known.length})`,
+    );
+  if (state.eventVersion > eventVersion(upcasts))
+    throw new Error(
+      `${shownUrl(url)} holds an event that ${unknownVersion(state.eventVersion, eventVersion(upcasts))}`,
+    );
+  return state;
+}
+
+const numbersIn = (row: Row): State => ({
+  migrations: Number(row.migrations),
+  completed: Number(row.completed),
+  eventVersion: Number(row.event_version),
+});

@@ -1,0 +1,159 @@
+/**
+ * The database schema as a list of migrations. A released migration is never changed: another one is added.
+ *
+ * Nodes of two releases run at the same time during an upgrade. So a release expands (nullable columns, tables, indexes),
+ * the next one uses what was added, and the one after it contracts. `oldest` says which release may still run.
+ */
+import { partitioned } from './partitions.ts';
+
+export type Migration = {
+  /** runs in one transaction with the others */
+  readonly sql: string;
+  /** how many migrations a node must know to run on the database afterwards */
+  readonly oldest: number;
+  /**
+   * Statements that cannot run in a transaction, such as CREATE INDEX CONCURRENTLY IF NOT EXISTS. They run afterwards, and
+   * again if they were interrupted.
+   */
+  readonly afterwards?: readonly string[];
+};
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    oldest: 1,
+    sql: `
+    CREATE TABLE cluster (
+      only_row BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (only_row),
+      id TEXT NOT NULL,
+      -- how many migrations were applied, and how many of them are complete
+      migrations INTEGER NOT NULL,
+      completed INTEGER NOT NULL,
+      -- how many migrations a node must know
+      schema INTEGER NOT NULL,
+      -- the newest version of an event that may be in the database
+      event_version INTEGER NOT NULL,
+      -- grows with every write to users or revocations
+      changes BIGINT NOT NULL DEFAULT 0,
+      -- signs tokens, and messages between nodes
+      secret TEXT NOT NULL
+    ) WITH (fillfactor = 10);
+
+    CREATE TABLE nodes (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      release TEXT NOT NULL,
+      -- the newest version of an event that the node reads
+      event_version INTEGER NOT NULL,
+      home TEXT COLLATE "C",
+      started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+      -- the leases of the node are good until then
+      until TIMESTAMPTZ NOT NULL,
+      heartbeats BIGINT NOT NULL DEFAULT 0,
+      bus_down BOOLEAN NOT NULL DEFAULT FALSE
+    ) WITH (fillfactor = 10);
+
+    CREATE SEQUENCE epochs;
+
+    CREATE TABLE sessions (
+      row BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      bucket SMALLINT NOT NULL,
+      owner TEXT COLLATE "C" NOT NULL,
+      id TEXT COLLATE "C" NOT NULL,
+      dialect TEXT NOT NULL,
+      domain TEXT COLLATE "C" NOT NULL,
+      agent TEXT NOT NULL,
+      title TEXT COLLATE "C" NOT NULL,
+      renamed BOOLEAN NOT NULL,
+      first_input TEXT NOT NULL,
+      status TEXT COLLATE "C" NOT NULL,
+      approval TEXT COLLATE "C",
+      archived BOOLEAN NOT NULL,
+      labels JSONB NOT NULL,
+      message_count BIGINT NOT NULL,
+      created_at BIGINT NOT NULL,
+      updated_at BIGINT NOT NULL,
+      head BIGINT NOT NULL,
+      -- the node that drives the session, and the fencing token with which it does
+      driver TEXT COLLATE "C",
+      epoch BIGINT NOT NULL DEFAULT 0,
+      -- only nodes of this home drive the session
+      home TEXT COLLATE "C",
+      UNIQUE (bucket, owner, id)
+    ) WITH (fillfactor = 80);
+    CREATE INDEX sessions_by_owner ON sessions (owner, updated_at DESC, row DESC);
+    CREATE INDEX sessions_by_change ON sessions (updated_at DESC, row DESC);
+    CREATE INDEX sessions_by_status ON sessions (status, updated_at DESC, row DESC);
+    CREATE INDEX sessions_by_owner_and_status ON sessions (owner, status, updated_at DESC, row DESC);
+    CREATE INDEX sessions_by_id ON sessions (id);
+    CREATE INDEX sessions_running ON sessions (driver) WHERE status = 'running';
+    CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
+    CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)
+      WHERE approval IS NOT NULL;
+
+    -- apart from the session, whose row is written with every append: a checkpoint is large and seldom changes
+    CREATE TABLE checkpoints (
+      session BIGINT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      seq BIGINT NOT NULL,
+      state TEXT NOT NULL
+    );
+
+    -- text: JSONB refuses \\u0000, and nothing looks into it
+    CREATE TABLE events (
+      bucket SMALLINT NOT NULL,
+      session BIGINT NOT NULL,
+      seq BIGINT NOT NULL,
+      version INTEGER NOT NULL,
+      body TEXT NOT NULL,
+      PRIMARY KEY (bucket, session, seq)
+    ) PARTITION BY HASH (bucket);
+    ${partitioned('events', 16)}
+
+    CREATE TABLE lookups (
+      kind TEXT COLLATE "C" NOT NULL,
+      id TEXT COLLATE "C" NOT NULL,
+      session BIGINT NOT NULL,
+      PRIMARY KEY (kind, id, session)
+    );
+    CREATE INDEX lookups_by_session ON lookups (session);
+
+    CREATE TABLE users (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      role TEXT NOT NULL,
+      password_hash TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      token_version TEXT NOT NULL
+    );
+
+    CREATE TABLE api_keys (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      owner TEXT COLLATE "C" NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      role TEXT NOT NULL,
+      dialects TEXT[],
+      hash TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT,
+      last_used_at BIGINT
+    );
+    CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
+
+    CREATE TABLE revocations (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      until BIGINT NOT NULL
+    );
+    CREATE INDEX revocations_by_end ON revocations (until);
+
+    CREATE TABLE preferences (
+      owner TEXT COLLATE "C" PRIMARY KEY,
+      value TEXT NOT NULL
+    );
+
+    CREATE TABLE login_attempts (
+      key TEXT COLLATE "C" PRIMARY KEY,
+      points INTEGER NOT NULL,
+      until TIMESTAMPTZ NOT NULL
+    );
+    CREATE INDEX login_attempts_by_end ON login_attempts (until);
+    `,
+  },
+];

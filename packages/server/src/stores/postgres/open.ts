@@ -1,0 +1,127 @@
+/** Opens a PostgreSQL database as a store that several nodes share. */
+import { eventVersion } from '@parlance/protocol';
+import type { Log } from '../../core/ports/logger.ts';
+import type { Store } from '../shared/joined.ts';
+import { watchChanges } from './changes.ts';
+import { type Database, openDatabase, type Statements } from './database.ts';
+import { storageError, withFaults } from './errors.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { leaseTimes } from './lease-times.ts';
+import { listNodes, type NodeState } from './leases.ts';
+import { type Cluster, currentCluster, migrate } from './migrate.ts';
+import { joinNode, type NodeSettings, withoutNode } from './node.ts';
+import { withStartLock } from './start-lock.ts';
+import { type StoreOptions, storeOn } from './store.ts';
+
+export type PostgresOptions = StoreOptions & {
+  /** connects heartbeats and migrations, if `url` leads through a pooler */
+  readonly directUrl?: string;
+  /** most connections for statements */
+  readonly connections?: number;
+  /** after which a statement is given up */
+  readonly deadlineMs?: number;
+  /** this process is a node that drives sessions; commands are none */
+  readonly node?: NodeSettings;
+  readonly log: Log;
+};
+
+export type PostgresStore = Store & {
+  readonly cluster: Cluster;
+  readonly heartbeat: Pick<Heartbeat, 'age' | 'busDown' | 'eventVersion' | 'setBusDown'>;
+  /** Another server answers for the database: what is in memory may be ahead of it. */
+  readonly onFailover: (listener: () => void) => () => void;
+  readonly nodes: () => Promise<NodeState[]>;
+  /** Runs `work` while no other process that starts on this database runs its own. */
+  readonly oneAtATime: <Result>(work: () => Promise<Result>) => Promise<Result>;
+};
+
+const CONNECTIONS = 8;
+const DEADLINE_MS = 2_500;
+/** A migration may take long. */
+const MIGRATION_MS = 3_600_000;
+
+/** Every statement is planned once, for tables that may be large: indexes are used from the first row on. */
+const PLANNER = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+};
+
+/**
+ * Throws an error with one clear line if the database cannot be reached or used, or is of a newer version. Changes nothing
+ * in that case.
+ */
+export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
+  const { directUrl = url, connections = CONNECTIONS, deadlineMs = DEADLINE_MS, node } = options;
+  const opened: Database[] = [];
+  const open = (...given: Parameters<typeof openDatabase>) => {
+    const database = openDatabase(...given);
+    opened.push(database);
+    return database;
+  };
+  try {
+    const cluster = await prepared(directUrl, options);
+    const database = open(url, { max: connections, deadlineMs, name: 'parlance', settings: PLANNER });
+    const changes = watchChanges(node ? null : database);
+    const { leaseMs, fenceMs } = leaseTimes(node?.leaseMs);
+    const heartbeatSettings = { ...PLANNER, synchronous_commit: 'off' };
+    const thisNode = node
+      ? await joinNode({
+          settings: node,
+          eventVersion: eventVersion(options.upcasts),
+          database,
+          direct: open(directUrl, {
+            max: 1,
+            deadlineMs: fenceMs,
+            name: 'parlance heartbeat',
+            settings: heartbeatSettings,
+          }),
+          log: options.log,
+          onChanges: changes.tell,
+        })
+      : withoutNode();
+    const store = storeOn({ database, changes, node: thisNode, options, closeAll: () => closeAll(opened) });
+    return {
+      ...store,
+      cluster,
+      heartbeat: thisNode.heartbeat,
+      onFailover: thisNode.onFailover,
+      nodes: withFaults(() => listNodes(database, leaseMs)),
+      oneAtATime: (work) => whileStarting(directUrl, work),
+    };
+  } catch (error) {
+    await closeAll(opened);
+    throw storageError(error, url);
+  }
+}
+
+const closeAll = (databases: readonly Database[]) =>
+  Promise.all(databases.map((database) => database.close()));
+
+/** With the deadline of any statement until a migration is needed: a wrong address must not look like a long one. */
+async function prepared(url: string, options: PostgresOptions): Promise<Cluster> {
+  const { deadlineMs = DEADLINE_MS } = options;
+  const first = openDatabase(url, { max: 1, deadlineMs, name: 'parlance start' });
+  try {
+    return (
+      (await currentCluster(first, { ...options, url })) ??
+      (await whileStarting(url, (statements) => migrate(statements, { ...options, url })))
+    );
+  } finally {
+    await first.close();
+  }
+}
+
+async function whileStarting<Result>(
+  url: string,
+  work: (statements: Statements) => Promise<Result>,
+): Promise<Result> {
+  const database = openDatabase(url, { max: 1, deadlineMs: MIGRATION_MS, name: 'parlance start' });
+  try {
+    return await withStartLock(database, url, work);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,19 @@
+import { storable } from '../shared/text.ts';
+import type { Statements } from './database.ts';
+
+export const prepareRevocations = (database: Statements) => ({
+  /** Increments `changes` in the same statement: that is how other nodes notice. */
+  async add(id: string, until: number): Promise<void> {
+    await database.query(
+      `WITH pruned AS (DELETE FROM revocations WHERE until < $3 AND id <> $1),
+         changed AS (UPDATE cluster SET changes = changes + 1)
+       INSERT INTO revocations (id, until) VALUES ($1, $2)
+       ON CONFLICT (id) DO UPDATE SET until = greatest(revocations.until, excluded.until)`,
+      [storable(id), Math.trunc(until), Date.now()],
+    );
+  },
+  async has(id: string): Promise<boolean> {
+    const found = await database.query('SELECT 1 AS one FROM revocations WHERE id = $1', [storable(id)]);
+    return found.length > 0;
+  },
+});

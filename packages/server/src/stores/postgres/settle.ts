@@ -1,0 +1,92 @@
+/**
+ * Appends whose answer was lost: the connection was reset, the server restarted, or it did not answer in time. They are
+ * neither written nor refused. The same statement is sent again: if the first one was or still is executed, the second one
+ * is a conflict with our own event, which its body shows.
+ */
+import { type Append, type Appended, type Appender, appendAll, driverOf } from './append.ts';
+import { bucketOf } from './bucket.ts';
+import type { Database, Row, Statements } from './database.ts';
+import { isRefusal, isTransient, isUnknown } from './errors.ts';
+
+/** How long an unknown outcome is asked for, beyond the deadline of the statement. */
+const PATIENCE_MS = 1_000;
+const AGAIN_MS = 50;
+
+/** Writes the group, and finds out what became of it if the answer is lost. Throws if that is not possible in time. */
+export async function appendSurely(
+  database: Database,
+  group: readonly Append[],
+  appender: Appender,
+): Promise<Appended[]> {
+  try {
+    return await appendAll(database, group, appender);
+  } catch (error) {
+    if (isRefusal(error) && group.length > 1) return oneByOne(database, group, appender);
+    if (!isUnknown(error) && !isTransient(error)) throw error;
+    return settled(database, group, { appender, error });
+  }
+}
+
+/** The server refuses the values of one of them: the others are written. */
+async function oneByOne(
+  database: Database,
+  group: readonly Append[],
+  appender: Appender,
+): Promise<Appended[]> {
+  const answers: Appended[] = [];
+  for (const append of group)
+    answers.push(
+      ...(await appendSurely(database, [append], appender).catch((reason): Appended[] => [
+        { written: false, reason },
+      ])),
+    );
+  return answers;
+}
+
+async function settled(
+  database: Database,
+  group: readonly Append[],
+  { appender, error }: { readonly appender: Appender; readonly error: unknown },
+): Promise<Appended[]> {
+  const giveUp = performance.now() + PATIENCE_MS;
+  for (let reason = error; ; ) {
+    if (performance.now() >= giveUp) throw reason;
+    await Bun.sleep(AGAIN_MS);
+    try {
+      return await withOwn(database, group, await appendAll(database, group, appender));
+    } catch (again) {
+      if (!isUnknown(again) && !isTransient(again)) throw again;
+      reason = again;
+    }
+  }
+}
+
+/** Conflicts with our own events are appends that were written the first time. */
+async function withOwn(
+  database: Statements,
+  group: readonly Append[],
+  answers: readonly Appended[],
+): Promise<Appended[]> {
+  return Promise.all(
+    group.map(async (append, index): Promise<Appended> => {
+      const answer = answers[index];
+      if (answer?.written) return answer;
+      const own = await ownEvent(database, append);
+      if (own) return { written: true, row: Number(own.row), driver: driverOf(own) };
+      return answer ?? { written: false, reason: new Error('the database did not answer an append') };
+    }),
+  );
+}
+
+/** The session, if its event after `expected` is the one of this append. */
+export async function ownEvent(database: Statements, append: Append): Promise<Row | null> {
+  const { ref, expected, bodies } = append;
+  if (bodies.length === 0) return null;
+  const [found] = await database.query(
+    `SELECT sessions.row, sessions.epoch, sessions.driver, events.body FROM sessions JOIN events
+       ON events.bucket = sessions.bucket AND events.session = sessions.row AND events.seq = $4
+     WHERE sessions.bucket = $1 AND owner = $2 AND id = $3`,
+    [bucketOf(ref.owner), ref.owner, ref.id, expected + 1],
+  );
+  return found && found.body === bodies[0] ? found : null;
+}

@@ -1,0 +1,144 @@
+/** The operations of the store on an open database. */
+
+import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
+import type { EventStore, SessionRef } from '../../core/ports/event-store.ts';
+import { sessionKey } from '../../core/ports/event-store.ts';
+import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { UserStore } from '../../core/ports/users.ts';
+import { joined, type Store } from '../shared/joined.ts';
+import { openness } from '../shared/openness.ts';
+import type { EventOptions } from '../shared/stored-event.ts';
+import { storableRef } from '../shared/text.ts';
+import { prepareApiKeys } from './api-keys.ts';
+import type { Changes } from './changes.ts';
+import { prepareCount } from './count.ts';
+import type { Database } from './database.ts';
+import { prepareErase } from './erase.ts';
+import { withFaults } from './errors.ts';
+import { openEventLog } from './event-log.ts';
+import { prepareFindById } from './find-by-id.ts';
+import type { QueueLimits } from './group-append.ts';
+import { prepareHead } from './head.ts';
+import { prepareList } from './list.ts';
+import { prepareLoad } from './load.ts';
+import { prepareLookup } from './lookup.ts';
+import type { ThisNode } from './node.ts';
+import { preparePreferences } from './preferences.ts';
+import { prepareProbe } from './probe.ts';
+import { prepareRevocations } from './revocations.ts';
+import { prepareSize } from './size.ts';
+import { prepareUsers } from './users.ts';
+
+export type StoreOptions = EventOptions & {
+  readonly queue?: QueueLimits;
+  /** receives the number of appends of each commit */
+  readonly onCommit?: (appends: number) => void;
+};
+
+export type StoreParts = {
+  readonly database: Database;
+  readonly changes: Changes;
+  readonly node: ThisNode;
+  readonly options: StoreOptions;
+  readonly closeAll: () => Promise<unknown>;
+};
+
+export function storeOn({ database, changes, node, options, closeAll }: StoreParts): Store {
+  const size = prepareSize(database);
+  const erase = prepareErase(database);
+  const log = openEventLog({
+    ...options,
+    database,
+    held: node.held,
+    appender: node.appender,
+    onAppend: size.add,
+    onCommit: options.onCommit ?? (() => undefined),
+  });
+  const users = prepareUsers(database);
+  const apiKeys = prepareApiKeys(database);
+  const preferences = preparePreferences(database);
+  const revocations = prepareRevocations(database);
+  const { whileOpen: unlessClosed, close } = openness();
+  const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
+    unlessClosed(withFaults(operation));
+  /** Another connection may see a commit before its answer is here: nothing is read before its append has resolved. */
+  const acknowledged = <Arguments extends unknown[], Result>(
+    read: (...given: Arguments) => Promise<Result>,
+    sessionOf?: (...given: Arguments) => SessionRef,
+  ) =>
+    whileOpen(async (...given: Arguments) => {
+      const result = await read(...given);
+      await log.groups.inFlight(sessionOf && sessionKey(storableRef(sessionOf(...given))));
+      return result;
+    });
+
+  const eventStore: EventStore = {
+    append: whileOpen(log.append),
+    exclusively: (ref, work) => whileOpen(() => log.exclusively(ref, work))(),
+    read: acknowledged(log.read, (ref) => ref),
+    head: acknowledged(prepareHead(database), (ref) => ref),
+    load: acknowledged(prepareLoad(database), (ref) => ref),
+    findById: acknowledged(prepareFindById(database)),
+    lookup: acknowledged(prepareLookup(database)),
+    list: acknowledged(prepareList(database)),
+    count: acknowledged(prepareCount(database)),
+    writable: whileOpen(prepareProbe(database)),
+    size: whileOpen(size.current),
+    erase: whileOpen(async (given) => {
+      const ref = storableRef(given);
+      // after what was requested earlier
+      const erased = await node.held.changing(ref, () => log.groups.apart(sessionKey(ref), () => erase(ref)));
+      node.held.forget(ref);
+      size.forget();
+      return erased;
+    }),
+    /** Writes the queue first. Closing again does nothing. */
+    async close() {
+      if (!close()) return;
+      changes.stop();
+      await log.groups.flush();
+      await node.leave();
+      await closeAll();
+    },
+  };
+  const userStore: UserStore = {
+    find: whileOpen(users.find),
+    everyone: whileOpen(users.everyone),
+    put: whileOpen(async (user) => {
+      await users.put(user);
+      changes.tell();
+    }),
+    remove: whileOpen(async (name) => {
+      const removed = await users.remove(name);
+      if (removed) changes.tell();
+      return removed;
+    }),
+  };
+  const preferenceStore: PreferenceStore = {
+    get: whileOpen(preferences.get),
+    put: whileOpen(preferences.put),
+  };
+  const revocationStore: RevocationStore = {
+    add: whileOpen(revocations.add),
+    has: whileOpen(revocations.has),
+    follow: changes.follow,
+  };
+  const apiKeyStore: ApiKeyStore = {
+    find: whileOpen(apiKeys.find),
+    list: whileOpen(apiKeys.list),
+    add: whileOpen(apiKeys.add),
+    remove: whileOpen(async (id, owner) => {
+      const removed = await apiKeys.remove(id, owner);
+      if (removed) changes.tell();
+      return removed;
+    }),
+    used: whileOpen(apiKeys.used),
+  };
+  return joined(eventStore, userStore, {
+    apiKeys: apiKeyStore,
+    leases: node.leases,
+    preferences: preferenceStore,
+    revocations: revocationStore,
+  });
+}

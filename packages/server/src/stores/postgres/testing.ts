@@ -1,0 +1,73 @@
+/** A PostgreSQL server for the tests of one file, and stores on it. */
+import { afterAll, beforeAll } from 'bun:test';
+import { SQL } from 'bun';
+import { type PostgresEngine, postgresPrograms, startPostgres } from '../../testing/engines/postgres.ts';
+import type { Implementation } from '../contract/place.ts';
+import { openPostgresStore, type PostgresOptions, type PostgresStore } from './open.ts';
+
+/** In CI the server must be there: the tests fail instead of being skipped. */
+export const noPostgres = postgresPrograms === null && !process.env.CI;
+
+const nothing = () => undefined;
+export const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+export type TestServer = {
+  readonly engine: PostgresEngine;
+  /** the URL of a database with the current schema and nothing in it */
+  newDatabase(): Promise<string>;
+  /** Empties the database, for another test. */
+  giveBack(url: string): Promise<void>;
+};
+
+/** Started before the tests of the file, gone after them. */
+export function testServer(settings: readonly string[] = []): () => TestServer {
+  let engine: PostgresEngine | null = null;
+  const empty: string[] = [];
+  if (!noPostgres)
+    beforeAll(async () => {
+      engine = await startPostgres(settings);
+    }, 60_000);
+  afterAll(async () => engine?.stop());
+  return () => {
+    const running = engine;
+    if (!running) throw new Error('PostgreSQL is not installed');
+    return {
+      engine: running,
+      newDatabase: async () => empty.pop() ?? migrated(running),
+      async giveBack(url) {
+        await emptied(url);
+        empty.push(url);
+      },
+    };
+  };
+}
+
+async function migrated(engine: PostgresEngine): Promise<string> {
+  const url = await engine.createDatabase();
+  await (await openPostgresStore(url, { log: NO_LOG })).close();
+  return url;
+}
+
+/** Faster than another database. */
+async function emptied(url: string): Promise<void> {
+  await using sql = new SQL(url, { max: 1 });
+  const tables = await sql.unsafe(
+    `SELECT string_agg(quote_ident(tablename), ', ') AS names FROM pg_tables
+     WHERE schemaname = 'public' AND tablename <> 'cluster' AND tablename NOT LIKE 'events\\_%'`,
+  );
+  await sql.unsafe(`TRUNCATE ${tables[0].names}`);
+}
+
+/** A node, as servers open it. */
+export const openNode = (url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> =>
+  openPostgresStore(url, { log: NO_LOG, node: {}, ...options });
+
+export const postgresImplementation = (server: () => TestServer): Implementation => ({
+  skip: noPostgres ? 'PostgreSQL is not installed' : undefined,
+  mostWaiting: 1_000,
+  async place() {
+    const { newDatabase, giveBack } = server();
+    const url = await newDatabase();
+    return { open: (options) => openNode(url, options), dispose: () => giveBack(url) };
+  },
+});

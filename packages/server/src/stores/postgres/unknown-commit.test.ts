@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from '../contract/samples.ts';
+import { openProxy } from './test-proxy.ts';
+import { noPostgres, openNode, testServer } from './testing.ts';
+
+const ONE = refOf('ada', 'one');
+const RUNNING = { status: 'running' } as const;
+
+describe.skipIf(noPostgres)('an append whose answer is lost', () => {
+  const server = testServer();
+
+  test('is found out to be written, with the lease that it took', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    await store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1));
+    proxy.loseAnswerTo('event-2');
+    const driver = await store.append(1, textEvents(ONE, 1, 2), recordOf(ONE, 3, RUNNING), {
+      by: 'command',
+      take: 'if-free',
+    });
+    expect(driver?.node).toBe(store.leases.node);
+    expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2, 3]);
+    // The lease is the one that the first statement took, and works.
+    proxy.loseAnswerTo('event-4');
+    const as = { by: 'driver', epoch: driver?.epoch ?? 0 } as const;
+    expect(await store.append(3, textEvents(ONE, 3, 1), recordOf(ONE, 4, RUNNING), as)).toEqual(driver);
+    expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2, 3, 4]);
+    await store.close();
+  });
+
+  test('is a conflict if the event that is there is not its own', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const [store, other] = [await openNode(proxy.url), await openNode(url)];
+    await store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1));
+    await other.append(1, [textEvent(ONE, 2, 'of another node')], recordOf(ONE, 2));
+    proxy.loseAnswerTo('event-2');
+    expect(await outcomeOf(store.append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2)))).toBe('AppendConflict');
+    expect(await store.read(ONE, 1, 10)).toEqual([textEvent(ONE, 2, 'of another node')]);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  test('writes its whole group once', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    const refs = Array.from({ length: 20 }, (_, index) => refOf('ada', `s${index}`));
+    proxy.loseAnswerTo('event-1');
+    await Promise.all(refs.map((ref) => store.append(0, textEvents(ref, 0, 2), recordOf(ref, 2))));
+    for (const ref of refs) expect(seqsOf(await store.read(ref, 0, 10))).toEqual([1, 2]);
+    await store.close();
+  });
+
+  test('without events is written again', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    await store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1));
+    proxy.loseAnswerTo('renamed by hand');
+    await store.append(1, [], recordOf(ONE, 1, { title: 'renamed by hand' }));
+    expect((await store.load(ONE))?.title).toBe('renamed by hand');
+    await store.close();
+  });
+
+  test('is storage_unavailable if it cannot be found out, and the log tells later', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    await store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1));
+    proxy.loseAnswerTo('event-2', Number.POSITIVE_INFINITY);
+    const lost = store.append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2));
+    await expect(lost).rejects.toMatchObject({ code: 'storage_unavailable' });
+    proxy.loseAnswerTo('nothing');
+    expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2]);
+    await store.close();
+  });
+
+  test('inside of a transaction is found out after its lock is gone', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    await store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1));
+    proxy.loseAnswerTo('COMMIT');
+    const result = await store.exclusively(ONE, async ({ append }) => {
+      await append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2));
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2]);
+    await store.close();
+  });
+});

@@ -1,0 +1,139 @@
+/** PostgreSQL, the newest that is installed. */
+import { chownSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SQL } from 'bun';
+import { type Engine, freePort, runEngine } from './program.ts';
+
+/** Debian keeps the programs of each version apart, outside of the path. */
+function findPrograms(): string | null {
+  const found = [...new Bun.Glob('usr/lib/postgresql/*/bin/postgres').scanSync({ cwd: '/', absolute: true })];
+  const versionOf = (path: string) => Number.parseInt(path.split('/')[4] ?? '', 10);
+  const newest = found.sort((one, other) => versionOf(other) - versionOf(one))[0];
+  return newest === undefined ? null : dirname(newest);
+}
+
+/** The folder of its programs; null if this machine has none. */
+export const postgresPrograms: string | null = findPrograms();
+
+export type PostgresEngine = Engine & {
+  /** Creates an empty database, or a copy of the one at `template`; resolves with its URL. */
+  createDatabase(template?: string): Promise<string>;
+  /** Removes it, also if it is in use. */
+  dropDatabase(url: string): Promise<void>;
+  /** Ends like a server that is stopped by its operator: connections are told. */
+  shutDown(): Promise<void>;
+};
+
+const USER = 'parlance';
+
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresEngine> {
+  if (!postgresPrograms) throw new Error('PostgreSQL is not installed');
+  const programs = postgresPrograms;
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-postgres-'));
+  const unprivileged = asOther(folder);
+  const data = join(folder, 'data');
+  const init = [join(programs, 'initdb'), '-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8'];
+  const made = Bun.spawnSync([...unprivileged, ...init, '--locale=C.UTF-8', '--no-sync'], { stderr: 'pipe' });
+  if (!made.success) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  const port = await freePort();
+  // No flush waits for the disk: the machine does not fail during a test.
+  const options = [
+    `port=${port}`,
+    `unix_socket_directories=${folder}`,
+    'listen_addresses=127.0.0.1',
+    'fsync=off',
+  ];
+  const command = [join(programs, 'postgres'), '-D', data];
+  let server: Bun.Subprocess;
+  const admin = urlOf(port, 'postgres');
+  const engine = await runEngine({
+    url: admin,
+    port,
+    folder,
+    start: () => {
+      const args = [...options, ...settings].flatMap((setting) => ['-c', setting]);
+      server = Bun.spawn([...unprivileged, ...command, ...args], { stdout: 'ignore', stderr: 'ignore' });
+      return server;
+    },
+    answers: () =>
+      execute(admin, 'SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+  });
+  // The server is a process for each connection.
+  const all = () => [server.pid, ...childrenOf(server.pid)];
+  const kill = async () => {
+    signal('SIGKILL', all());
+    await engine.kill();
+  };
+  let databases = 0;
+  return {
+    ...engine,
+    kill,
+    pause: () => signal('SIGSTOP', all()),
+    resume: () => signal('SIGCONT', all()),
+    async stop() {
+      await kill();
+      await engine.stop();
+    },
+    async shutDown() {
+      server.kill('SIGINT');
+      await server.exited;
+    },
+    async createDatabase(template) {
+      const name = `test_${++databases}`;
+      const copied = template === undefined ? '' : ` TEMPLATE "${nameIn(template)}"`;
+      await execute(admin, `CREATE DATABASE "${name}"${copied}`);
+      return urlOf(port, name);
+    },
+    async dropDatabase(url) {
+      await execute(admin, `DROP DATABASE IF EXISTS "${nameIn(url)}" WITH (FORCE)`);
+    },
+  };
+}
+
+const urlOf = (port: number, database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
+const nameIn = (url: string): string => new URL(url).pathname.slice(1);
+
+async function execute(url: string, statement: string): Promise<void> {
+  await using sql = new SQL(url, { max: 1, connectionTimeout: 2 });
+  await sql.unsafe(statement);
+}
+
+/** PostgreSQL refuses to run as root. */
+function asOther(folder: string): string[] {
+  if (process.getuid?.() !== 0) return [];
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
+  if (uid === undefined || gid === undefined) throw new Error('there is no user postgres');
+  chownSync(folder, Number(uid), Number(gid));
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+}
+
+/** Processes whose parent is this one. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]) === parent;
+      } catch {
+        // ended meanwhile
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+function signal(name: NodeJS.Signals, processes: readonly number[]): void {
+  for (const pid of processes) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // ended meanwhile
+    }
+  }
+}
