@@ -21,12 +21,14 @@ export function linkProblems(path: string, root = ROOT): string[] {
     .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
   return [...text.matchAll(LINK)].flatMap(([, words = '', target = '']) => {
     if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return [];
-    const problem = problemOf(words, target, path, root);
+    const problem = problemOf(words, target, { path, root });
     return problem === null ? [] : [`${path}: ${problem}`];
   });
 }
 
-function problemOf(words: string, target: string, path: string, root: string): string | null {
+type Document = { readonly path: string; readonly root: string };
+
+function problemOf(words: string, target: string, { path, root }: Document): string | null {
   const [file = '', heading] = decodeURI(target).split('#');
   const full = file === '' ? join(root, path) : join(root, dirname(path), file);
   if (!existsSync(full)) return `${target} leads nowhere`;

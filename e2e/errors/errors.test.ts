@@ -157,7 +157,7 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
   test.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))('%s', async (what, refusal) => {
     vendor.refuse(refusal);
     const session = crypto.randomUUID();
-    const post = (path: string, body: object) => asked(server, dev, 'POST', path, body);
+    const post = (path: string, body: object) => asked(server, dev, { method: 'POST', path, body });
     await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
     const listeners: [string, TestClient, Spoken][] = [];
     for (const [name, wire] of Object.entries(WIRES)) {
@@ -177,10 +177,10 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
       haul.add(`${what}, ${name}`, JSON.stringify(client.frames));
       client.close();
     }
-    haul.add(`${what}, events`, (await asked(server, dev, 'GET', `/v1/sessions/${session}/events`)).text);
+    haul.add(`${what}, events`, (await asked(server, dev, { path: `/v1/sessions/${session}/events` })).text);
     haul.add(
       `${what}, messages`,
-      (await asked(server, dev, 'GET', `/v1/conversations/${session}/messages`)).text,
+      (await asked(server, dev, { path: `/v1/conversations/${session}/messages` })).text,
     );
     haul.add(`${what}, summarize`, (await post('/api/summarize', { content: 'Hello.' })).text);
     haul.add(`${what}, interact`, (await post('/api/agent/interact', { query: 'Hello' })).text);

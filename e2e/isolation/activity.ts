@@ -12,7 +12,11 @@ export async function heardOf(
   const stream = await fetch(`${server.http}/v1/activity`, { headers: bearer(who), signal: hangUp.signal });
   await happening();
   const own = crypto.randomUUID();
-  await asked(server, who, 'POST', `/v1/sessions/${own}/commands`, { type: 'session.create' });
+  await asked(server, who, {
+    method: 'POST',
+    path: `/v1/sessions/${own}/commands`,
+    body: { type: 'session.create' },
+  });
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of stream.body ?? []) {

@@ -22,7 +22,7 @@ type Shown = {
 };
 
 async function waiting(session: string): Promise<Shown | undefined> {
-  const { text } = await asked(server, dev, 'GET', '/v1/approvals');
+  const { text } = await asked(server, dev, { path: '/v1/approvals' });
   return (JSON.parse(text).approvals as Shown[]).find((one) => one.session === session);
 }
 
@@ -35,9 +35,10 @@ async function askFor(session: string, command: string): Promise<Shown> {
   return shown;
 }
 
-const answer = (id: string, body: object) => asked(server, dev, 'POST', `/v1/approvals/${id}`, body);
+const answer = (id: string, body: object) =>
+  asked(server, dev, { method: 'POST', path: `/v1/approvals/${id}`, body });
 const command = (session: string, body: object) =>
-  asked(server, dev, 'POST', `/v1/sessions/${session}/commands`, body);
+  asked(server, dev, { method: 'POST', path: `/v1/sessions/${session}/commands`, body });
 
 test('the hash covers the tool, its input and what was shown', async () => {
   const { tool, input, ask, hash } = await askFor(crypto.randomUUID(), 'touch one.txt');

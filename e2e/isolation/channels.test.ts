@@ -40,34 +40,47 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
 
   test('a session with the same id of another user neither receives nor sends on the channel of the first', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
     const hers = await panel(olga, sessionId);
-    const made = await asked(server, bob, 'POST', `/v1/sessions/${sessionId}/commands`, {
-      type: 'session.create',
+    const made = await asked(server, bob, {
+      method: 'POST',
+      path: `/v1/sessions/${sessionId}/commands`,
+      body: {
+        type: 'session.create',
+      },
     });
     expect(made.status).toBe(200);
     expect((await panel(bob, sessionId)).status).toBe(403);
-    const own = await asked(server, bob, 'POST', '/api/agent/interact', {
-      ...PAGE,
-      sessionId,
-      query: 'click forged',
+    const own = await asked(server, bob, {
+      method: 'POST',
+      path: '/api/agent/interact',
+      body: {
+        ...PAGE,
+        sessionId,
+        query: 'click forged',
+      },
     });
     expect(own.status).toBe(200);
     expect(await hers.client.settled()).toEqual([]);
     // Her own are heard there still.
-    await asked(server, olga, 'POST', '/api/agent/interact', {
-      ...PAGE,
-      sessionId,
-      query: 'click the Submit button',
+    await asked(server, olga, {
+      method: 'POST',
+      path: '/api/agent/interact',
+      body: {
+        ...PAGE,
+        sessionId,
+        query: 'click the Submit button',
+      },
     });
     expect(await hers.client.settled()).toContain('interact_response');
   });
 
   test('requests signed with the default secret list no sessions and receive no events', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
     await panel(olga, sessionId);
-    const call = (path: string) => signedCall(server.http, APPLICATION, Date.now(), 'GET', path);
+    const call = (path: string) =>
+      signedCall(server.http, { application: APPLICATION }, { method: 'GET', path });
     expect(await (await call('/apps/app-id/channels')).text()).not.toContain(sessionId);
     expect((await call(`/apps/app-id/channels/private-session-${sessionId}`)).status).toBe(403);
     expect((await call(`/apps/app-id/channels/presence-session-${sessionId}/users`)).status).toBe(403);
@@ -75,23 +88,29 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
 
   test('a signature is valid only for the socket and channel it was issued for', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, 'POST', '/api/agent/interact', { ...PAGE, sessionId });
+    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
     const { client } = await panel(olga, sessionId);
     const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     thief.ask(`private-session-${sessionId}`);
     expect((await thief.told('pusher:subscription_error')).data.status).toBe(403);
     // Bob asks for a permit for her socket: it opens nothing of his to her, and nothing of hers to him.
     const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
-    expect((await asked(server, bob, 'POST', '/api/pusher/auth', body)).status).toBe(403);
+    expect((await asked(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status).toBe(
+      403,
+    );
   });
 
   test('generated ids cannot be guessed from one another', async () => {
     const made: string[] = [];
     for (let count = 0; count < 20; count++) {
-      const { text } = await asked(server, olga, 'POST', '/api/agent/interact', PAGE);
+      const { text } = await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: PAGE });
       const { sessionId, taskId } = JSON.parse(text).data;
-      const conversation = await asked(server, olga, 'POST', '/v1/conversations', {
-        domain_id: 'software_development',
+      const conversation = await asked(server, olga, {
+        method: 'POST',
+        path: '/v1/conversations',
+        body: {
+          domain_id: 'software_development',
+        },
       });
       made.push(sessionId, taskId, JSON.parse(conversation.text).id);
     }

@@ -51,7 +51,7 @@ async function settled(client: TestClient): Promise<AnyFrame[]> {
 async function events(sessionId: string): Promise<DurableEvent[]> {
   const dev = people.get('dev');
   if (!dev) throw new Error('nobody');
-  const { text } = await asked(server, dev, 'GET', `/v1/sessions/${sessionId}/events?limit=1000`);
+  const { text } = await asked(server, dev, { path: `/v1/sessions/${sessionId}/events?limit=1000` });
   return JSON.parse(text).events;
 }
 

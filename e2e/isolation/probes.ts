@@ -47,11 +47,15 @@ function requests({ path, examples = () => [{}] }: Endpoint, ids: ExampleIds, cr
     });
 }
 
-/** The examples of a message; `socket` is the id that the client was greeted with. */
-export function framesOf({ messages }: Spoken, type: string, ids: Ids, socket = '1.1'): MessageExample[] {
+/** The examples of a message; `socket` is the id that the client received on connect. */
+export function framesOf(
+  { messages }: Spoken,
+  type: string,
+  ids: Ids & { readonly socket?: string },
+): MessageExample[] {
   const examples = messages.in[type]?.examples;
   if (!examples) throw new Error(`there is no message ${type}`);
-  return sessionsOf({ ...ids, socket }, (one) => [...examples(one)]);
+  return sessionsOf(ids, (one) => [...examples(one)]);
 }
 
 /** Whether an example of the message starts a turn in a session of the caller's own that has the same id. */

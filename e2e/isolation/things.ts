@@ -1,14 +1,14 @@
-/** What one principal has that another must not reach: real things, made over the wires, and their ids. */
+/** Data of one principal that another must not reach, created through the dialects, and its ids. */
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { isQuestion } from '../drivers.ts';
 
-/** A principal at the door: with a token, or `local`. */
+/** A caller: with a token, or `local`. */
 export type Person = { readonly name: string; readonly token: string | null };
 
 export type Ids = {
   readonly owner: string;
-  /** a session with a past, a grant, and an approval that waits */
+  /** a session with history, a grant and a pending approval */
   readonly session: string;
   readonly turn: string;
   readonly approval: string;
@@ -20,34 +20,30 @@ export type Ids = {
   readonly copilot: string;
   readonly task: string;
   readonly site: string;
-  /** a session in which a call is out at a connected browser */
+  /** a session with a call that a connected browser executes */
   readonly browser: string;
   readonly execution: string;
 };
 
 export type Things = {
   readonly ids: Ids;
-  /** stands in everything that was said, asked, run or shown */
+  /** occurs in every message, approval, command and title */
   readonly word: string;
-  /** everything that is kept of the owner's, to be compared */
+  /** everything that is stored for the owner, for comparison */
   kept(): Promise<string>;
-  /** Says something in the session with the approval; resolves when everyone who may hear it was told. */
+  /** Sends a message; resolves when every allowed subscriber has received it. */
   speak(): Promise<void>;
 };
 
 export const bearer = ({ token }: Person): Record<string, string> =>
   token === null ? {} : { authorization: `Bearer ${token}` };
 
-/** What stands for an answer that does not end. */
+/** Stands for a response that does not end. */
 export const STREAM = 'a stream of events';
 
-export async function asked(
-  server: TestServer,
-  person: Person,
-  method: string,
-  path: string,
-  body?: unknown,
-) {
+type Call = { readonly method?: string; readonly path: string; readonly body?: unknown };
+
+export async function asked(server: TestServer, person: Person, { method = 'GET', path, body }: Call) {
   const response = await fetch(server.http + path, {
     method,
     headers: { 'content-type': 'application/json', ...bearer(person) },
@@ -60,7 +56,7 @@ export async function asked(
 }
 
 async function json<Body>(server: TestServer, person: Person, path: string): Promise<Body> {
-  const { status, text } = await asked(server, person, 'GET', path);
+  const { status, text } = await asked(server, person, { path });
   if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
   return JSON.parse(text) as Body;
 }
@@ -72,7 +68,7 @@ export const connected = (server: TestServer, { token }: Person, path: string): 
 
 type Approvals = { approvals: { id: string; session: string; hash: string; call: string; turn: string }[] };
 
-/** Makes them all. `local` has no browser tasks: that contract wants a token. */
+/** Creates all of it. `local` has no browser tasks: that contract requires a token. */
 export async function makeThings(server: TestServer, owner: Person): Promise<Things> {
   const word = `word${crypto.randomUUID().replaceAll('-', '')}`;
   const [session, browser] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -87,7 +83,11 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
   await chat.next('agent_message');
   say(`run touch ${word}.txt`);
   await chat.next(isQuestion);
-  await asked(server, owner, 'POST', `/v1/approvals/${(await waiting())?.id}`, { answer: 'always' });
+  await asked(server, owner, {
+    method: 'POST',
+    path: `/v1/approvals/${(await waiting())?.id}`,
+    body: { answer: 'always' },
+  });
   await chat.next('agent_message');
   say(`run mkdir ${word}`);
   await chat.next(isQuestion);
@@ -95,11 +95,11 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
   if (!approval) throw new Error('no approval waits');
   const { grants } = await json<{ grants: string[] }>(server, owner, `/v1/sessions/${session}/grants`);
 
-  const task = await begunTask(server, owner, copilot, word, site);
+  const task = await begunTask(server, owner, { sessionId: copilot, word, site });
   const messages = owner.token
     ? await json<{ id: string }[]>(server, owner, `/v1/conversations/${session}/messages`)
     : [];
-  const execution = await callAtBrowser(server, owner, browser, word);
+  const execution = await callAtBrowser(server, owner, { sessionId: browser, word });
 
   const sessions = [session, copilot, browser];
   return {
@@ -121,7 +121,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
     },
     async kept() {
       const events = sessions.map((id) =>
-        asked(server, owner, 'GET', `/v1/sessions/${id}/events?limit=1000`),
+        asked(server, owner, { path: `/v1/sessions/${id}/events?limit=1000` }),
       );
       const lists = [
         '/v1/sessions',
@@ -129,7 +129,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
         `/v1/sessions/${session}/grants`,
         '/api/v1/user/preferences',
       ];
-      const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, 'GET', path))]);
+      const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, { path }))]);
       return all.map(({ status, text }) => `${status} ${text}`).join('\n');
     },
     async speak() {
@@ -140,20 +140,34 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
   };
 }
 
-async function begunTask(server: TestServer, owner: Person, sessionId: string, word: string, site: string) {
+type Marked = { readonly sessionId: string; readonly word: string };
+
+async function begunTask(
+  server: TestServer,
+  owner: Person,
+  { sessionId, word, site }: Marked & { readonly site: string },
+) {
   if (!owner.token) return crypto.randomUUID();
-  const { text } = await asked(server, owner, 'POST', '/api/agent/interact', {
-    sessionId,
-    query: 'click the Submit button',
-    url: `http://${site}/`,
-    dom: `<p>${word}</p><button id="4">Submit</button>`,
+  const { text } = await asked(server, owner, {
+    method: 'POST',
+    path: '/api/agent/interact',
+    body: {
+      sessionId,
+      query: 'click the Submit button',
+      url: `http://${site}/`,
+      dom: `<p>${word}</p><button id="4">Submit</button>`,
+    },
   });
   // The title of the session shows the word, too.
-  await asked(server, owner, 'PATCH', `/api/session/${sessionId}`, { title: word });
+  await asked(server, owner, {
+    method: 'PATCH',
+    path: `/api/session/${sessionId}`,
+    body: { title: word },
+  });
   return String(JSON.parse(text).data.taskId);
 }
 
-async function callAtBrowser(server: TestServer, owner: Person, sessionId: string, word: string) {
+async function callAtBrowser(server: TestServer, owner: Person, { sessionId, word }: Marked) {
   const client = await server.connect('/extension');
   client.send({
     type: 'client_registration',
@@ -165,7 +179,7 @@ async function callAtBrowser(server: TestServer, owner: Person, sessionId: strin
   return String((await client.next('tool_execution_request')).executionId);
 }
 
-/** Ids of the same form that are nobody's. */
+/** Unused ids of the same form. */
 export const nobodysIds = (): Ids => {
   const id = () => crypto.randomUUID();
   return {
@@ -185,7 +199,7 @@ export const nobodysIds = (): Ids => {
   };
 };
 
-/** The text without what differs by chance: the ids that were asked for, other ids, and times. */
+/** The text without what differs by chance: the requested ids, other ids, and times. */
 export function plain(text: string, { owner, ...ids }: Ids): string {
   let shown = text.replaceAll(`"${owner}"`, '<owner>').replaceAll(`-user-${owner}`, '-user-<owner>');
   for (const id of Object.values(ids)) if (id !== '') shown = shown.replaceAll(id, '<id>');

@@ -224,7 +224,7 @@ test('a signature with the default secret does not authenticate', async () => {
     const server = await serve({ SOCKUDO_APP_SECRET: secret });
     const application = { ...APPLICATION, secret };
     const path = '/apps/app-id/batch_events';
-    return (await signedCall(server.http, application, Date.now(), 'POST', path, { batch })).status;
+    return (await signedCall(server.http, { application }, { method: 'POST', path, body: { batch } })).status;
   };
   expect(await statusWith(APPLICATION.secret)).toBe(413);
   expect(await statusWith('a secret of the operator')).toBe(200);

@@ -34,10 +34,9 @@ export function filesIn(root: string, path: string, ignored: (path: string) => b
 
 /** As `COPY` does it: a folder's content goes into `to`, a file becomes it or goes below it. */
 export function copyInto(
-  root: string,
-  sources: readonly string[],
   to: string,
-  ignored: (path: string) => boolean,
+  sources: readonly string[],
+  { root, ignored }: { root: string; ignored: (path: string) => boolean },
 ): void {
   for (const source of sources) {
     const isFolder = statSync(join(root, source)).isDirectory();

@@ -58,7 +58,7 @@ async function take(step: Step, mounts: Mounts, stages: ReadonlyMap<string, Moun
       return;
     case 'copy': {
       const to = `${mounts['/app']}/${step.to}`;
-      if (step.from === null) return copyInto(ROOT, step.sources, to, ignored);
+      if (step.from === null) return copyInto(to, step.sources, { root: ROOT, ignored });
       const source = stages.get(step.from)?.['/app'];
       if (source === undefined) throw new Error(`there is no stage ${step.from}`);
       for (const path of step.sources) {

@@ -23,8 +23,10 @@ const refOf = (owner: string, id: string): SessionRef => ({
 const created = { type: 'session.created', dialect: 'native', named: true, domain: 'general' };
 const agent = { id: 'coder', name: 'Coder' };
 
+type Content = { readonly events: number; readonly title?: string };
+
 /** A session with `events` events as JSON lines. */
-function linesOf(owner: string, id: string, events: number, title = 'a title'): string {
+function linesOf(owner: string, id: string, { events, title = 'a title' }: Content): string {
   const header = {
     format: 'parlance.session',
     version: 2,
@@ -43,9 +45,9 @@ function linesOf(owner: string, id: string, events: number, title = 'a title'): 
 }
 
 const all = [
-  linesOf('ada', 'one', 3),
-  linesOf('bob', 'one', 2),
-  linesOf('ada', 'two', 700, 'é '.repeat(200)),
+  linesOf('ada', 'one', { events: 3 }),
+  linesOf('bob', 'one', { events: 2 }),
+  linesOf('ada', 'two', { events: 700, title: 'é '.repeat(200) }),
 ];
 
 beforeAll(async () => {
@@ -177,7 +179,7 @@ describe('import', () => {
 
   test('an error at the end of a long stream rejects all of it', async () => {
     const data = mkdtempSync(join(cwd, 'case-'));
-    const input = `${all.join('')}${linesOf('ada', 'last', 2).replace('"seq":2', '"seq":3')}`;
+    const input = `${all.join('')}${linesOf('ada', 'last', { events: 2 }).replace('"seq":2', '"seq":3')}`;
     expect(await parlance(['import', '--data', data], input)).toEqual(
       refused(1, 'line 711: event 2 is to follow, and this is event 3'),
     );

@@ -81,7 +81,11 @@ describe('changing your own password', () => {
   test('requires the old password; earlier tokens end and the new token is valid', async () => {
     const { accounts, authenticator } = opened(['uma', 'user']);
     const before = await authenticator.login('uma', 'uma-password', 'here');
-    const { token } = await accounts.changePassword('uma', 'uma-password', 'better-one', 'here');
+    const { token } = await accounts.changePassword(
+      'uma',
+      { old: 'uma-password', password: 'better-one' },
+      'here',
+    );
     await expect(authenticator.verify(before.token)).rejects.toMatchObject({ code: 'unauthenticated' });
     expect(await authenticator.verify(token)).toMatchObject({ id: 'uma', role: 'user' });
     await expect(authenticator.login('uma', 'uma-password', 'here')).rejects.toMatchObject({
@@ -91,18 +95,20 @@ describe('changing your own password', () => {
 
   test('counts failed attempts as failed logins', async () => {
     const { accounts } = opened(['uma', 'user']);
-    const guess = () => accounts.changePassword('uma', 'a guess', 'better-one', 'here');
+    const guess = () => accounts.changePassword('uma', { old: 'a guess', password: 'better-one' }, 'here');
     for (let attempt = 0; attempt < 3; attempt++)
       await expect(guess()).rejects.toEqual(fault('forbidden', 'The old password is not right.'));
     await expect(guess()).rejects.toMatchObject({ code: 'limited' });
-    await expect(accounts.changePassword('uma', 'uma-password', 'better-one', 'here')).rejects.toMatchObject({
+    await expect(
+      accounts.changePassword('uma', { old: 'uma-password', password: 'better-one' }, 'here'),
+    ).rejects.toMatchObject({
       code: 'limited',
     });
   });
 
   test('leaves the password unchanged if the new one is invalid', async () => {
     const { accounts, authenticator } = opened(['uma', 'user']);
-    const asked = accounts.changePassword('uma', 'uma-password', '', 'here');
+    const asked = accounts.changePassword('uma', { old: 'uma-password', password: '' }, 'here');
     await expect(asked).rejects.toMatchObject({ code: 'invalid' });
     expect((await authenticator.login('uma', 'uma-password', 'here')).principal.id).toBe('uma' as never);
   });

@@ -80,7 +80,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
     /** Writing an unchanged user only increments its token version. */
     logOut: (name) => inTurn(async () => users.put(await existing(name))),
 
-    async changePassword(name, old, password, address) {
+    async changePassword(name, { old, password }, address) {
       await authenticator.login(name, old, address).catch((thrown) => {
         const wrong = thrown instanceof Fault && thrown.code === 'unauthenticated';
         throw wrong ? new Fault('forbidden', 'The old password is not right.') : thrown;

@@ -10,6 +10,8 @@ export type Account = {
   readonly fromSettings: boolean;
 };
 
+export type PasswordChange = { readonly old: string; readonly password: string };
+
 /** What ends the tokens of a user ends every socket and stream that lives on them. */
 export interface Accounts {
   /** By name. */
@@ -26,8 +28,8 @@ export interface Accounts {
   /** Ends all tokens of the user, and nothing else. Throws `not_found`. */
   logOut(name: string): Promise<void>;
   /**
-   * A user's own: the tokens of the user end, and the answer has a new one. Throws `forbidden` where the old password is
-   * wrong, and `limited` where that, or a login from `address`, failed too often.
+   * A user's own: the tokens of the user end, and the result has a new one. Throws `forbidden` if the old password is
+   * wrong, and `limited` if that, or a login from `address`, failed too often.
    */
-  changePassword(name: string, old: string, password: string, address: string): Promise<Login>;
+  changePassword(name: string, change: PasswordChange, address: string): Promise<Login>;
 }

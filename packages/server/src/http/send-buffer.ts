@@ -59,7 +59,7 @@ export class SendBuffer {
    * reader has been let go.
    */
   send(text: string, frame?: object, pieces?: Pieces): boolean {
-    if (this.#held) this.#hold(this.#held, text, frame, pieces);
+    if (this.#held) this.#hold(text, frame, pieces);
     else if (!this.#gone && this.wire.sendText(text) === -1) {
       this.#held = [];
       this.#leaving = heldOf(text, frame, pieces);
@@ -95,8 +95,9 @@ export class SendBuffer {
     this.lag.caughtUp(performance.now() - this.#since);
   }
 
-  #hold(held: Held[], text: string, frame: object | undefined, pieces: Pieces | undefined): void {
-    // Looked at before the frame is added: that it is large is not the reader's fault.
+  #hold(text: string, frame: object | undefined, pieces: Pieces | undefined): void {
+    const held = this.#held ?? [];
+    // Checked before the frame is added: a large frame is not the reader's fault.
     if (this.#size > this.limit) {
       this.#disconnect([...held, heldOf(text, frame, pieces)]);
       return;

@@ -15,12 +15,10 @@ type Direct = { write(text: string): number | Promise<number>; flush(): unknown;
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
   // Nothing that lives as long as the stream may keep a reference to the request.
   const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked }) => {
-    const stream = new ResponseStream(
-      limits.heldCharacters,
+    const stream = new ResponseStream(limits.heldCharacters, new StreamLag(meter, dialect), {
       encode,
-      new StreamLag(meter, dialect),
       onTokenRevoked,
-    );
+    });
     const id = requestIdOf(request);
     if (request.signal.aborted) stream.end();
     else request.signal.addEventListener('abort', () => stream.end(), { once: true });
@@ -77,19 +75,22 @@ class ResponseStream implements EventStream, Wire {
   #quiet = true;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
   #stopTokenWatch: (() => void) | undefined;
+  readonly encode: (frame: object) => string;
+  readonly #onTokenRevoked: OnTokenRevoked | undefined;
 
   constructor(
     private readonly limit: number,
-    readonly encode: (frame: object) => string,
     private readonly lag: Lag,
-    private readonly onTokenRevoked: OnTokenRevoked | undefined,
+    { encode, onTokenRevoked }: Pick<Parameters<OpenStream>[1], 'encode' | 'onTokenRevoked'>,
   ) {
+    this.encode = encode;
+    this.#onTokenRevoked = onTokenRevoked;
     this.#buffer = new SendBuffer(this, lag, limit);
   }
 
   begin(direct: Direct): void {
     this.#direct = direct;
-    this.#stopTokenWatch = this.onTokenRevoked?.(() => this.end());
+    this.#stopTokenWatch = this.#onTokenRevoked?.(() => this.end());
     this.#keepAlive = setInterval(() => {
       if (this.#quiet && !this.#buffer.behind) this.send(KEEP_ALIVE);
       this.#quiet = true;

@@ -22,6 +22,9 @@ import type { ModelCalled, ModelOutcome, ModelTrace, TracedState, Tracer } from 
 /** Turns may wait for weeks. Beyond this number the oldest spans are closed. */
 const MOST_OPEN = 10_000;
 
+/** When something happened in a turn. */
+type Moment = { readonly turn: TurnId; readonly at: number };
+
 type OpenTurn = { readonly span: Span; readonly context: Context; readonly calls: Map<CallId, Span> };
 
 /** The tracer, and the id of the next trace. */
@@ -35,20 +38,20 @@ export class Spans implements Tracer {
   onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void {
     switch (event.type) {
       case 'turn.started':
-        this.#begin(ref, event.turn, event.agent, event.at, {});
+        this.#begin(ref, event, { agent: event.agent, more: {} });
         break;
       case 'turn.resumed':
         if (before.turn && !this.#turns.has(event.turn))
-          this.#begin(ref, event.turn, before.turn.agent, event.at, { 'parlance.resumed': true });
+          this.#begin(ref, event, { agent: before.turn.agent, more: { 'parlance.resumed': true } });
         break;
       case 'turn.ended':
-        this.#end(event.turn, event.at, 'ended', usageOf(event.usage));
+        this.#end(event, { 'parlance.outcome': 'ended', ...usageOf(event.usage) });
         break;
       case 'turn.failed':
-        this.#end(event.turn, event.at, 'failed', {}, event.fault.code);
+        this.#end(event, { 'parlance.outcome': 'failed' }, event.fault.code);
         break;
       case 'turn.cancelled':
-        this.#end(event.turn, event.at, 'cancelled', { 'parlance.reason': event.reason });
+        this.#end(event, { 'parlance.outcome': 'cancelled', 'parlance.reason': event.reason });
         break;
       case 'tool.started':
         this.#beginCall(ref, event, before);
@@ -91,7 +94,11 @@ export class Spans implements Tracer {
     return this.traces.tracer.startSpan(name, options, context);
   }
 
-  #begin(ref: SessionRef, turn: TurnId, agent: AgentRef, at: number, more: Attributes): void {
+  #begin(
+    ref: SessionRef,
+    { turn, at }: Moment,
+    { agent, more }: { agent: AgentRef; more: Attributes },
+  ): void {
     this.traces.nameNext(turn.replaceAll('-', ''));
     const span = this.#start(`invoke_agent ${agent.name}`, ROOT_CONTEXT, {
       kind: SpanKind.INTERNAL,
@@ -113,11 +120,11 @@ export class Spans implements Tracer {
     }
   }
 
-  #end(turn: TurnId, at: number, outcome: string, attributes: Attributes, error?: string): void {
+  #end({ turn, at }: Moment, attributes: Attributes, error?: string): void {
     const open = this.#turns.get(turn);
     if (!open) return;
     this.#turns.delete(turn);
-    open.span.setAttributes({ 'parlance.outcome': outcome, ...attributes });
+    open.span.setAttributes(attributes);
     if (error !== undefined) fail(open.span, error);
     close(open, at);
   }

@@ -179,7 +179,7 @@ export function servePusher(
     port,
     connect: async () => (await RawPusher.connect(ws, application)).greeted(),
     knock: (path) => RawPusher.connect(ws, application, path),
-    call: (method, path, body) => signedCall(http, application, clock.now(), method, path, body),
+    call: (method, path, body) => signedCall(http, { application, now: clock.now() }, { method, path, body }),
     drain: () => sockets.drain(),
     stop: () => listening.stop(true),
   };
@@ -188,11 +188,8 @@ export function servePusher(
 /** A request signed as the server libraries of Pusher do. `now` is in milliseconds. */
 export function signedCall(
   http: string,
-  application: Application,
-  now: number,
-  method: string,
-  path: string,
-  body?: unknown,
+  { application, now = Date.now() }: { application: Application; now?: number },
+  { method, path, body }: { method: string; path: string; body?: unknown },
 ): Promise<Response> {
   const url = new URL(http + path);
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);

@@ -8,13 +8,14 @@ import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage
 
 type Scenario = () => Promise<readonly SessionEvent[]>;
 
+type End = { readonly last?: SessionEvent['type']; readonly turns?: number };
+
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
 const played =
   (
     answers: Line[][],
     act: (stage: Stage) => Promise<unknown>,
-    last: SessionEvent['type'] = 'turn.ended',
-    turns = 1,
+    { last = 'turn.ended', turns = 1 }: End = {},
   ): Scenario =>
   async () => {
     const stage = await setStage(answers);
@@ -26,7 +27,11 @@ const played =
     return stage.events;
   };
 
-const asks = calls('shell', { command: ['npm', 'test'] }, [{ type: 'text', text: 'I will run the tests.' }]);
+const asks = calls(
+  'shell',
+  { command: ['npm', 'test'] },
+  { before: [{ type: 'text', text: 'I will run the tests.' }] },
+);
 
 const answerWith = (...wanted: (readonly [tool: string, input: Record<string, Json>])[]): Line[] => [
   ...wanted.map(([tool, input], at): Line => ({ type: 'call', call: `call_${at + 1}`, tool, input })),
@@ -40,9 +45,12 @@ async function answered(stage: Stage, command: object): Promise<void> {
   await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
 }
 
+/** The answers before and after the kill. */
+type Lives = { readonly answers: Line[][]; readonly after: Line[][] };
+
 /** The first process dies at `at`; a second one continues from the same store. */
 const killed =
-  (answers: Line[][], text: string, at: (stage: Stage) => Promise<unknown>, after: Line[][]): Scenario =>
+  (text: string, at: (stage: Stage) => Promise<unknown>, { answers, after }: Lives): Scenario =>
   async () => {
     const ids = countingIds();
     const first = await setStage(answers, { ids });
@@ -70,8 +78,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       const parts = [textPart('The capital of Italy?')];
       await engine.send(SESSION, { type: 'input.submit', parts, replaces: asked?.input }, CALLER);
     },
-    'turn.ended',
-    2,
+    { turns: 2 },
   ),
 
   configured: played([says('Hello.')], async ({ engine }) => {
@@ -87,7 +94,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
   'tool-call': played(
     [
-      calls('lookup', { word: 'parlance' }, [{ type: 'text', text: 'Let me look.' }]),
+      calls('lookup', { word: 'parlance' }, { before: [{ type: 'text', text: 'Let me look.' }] }),
       says('It is ', 'a word.'),
     ],
     ({ engine }) => say(engine, 'What is parlance?'),
@@ -130,11 +137,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     answered(stage, { answer: 'deny', reason: 'not now' }),
   ),
 
-  'approval-no-exit': played(
-    [asks],
-    (stage) => answered(stage, { answer: 'deny', exit: true }),
-    'turn.cancelled',
-  ),
+  'approval-no-exit': played([asks], (stage) => answered(stage, { answer: 'deny', exit: true }), {
+    last: 'turn.cancelled',
+  }),
 
   'approval-explained': played([asks, says('It runs the tests.'), says('Done.')], async (stage) => {
     const asked = stage.happens('approval.requested');
@@ -156,7 +161,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ],
     ],
     ({ engine }) => say(engine, 'Hi'),
-    'turn.failed',
+    { last: 'turn.failed' },
   ),
 
   'retry-mid-stream': played(
@@ -205,7 +210,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await provider.hanging;
       await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     },
-    'turn.cancelled',
+    { last: 'turn.cancelled' },
   ),
 
   supersede: played(
@@ -227,23 +232,24 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   queue: played(
     [says('One.'), says('Two.')],
     ({ engine }) => Promise.all([say(engine, 'First'), say(engine, 'Second')]),
-    'turn.ended',
-    2,
+    { turns: 2 },
   ),
 
-  resume: killed(
-    [[{ type: 'text', text: 'Half an ' }, { type: 'hang' }]],
-    'Hi',
-    ({ provider }) => provider.hanging,
-    [says('A whole ', 'answer.')],
-  ),
+  resume: killed('Hi', ({ provider }) => provider.hanging, {
+    answers: [[{ type: 'text', text: 'Half an ' }, { type: 'hang' }]],
+    after: [says('A whole ', 'answer.')],
+  }),
 
-  'resume-call-lost': killed([calls('endless', {})], 'Go', (stage) => stage.happens('tool.started'), [
-    says('I do not know whether it happened.'),
-  ]),
+  'resume-call-lost': killed('Go', (stage) => stage.happens('tool.started'), {
+    answers: [calls('endless', {})],
+    after: [says('I do not know whether it happened.')],
+  }),
 
   'deferred-call': played(
-    [calls('errand', { what: 'click' }, [{ type: 'text', text: 'Please click.' }]), says('It was clicked.')],
+    [
+      calls('errand', { what: 'click' }, { before: [{ type: 'text', text: 'Please click.' }] }),
+      says('It was clicked.'),
+    ],
     async (stage) => {
       const deferred = stage.happens('call.deferred');
       await say(stage.engine, 'Click it');
@@ -278,8 +284,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await first;
       await say(stage.engine, 'Second');
     },
-    'turn.ended',
-    2,
+    { turns: 2 },
   ),
 
   clear: played(
@@ -290,6 +295,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await ended;
       await stage.engine.send(SESSION, { type: 'session.clear' }, CALLER);
     },
-    'session.cleared',
+    { last: 'session.cleared' },
   ),
 };

@@ -18,7 +18,13 @@ export const says = (...words: string[]): Line[] => [
   { type: 'ended', usage: USAGE, stop: 'done' },
 ];
 
-export const calls = (tool: string, input: object, before: Line[] = [], call = 'call_1'): Line[] => [
+type CallOptions = { readonly before?: Line[]; readonly call?: string };
+
+export const calls = (
+  tool: string,
+  input: object,
+  { before = [], call = 'call_1' }: CallOptions = {},
+): Line[] => [
   ...before,
   { type: 'call', call, tool, input: input as never },
   { type: 'ended', usage: USAGE, stop: 'calls' },

@@ -84,7 +84,8 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     if (!from) {
       if (event.target !== scroller.current || event.key !== 'ArrowDown') return;
       const first = list.getVirtualItems().find(({ end }) => end > (list.scrollOffset ?? 0))?.index ?? 0;
-      const entry = nearest(rows, 'event', first, 1) ?? nearest(rows, 'frame', first, 1);
+      const entry =
+        nearest(rows, { row: first, column: 'event' }) ?? nearest(rows, { row: first, column: 'frame' });
       if (entry) move(entry);
       event.preventDefault();
       return;

@@ -32,7 +32,7 @@ const NAMED: Readonly<Record<string, string>> = {
 
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, decimal, hex, name) => {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, ...[decimal, hex, name]) => {
     if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
     const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
     const surrogate = point >= 0xd800 && point <= 0xdfff;

@@ -5,19 +5,14 @@ import { agents, domains, rules } from '../lists.ts';
 import type { Setting } from './setting.ts';
 
 /** A setting available only in the config file. */
-const fileOnly = <Schema extends z.ZodType>(
-  schema: () => Schema,
-  fallback: object,
-  description: string,
-  isSecret = false,
-) => ({
+const fileOnly = <Schema extends z.ZodType>(schema: () => Schema, fallback: object, description: string) => ({
   env: [],
   flag: null,
   argument: '',
   fallback,
   fallbackText: 'none',
   schema,
-  secret: isSecret,
+  secret: false,
   description,
 });
 
@@ -29,5 +24,8 @@ export const FILE_ONLY = {
   ),
   agents: fileOnly(agents, [], 'additional agents, or replacements of built-in ones'),
   domains: fileOnly(domains, [], 'additional domains, or replacements of built-in ones'),
-  mcpServers: fileOnly(() => McpServers, {}, 'Model Context Protocol servers whose tools are offered', true),
+  mcpServers: {
+    ...fileOnly(() => McpServers, {}, 'Model Context Protocol servers whose tools are offered'),
+    secret: true,
+  },
 } as const satisfies Record<string, Setting>;

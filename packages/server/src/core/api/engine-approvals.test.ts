@@ -6,7 +6,7 @@ import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { defineTool } from '../ports/tool.ts';
 
-const run = (call: string) => calls('shell', { command: ['npm', 'test'] }, [], call);
+const run = (call: string) => calls('shell', { command: ['npm', 'test'] }, { call });
 const page = defineTool({
   name: 'page',
   description: 'Reads a page.',
@@ -52,7 +52,7 @@ test('a missing grant cannot be revoked', async () => {
 
 test('untrusted content suspends standing grants for the rest of the turn only', async () => {
   const stage = await granted([
-    calls('page', {}, [], 'call_2'),
+    calls('page', {}, { call: 'call_2' }),
     run('call_3'),
     says('Done.'),
     run('call_4'),
@@ -126,7 +126,7 @@ test('a tool receives why the call runs: approved by a user, a grant or a rule, 
       return { parts: [textPart('ok')] };
     },
   });
-  const probes = (call: string, silent = false) => calls('probe', { silent }, [], call);
+  const probes = (call: string, silent = false) => calls('probe', { silent }, { call });
   const stage = await setStage(
     [probes('call_1', true), says('1'), probes('call_2'), says('2'), probes('call_3'), says('3')],
     { tools: [probe] },

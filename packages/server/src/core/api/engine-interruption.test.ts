@@ -14,12 +14,11 @@ import { quiet, ticks } from '../../testing/ticks.ts';
 
 const tell = (text: string): Line => ({ type: 'text', text });
 const SCRIPT = [
-  calls('lookup', { word: 'a' }, [
-    { type: 'reasoning', text: 'Hm.' },
-    tell('Let '),
-    tell('me '),
-    tell('look.'),
-  ]),
+  calls(
+    'lookup',
+    { word: 'a' },
+    { before: [{ type: 'reasoning', text: 'Hm.' }, tell('Let '), tell('me '), tell('look.')] },
+  ),
   says('It ', 'is ', 'a ', 'word.'),
   says('Second ', 'answer.'),
 ];

@@ -9,7 +9,11 @@ import type { SessionSnapshot, Sink } from './index.ts';
 const think = (text: string): Line => ({ type: 'reasoning', text });
 const tell = (text: string): Line => ({ type: 'text', text });
 const SCRIPT = [
-  calls('lookup', { word: 'a' }, [think('They '), think('ask.'), tell('Let '), tell('me '), tell('look.')]),
+  calls(
+    'lookup',
+    { word: 'a' },
+    { before: [think('They '), think('ask.'), tell('Let '), tell('me '), tell('look.')] },
+  ),
   says('It ', 'is ', 'a ', 'word.'),
 ];
 

@@ -84,7 +84,7 @@ describe('turns', () => {
 
   test('a turn that exceeds its limits fails with the reason', async () => {
     const again = Array.from({ length: 5 }, (_, index) =>
-      calls('lookup', { word: 'a' }, [], `call_${index}`),
+      calls('lookup', { word: 'a' }, { call: `call_${index}` }),
     );
     const { engine, happens, events } = await setStage(again, { parts: { maxSteps: 3 } });
     const failed = happens('turn.failed');

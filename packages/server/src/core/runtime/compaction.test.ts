@@ -150,7 +150,14 @@ describe('compacting before a step', () => {
     const answers = [
       says(LONG),
       ...[1, 2, 3].map((step) =>
-        calls('lookup', { word: 'w'.repeat(600) }, [{ type: 'text', text: LONG }], `call_${step}`),
+        calls(
+          'lookup',
+          { word: 'w'.repeat(600) },
+          {
+            before: [{ type: 'text', text: LONG }],
+            call: `call_${step}`,
+          },
+        ),
       ),
       says('Done.'),
     ];

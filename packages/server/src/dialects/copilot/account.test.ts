@@ -81,7 +81,11 @@ describe('without a valid token everything except login is UNAUTHORIZED, in open
     ['GET', `/api/session/${id}/task/active`],
   ])('%s %s', async (method, path) => {
     for (const token of [null, 'not.a.token']) {
-      const { status, body, headers } = await api.ask(token, method, path, method === 'GET' ? undefined : {});
+      const { status, body, headers } = await api.ask(token, {
+        method,
+        path,
+        body: method === 'GET' ? undefined : {},
+      });
       expect(status).toBe(401);
       expect(body).toMatchObject({ success: false, code: 'UNAUTHORIZED', error: body.message });
       expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -91,10 +95,10 @@ describe('without a valid token everything except login is UNAUTHORIZED, in open
 
 test('POST /api/v1/auth/logout is an empty 204 and ends only that token', async () => {
   const token = await api.server.login('uma', 'uma-password');
-  const { status, body } = await api.ask(token, 'POST', '/api/v1/auth/logout');
+  const { status, body } = await api.ask(token, { method: 'POST', path: '/api/v1/auth/logout' });
   expect([status, body]).toEqual([204, {}]);
   expect((await api.get(token, '/api/v1/auth/session')).body).toMatchObject({ code: 'UNAUTHORIZED' });
-  expect((await api.ask(token, 'POST', '/api/v1/auth/logout')).status).toBe(401);
+  expect((await api.ask(token, { method: 'POST', path: '/api/v1/auth/logout' })).status).toBe(401);
   expect((await api.get('uma', '/api/v1/auth/session')).status).toBe(200);
 });
 

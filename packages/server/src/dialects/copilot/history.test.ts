@@ -20,7 +20,7 @@ const act = defineTool({
 });
 
 const clicking = (turn: number): Line[] =>
-  calls('browser_act', { thought: `Turn ${turn}.`, action: `click(${turn})` }, [], `call-${turn}`);
+  calls('browser_act', { thought: `Turn ${turn}.`, action: `click(${turn})` }, { call: `call-${turn}` });
 
 /** Every turn is a question, an action and an answer; in one of them the client acts very often. */
 async function longSession(): Promise<Engine> {

@@ -22,7 +22,7 @@ const ask = (sessionId: string, more: object = {}) =>
     ...more,
   });
 const rename = (sessionId: string, title: string) =>
-  api.ask('uma', 'PATCH', `/api/session/${sessionId}`, { title });
+  api.ask('uma', { method: 'PATCH', path: `/api/session/${sessionId}`, body: { title } });
 
 describe('a session created by init', () => {
   test.each<[string, object]>([

@@ -103,14 +103,19 @@ describe('an id', () => {
   ];
 
   test.each(ENDPOINTS)('that is not a UUID is a 400: %s …%s', async (method, path) => {
-    const { status, body } = await api.ask('uma', method, `/api/session/session-1${path}`, bodyFor(method));
+    const { status, body } = await api.ask('uma', {
+      method,
+      path: `/api/session/session-1${path}`,
+      body: bodyFor(method),
+    });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'sessionId' }] } });
   });
 
   test.each(ENDPOINTS)('of another user is a 403, but not for an admin: %s …%s', async (method, path) => {
     const id = await begun('dev');
-    const ask = (name: string) => api.ask(name, method, `/api/session/${id}${path}`, bodyFor(method));
+    const ask = (name: string) =>
+      api.ask(name, { method, path: `/api/session/${id}${path}`, body: bodyFor(method) });
     const foreign = await ask('uma');
     expect(foreign.status).toBe(403);
     expect(foreign.body).toMatchObject({ success: false, code: 'FORBIDDEN' });
@@ -129,7 +134,7 @@ describe('an id', () => {
     const path = `/api/session/${sessionId}`;
     for (const answer of [
       await api.get('uma', path),
-      await api.ask('uma', 'PATCH', path, { title: 'New' }),
+      await api.ask('uma', { method: 'PATCH', path, body: { title: 'New' } }),
       await api.post('uma', '/api/session', { sessionId }),
     ]) {
       expect(answer.status).toBe(404);
@@ -189,16 +194,22 @@ describe('PATCH /api/session/{id}', () => {
   test('renames', async () => {
     const id = await begun('uma');
     const path = `/api/session/${id}`;
-    const { body } = await api.ask('uma', 'PATCH', path, { title: '  My tea  ' });
+    const { body } = await api.ask('uma', { method: 'PATCH', path, body: { title: '  My tea  ' } });
     expect(body).toMatchObject({ success: true, data: { title: 'My tea', session: { title: 'My tea' } } });
-    expect((await api.ask('uma', 'PATCH', path, { title: 'x'.repeat(500) })).status).toBe(200);
+    expect((await api.ask('uma', { method: 'PATCH', path, body: { title: 'x'.repeat(500) } })).status).toBe(
+      200,
+    );
     expect(dataOf(await api.get('uma', path)).title).toBe('x'.repeat(500));
   });
 
   test.each([{}, { title: '' }, { title: '  ' }, { title: 7 }, { title: 'x'.repeat(501) }])(
     'a title has 1 to 500 characters: %#',
     async (body) => {
-      const answer = await api.ask('uma', 'PATCH', `/api/session/${await begun('uma')}`, body);
+      const answer = await api.ask('uma', {
+        method: 'PATCH',
+        path: `/api/session/${await begun('uma')}`,
+        body,
+      });
       expect(answer.status).toBe(400);
       expect(answer.body).toMatchObject({ details: { errors: [{ field: 'title' }] } });
     },

@@ -51,7 +51,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     const { id } = await principalOf(authenticator, c.req.raw);
     const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));
     const address = ctx.addressOf(c.req.raw);
-    const login = await ctx.administration.accounts.changePassword(id, old, password, address);
+    const login = await ctx.administration.accounts.changePassword(id, { old, password }, address);
     return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });
   });
 

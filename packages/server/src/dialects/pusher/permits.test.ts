@@ -159,11 +159,8 @@ test('with the default secret and required tokens, session channels are opened o
   const forged = { name: 'said', channel: 'private-user-uma', data: '' };
   const response = await signedCall(
     server.http,
-    APPLICATION,
-    Date.now(),
-    'POST',
-    '/apps/app-id/events',
-    forged,
+    { application: APPLICATION },
+    { method: 'POST', path: '/apps/app-id/events', body: forged },
   );
   expect(response.status).toBe(403);
   one.client.close();
@@ -175,7 +172,13 @@ test('with channels disabled there is no socket, no API, and no authorisation', 
   expect((await askFor(server, 'private-user-local')).status).toBe(503);
   expect((await ask(server, { socket_id: SOCKET }, undefined, 'user-auth')).status).toBe(503);
   expect(
-    (await signedCall(server.http, APPLICATION, Date.now(), 'GET', '/apps/app-id/channels')).status,
+    (
+      await signedCall(
+        server.http,
+        { application: APPLICATION },
+        { method: 'GET', path: '/apps/app-id/channels' },
+      )
+    ).status,
   ).toBe(404);
   await expect(server.connect('/app/app-key?protocol=7')).rejects.toThrow('cannot connect');
   await server.stop();

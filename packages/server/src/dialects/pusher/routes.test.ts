@@ -16,6 +16,7 @@ function serve(limits: Partial<Limits> = {}, application: Partial<Application> =
 }
 
 const EVENTS = '/apps/app-id/events';
+const CHANNELS = { method: 'GET', path: '/apps/app-id/channels' };
 const BATCH = '/apps/app-id/batch_events';
 const event = (changes: object = {}) => ({ name: 'said', channel: 'a', data: '{"a":1}', ...changes });
 
@@ -168,10 +169,16 @@ test('unsigned, badly signed and expired requests are 401; another application a
   expect([plain.status, await plain.text()]).toEqual([401, 'Unknown auth_key']);
   const { application } = server;
   const wrong = { ...application, secret: 'guessed' };
-  expect((await signedCall(http, wrong, clock.now(), 'POST', EVENTS, event())).status).toBe(401);
   expect(
-    (await signedCall(http, application, clock.now() - 601_000, 'GET', '/apps/app-id/channels')).status,
+    (
+      await signedCall(
+        http,
+        { application: wrong, now: clock.now() },
+        { method: 'POST', path: EVENTS, body: event() },
+      )
+    ).status,
   ).toBe(401);
+  expect((await signedCall(http, { application, now: clock.now() - 601_000 }, CHANNELS)).status).toBe(401);
   expect((await call('GET', '/apps/other/channels')).status).toBe(404);
   expect((await call('GET', '/apps/app-id/nothing')).status).toBe(404);
 });
@@ -179,7 +186,7 @@ test('unsigned, badly signed and expired requests are 401; another application a
 test('a refusal does not reveal the correct signature', async () => {
   const { http, clock, server } = serve();
   const wrong = { ...server.application, secret: 'guessed' };
-  const response = await signedCall(http, wrong, clock.now(), 'GET', '/apps/app-id/channels');
+  const response = await signedCall(http, { application: wrong, now: clock.now() }, CHANNELS);
   expect(await response.text()).toBe('Invalid signature');
 });
 

@@ -133,7 +133,10 @@ test('if the log cannot be synced, all pending and later writes are refused', as
   using scratch = scratchFolder();
   using database = openConnection(scratch.path);
   const disk = Promise.withResolvers<void>();
-  const group = groupCommit(database, { sync: () => disk.promise }, prepareAppend(database), () => undefined);
+  const group = groupCommit(database, {
+    log: { sync: () => disk.promise },
+    perform: prepareAppend(database),
+  });
   const add = (id: string) =>
     group.add(makeAppend(0, [textEvent(refOf('ada', id), 1)], recordOf(refOf('ada', id), 1)), 1);
   const reasonOf = (added: Promise<void>) =>
@@ -181,7 +184,7 @@ test('if SQLite rolls back in the middle, nothing of the group is written outsid
 test('if the disk is full, acknowledged events remain and smaller appends continue', async () => {
   using scratch = scratchFolder();
   using database = openConnection(scratch.path);
-  const group = groupCommit(database, synced, prepareAppend(database), () => undefined);
+  const group = groupCommit(database, { log: synced, perform: prepareAppend(database) });
   const read = prepareRead(database);
   const ref = refOf('ada', 'first');
   const append = (seq: number, text: string) =>

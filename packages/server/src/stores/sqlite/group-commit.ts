@@ -28,12 +28,16 @@ export interface GroupCommit<Write> {
   check(): void;
 }
 
+export type Commits<Write> = {
+  readonly log: Pick<Log, 'sync'>;
+  perform(write: Write): void;
+  /** receives the number of writes of each commit */
+  onCommit?(writes: number): void;
+};
+
 export function groupCommit<Write>(
   database: Database,
-  log: Pick<Log, 'sync'>,
-  perform: (write: Write) => void,
-  /** receives the number of writes of each commit */
-  onCommit: (writes: number) => void,
+  { log, perform, onCommit }: Commits<Write>,
 ): GroupCommit<Write> {
   const transaction = prepareTransaction(database);
   let group: Waiting<Write>[] = [];
@@ -84,7 +88,7 @@ export function groupCommit<Write>(
       if (refused.has(waiting)) waiting.reject(refused.get(waiting));
       else written.push({ resolve: waiting.resolve, reject: waiting.reject });
     }
-    onCommit(writing.length - refused.size);
+    onCommit?.(writing.length - refused.size);
   }
 
   function sync(): void {

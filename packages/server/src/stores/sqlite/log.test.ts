@@ -38,15 +38,14 @@ function openNotes(folder: string) {
   const log = heldLog();
   const level = () => database.prepare<{ synchronous: number }, []>('PRAGMA synchronous').get()?.synchronous;
   const levels: unknown[] = [];
-  const group = groupCommit<string>(
-    database,
+  const group = groupCommit<string>(database, {
     log,
-    (text) => {
+    perform(text) {
       levels.push(level());
       insert.run(text);
     },
-    (writes) => commits.push(writes),
-  );
+    onCommit: (writes) => commits.push(writes),
+  });
   const ended: string[] = [];
   const add = (text: string) =>
     void group.add(text, text.length).then(

@@ -84,13 +84,14 @@ test('an up-to-date database is opened without a write', async () => {
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
 
+type Release = {
+  readonly version: number;
+  readonly sessions: Record<string, object[]>;
+  readonly status?: string;
+};
+
 /** A database as an older release left it, with these sessions and events. */
-function olderRelease(
-  path: string,
-  version: number,
-  sessions: Record<string, object[]>,
-  status = 'idle',
-): void {
+function olderRelease(path: string, { version, sessions, status = 'idle' }: Release): void {
   using database = new Database(path, { create: true, strict: true });
   for (const step of MIGRATIONS.slice(0, version)) database.run(step);
   database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -113,7 +114,7 @@ test('a database of the first release is upgraded in place, and its sessions hav
   const input = { type: 'input.accepted', input: 'i', parts: [], dialect: 'native' };
   const label = (labels: Record<string, string>) => ({ type: 'session.labelled', labels });
   const ended = { type: 'tool.ended', turn, call: 'c', outcome: 'ok', parts: [], durationMs: 0 };
-  olderRelease(join(scratch.path, 'parlance.db'), 1, {
+  const sessions = {
     spoken: [
       input,
       { type: 'text.ended', turn, block: 'b', text: 'Half \ud83d of a "pair".' },
@@ -134,7 +135,9 @@ test('a database of the first release is upgraded in place, and its sessions hav
       { type: 'session.renamed', title: 'Kept', by: 'ada' },
     ],
     silent: [label({})],
-  });
+  };
+  olderRelease(join(scratch.path, 'parlance.db'), { version: 1, sessions });
+
   const store = openSqliteStore(scratch.path);
   const spoken = refOf('ada', 'spoken');
   expect(await store.load(spoken)).toMatchObject({
@@ -183,7 +186,7 @@ test('sessions of an older release are found by approvals and turns, and pending
     quoted: [{ type: 'text.ended', text: 'It says "type":"approval.requested" and "turn.started".' }],
     damaged: [asked('e'), { type: 'text.ended', text: 'will be damaged' }],
   };
-  olderRelease(path, 3, sessions, 'waiting');
+  olderRelease(path, { version: 3, sessions, status: 'waiting' });
   {
     using database = new Database(path);
     database.run(

@@ -81,12 +81,11 @@ type Parts = {
 };
 
 function storeOn(database: Database, { log, space, unlock, options }: Parts): Store {
-  const appends = groupCommit<Append>(
-    database,
+  const appends = groupCommit<Append>(database, {
     log,
-    prepareAppend(database, options),
-    options.onCommit ?? (() => undefined),
-  );
+    perform: prepareAppend(database, options),
+    onCommit: options.onCommit,
+  });
   const probe = prepareProbe(database);
   const size = prepareSize(database);
   const erase = prepareErase(database);
