@@ -93,7 +93,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     async function tried({ method }: Endpoint, probes: readonly Probe[], who: Person) {
       const answers: { status: number; text: string }[] = [];
       for (const { path, body } of probes)
-        answers.push(await asked(server, who, method.toUpperCase(), path, body));
+        answers.push(await asked(server, who, { method: method.toUpperCase(), path, body }));
       return answers;
     }
     const shown = (answers: readonly { status: number; text: string }[], ids: Ids) =>
@@ -116,7 +116,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       }
     });
 
-    // There is only one `local`: what it makes is made under another name.
+    // There is only one `local`, so another principal creates these.
     if (other !== 'local')
       test.each(creating)(
         '%s, creating example %d, creates a session of the caller',
@@ -134,10 +134,10 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       const makes = startsTurn(wire, type, things.ids);
       if (makes && other === 'local') return;
       const who = makes ? maker() : person(other);
-      const theirs = await said(wire, type, who, things.ids);
+      const theirs = await said([type, wire], who, things.ids);
       expect(theirs).not.toContain(things.word);
       expect(theirs).not.toMatch(/subscription_succeeded.*<id>/);
-      expect(theirs).toBe(await said(wire, type, who, NOBODYS));
+      expect(theirs).toBe(await said([type, wire], who, NOBODYS));
     });
 
     if (mode === 'required')
@@ -154,17 +154,19 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
 
     /** The sessions of everybody, as an admin sees them. */
     async function everySession(): Promise<string[]> {
-      const { text } = await asked(server, person('ada'), 'GET', '/v1/sessions?limit=500&archived=included');
+      const { text } = await asked(server, person('ada'), {
+        path: '/v1/sessions?limit=500&archived=included',
+      });
       const { sessions } = JSON.parse(text) as { sessions: { owner: string; id: string }[] };
       return sessions.map(({ owner, id }) => `${owner} ${id}`).sort();
     }
 
-    /** All that a client receives in answer, ids and times apart. */
-    async function said(wire: Spoken, type: string, who: Person, ids: Ids): Promise<string> {
+    /** Everything that a client receives in response, without ids and times. */
+    async function said([type, wire]: readonly [string, Spoken], who: Person, ids: Ids): Promise<string> {
       const client = await connected(server, who, wire.socket.connect(exampleIds(ids)));
       const greeting = await greeted(client, wire, ids);
       if (!greeting) return 'closed';
-      for (const { frame, endedBy } of framesOf(wire, type, ids, greeting)) {
+      for (const { frame, endedBy } of framesOf(wire, type, { ...ids, socket: greeting })) {
         client.send(frame);
         if (endedBy) await client.next((next) => next[wire.socket.nameField] === endedBy);
       }
@@ -196,7 +198,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       await expectFound(person(owner));
     });
 
-    /** That the probes can find something at all: whoever may see it does. */
+    /** The probes work: principals with access find the data. */
     async function expectFound(who: Person): Promise<void> {
       for (const [name, route] of Object.entries(routes)) {
         if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
