@@ -1,7 +1,7 @@
 /**
  * The import rule of the server: core ← http ← dialects; core/ports ← providers | tools | stores | buses | auth | telemetry;
  * all of them ← compose and main. The core is imported through `core/api/index.ts` and `core/ports` only; inside it, ports ←
- * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. `copilot/`
+ * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. A dialect imports no other dialect. `copilot/`
  * imports the protocol alone; `lib/` imports nothing, and all may import it. `describe/` imports descriptions of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
  * import anything; only tests import `testing/`.
  */
@@ -51,6 +51,14 @@ function folderIn(base: string, path: string): string | null {
   return folder === '..' || rest.length === 0 ? null : folder;
 }
 
+const DIALECTS = join(SERVER, 'dialects/');
+
+/** A dialect imports its own folder and `shared/`; the files beside the folders list the dialects. */
+function isOwnOrShared(from: string, to: string): boolean {
+  const [own, other] = [folderIn(DIALECTS, from), folderIn(DIALECTS, to)];
+  return own === null || other === own || other === 'shared';
+}
+
 const isPort = (path: string): boolean => folderIn(CORE, path) === 'ports';
 
 const isLowerLayer = (from: string, to: string): boolean =>
@@ -67,6 +75,7 @@ function allowed(from: string, to: string): boolean {
   if (target === 'lib') return true;
   if (room === 'lib') return false;
   if (room === 'core') return target === 'core' && isLowerLayer(from, to);
+  if (room === 'dialects' && target === 'dialects') return isOwnOrShared(from, to);
   if (room === target) return true;
   if (target === 'core' && room !== 'testing' && to !== CORE_API && !isPort(to)) return false;
   switch (room) {

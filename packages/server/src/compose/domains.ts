@@ -1,7 +1,7 @@
 /** The domains and agents that ship with Parlance. */
-
 import { type Agent, AgentCatalog, type Domain } from '../core/api/index.ts';
-import { COPILOT_AGENT, COPILOT_DOMAIN } from './copilot-agent.ts';
+import { DIALECTS } from '../dialects/index.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
 
 const AGENTS: readonly Agent[] = [
   {
@@ -123,11 +123,17 @@ const DOMAINS: readonly Domain[] = [
   },
 ];
 
-/** What ships, with what the operator adds; one of theirs takes the place of ours of the same id. */
-export function agentCatalog(agents: readonly Agent[], domains: readonly Domain[]): AgentCatalog {
+export type OwnAgents = { readonly agents: readonly Agent[]; readonly domains: readonly Domain[] };
+
+/** What ships and what the dialects bring; those of the operator replace others with the same id. */
+export function agentCatalog(
+  { agents, domains }: OwnAgents,
+  dialects: readonly Pick<Dialect, 'catalog'>[],
+): AgentCatalog {
+  const brought = dialects.flatMap(({ catalog }) => catalog ?? []);
   const catalog = new AgentCatalog(
-    byId([...DOMAINS, COPILOT_DOMAIN], domains),
-    byId([...AGENTS, COPILOT_AGENT], agents),
+    byId([...DOMAINS, ...brought.flatMap((one) => one.domains)], domains),
+    byId([...AGENTS, ...brought.flatMap((one) => one.agents)], agents),
     'software_development',
   );
   for (const domain of catalog.domains)
@@ -135,7 +141,7 @@ export function agentCatalog(agents: readonly Agent[], domains: readonly Domain[
   return catalog;
 }
 
-export const defaultRoster = (): AgentCatalog => agentCatalog([], []);
+export const defaultRoster = (): AgentCatalog => agentCatalog({ agents: [], domains: [] }, DIALECTS);
 
 const byId = <Item extends { readonly id: string }>(
   ours: readonly Item[],

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
 import { withoutStalePages } from '../copilot/stale-pages.ts';
 import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { metered } from '../stores/shared/metered.ts';
 import { openSqliteStore } from '../stores/sqlite/open.ts';
@@ -30,7 +31,11 @@ export type Backend = {
 };
 
 /** What is opened is closed by `resources`. Throws if the configuration cannot be served. */
-export async function openBackend(config: Config, resources: AsyncDisposableStack): Promise<Backend> {
+export async function openBackend(
+  config: Config,
+  dialects: readonly Dialect[],
+  resources: AsyncDisposableStack,
+): Promise<Backend> {
   const log = openLog(config.logLevel);
   warnAbout(config, log);
   const metrics = openMetrics();
@@ -59,7 +64,7 @@ export async function openBackend(config: Config, resources: AsyncDisposableStac
   resources.defer(() => authenticator.close());
 
   const clients = new ClientToolBroker();
-  const catalog = agentCatalog(config.agents, config.domains);
+  const catalog = agentCatalog(config, dialects);
   const providerFor = providersByModel(config, log);
   for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
   const { tools, mcp } = await openTools(config, { clients, sandbox, catalog, log }, resources);

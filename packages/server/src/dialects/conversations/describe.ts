@@ -1,4 +1,5 @@
 import { type Answers, type Description, named } from '../shared/description.ts';
+import { Token } from '../shared/token-schema.ts';
 import { inbound } from './describe-inbound.ts';
 import { outbound } from './describe-outbound.ts';
 import {
@@ -14,7 +15,6 @@ import {
   Me,
   Messages,
   ServerHealth,
-  Token,
   ToolRun,
   ToolRuns,
   Tools,

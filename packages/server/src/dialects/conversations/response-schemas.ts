@@ -4,10 +4,6 @@ import { z } from 'zod';
 import { named } from '../shared/description.ts';
 import { RUN_STATUSES } from './schemas.ts';
 
-export const Token = named(
-  'Token',
-  z.object({ access_token: z.string(), token_type: z.literal('bearer'), role: Role }),
-);
 export const Me = named('Me', z.object({ sub: z.string(), role: Role, perms: z.array(Permission) }));
 
 export const Domain = named(

@@ -5,6 +5,7 @@
  */
 import { defineDialect } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { agent, domain } from './agent.ts';
 import { watchChannels } from './channel-watch.ts';
 import { Settings } from './context.ts';
 import { LIMITED, refusal } from './faults.ts';
@@ -16,6 +17,7 @@ export const copilot = defineDialect({
   // The contract includes the paths that authorize channels.
   listen: [...LIMITED, '/api/pusher/*'].map((path) => ({ http: path })),
   settings: Settings,
+  catalog: { domains: [domain], agents: [agent] },
   inbound(ctx, hub: SubscriptionHub<State>) {
     const watch = watchChannels(ctx, hub);
     return {

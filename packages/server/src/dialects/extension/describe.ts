@@ -2,12 +2,9 @@ import { z } from 'zod';
 import { type Description, named } from '../shared/description.ts';
 import { inbound } from './describe-inbound.ts';
 import { outbound } from './describe-outbound.ts';
+import { SummaryRequest } from './schemas.ts';
 
 const Health = named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }));
-const SummaryRequest = named(
-  'SummaryRequest',
-  z.looseObject({ content: z.string().regex(/\S/), title: z.string().nullish() }),
-);
 const Summary = named(
   'Summary',
   z.object({ summary: z.string(), title: z.string(), timestamp: z.iso.datetime() }),
@@ -40,7 +37,7 @@ export const description: Description = {
       summary: 'Summarises a document; nothing of it is kept',
       security: 'caller',
       examples: ({ session }) => [{ body: { content: `Sum up ${session}. It is mine.`, title: session } }],
-      body: SummaryRequest,
+      body: named('SummaryRequest', SummaryRequest),
       answers: {
         200: { description: 'The summary', schema: Summary },
         400: { description: 'Not JSON, no content, or a title that is no text', schema: ExtensionError },

@@ -1,5 +1,5 @@
 /** The HTTP endpoints of the contract. */
-import { asFault, type FaultCode, isObject } from '@parlance/protocol';
+import { asFault, type FaultCode } from '@parlance/protocol';
 import type { Hono, Context as RequestContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
@@ -7,6 +7,7 @@ import { HTTP_STATUS } from '../shared/http-status.ts';
 import { parseBody } from '../shared/json-body.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
+import { SummaryRequest } from './schemas.ts';
 
 type RouteContext = Omit<Context, 'newId' | 'settings'>;
 
@@ -29,14 +30,12 @@ async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response
   }
   const body = parseBody(bytes);
   if ('problem' in body) return c.json({ error: `The body ${body.problem}` }, 400);
-  const { content, title } = isObject(body.value) ? body.value : {};
-  if (typeof content !== 'string' || content.trim() === '')
-    return c.json({ error: 'Content is required' }, 400);
-  if (typeof (title ?? '') !== 'string') return c.json({ error: 'Title must be a string' }, 400);
-  const named = String(title ?? '').trim() || 'Untitled';
+  const request = SummaryRequest.safeParse(body.value);
+  if (!request.success) return c.json({ error: request.error.issues[0]?.message }, 400);
+  const title = request.data.title?.trim() || 'Untitled';
   try {
-    const summary = await ctx.engine.summarise(named, content, c.req.raw.signal);
-    return c.json({ summary, title: named, timestamp: timeOf(ctx) });
+    const summary = await ctx.engine.summarise(title, request.data.content, c.req.raw.signal);
+    return c.json({ summary, title, timestamp: timeOf(ctx) });
   } catch (thrown) {
     const { message } = reported(thrown, ctx, requestIds(c.req.raw));
     return c.json({ error: 'Failed to generate summary', details: message }, 500);

@@ -59,6 +59,15 @@ export const ToolExecutionStatus = z.object({
   statusMessage: z.string().max(10_000).nullish(),
 });
 
+/** The body of `/api/summarize`. */
+export const SummaryRequest = z.looseObject(
+  {
+    content: z.string('Content is required').regex(/\S/, 'Content is required'),
+    title: z.string('Title must be a string').nullish(),
+  },
+  'Content is required',
+);
+
 /** Everything that a client may say. */
 export const KNOWN_TYPES = [
   'client_registration',

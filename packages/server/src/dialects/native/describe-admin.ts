@@ -1,7 +1,7 @@
 /** Looking after the server. */
 
-import { Token } from '../conversations/response-schemas.ts';
 import { type Endpoint, named } from '../shared/description.ts';
+import { Token } from '../shared/token-schema.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import { DoorList, McpServerList, StandingGrants, User, UserList } from './response-schemas.ts';
 import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';

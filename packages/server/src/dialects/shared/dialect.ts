@@ -5,6 +5,7 @@
 import { asFault, type Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
+import type { Agent, Domain } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { DialectContext } from './context.ts';
@@ -47,6 +48,8 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
   readonly listen: readonly Route[];
   /** picks the part of the configuration that the dialect uses */
   readonly settings?: z.ZodType<Settings>;
+  /** the agents that work for its clients, and their domains */
+  readonly catalog?: { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
   /** Called once for each server, before it listens. */
   inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound;
   /** Absent if the dialect does not show sessions. */
