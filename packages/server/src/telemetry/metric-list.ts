@@ -39,6 +39,8 @@ export const COUNTERS: Readonly<Record<CounterName, Described>> = {
     label: 'outcome',
     values: ['accepted', 'refused', 'limited'],
   },
+  takeovers: { help: 'sessions resumed that another node or an earlier process drove' },
+  fenced_appends: { help: 'several nodes: drives that ended because another node drives the session' },
   bus_joins: { help: 'several nodes: snapshots asked of the node that drives a session' },
   bus_dropped: {
     help: 'several nodes: messages between nodes that were not accepted, and why',

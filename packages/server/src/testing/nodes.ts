@@ -1,6 +1,8 @@
 /** Several nodes on one store, in one process. */
 
+import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
+import type { Log } from '../core/ports/logger.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { ExclusiveSessions } from '../stores/memory/with-leases.ts';
@@ -11,14 +13,19 @@ export type StageNode = Stage & {
   readonly leases: MemoryLeases;
   /** The process is gone: what it does afterwards reaches the store no more. */
   kill(): void;
+  /** Nothing that it writes from now on is answered; it speaks with other nodes. */
+  stall(): void;
   /** Without contact to the store for too long, or in contact again. */
   fence(healthy: boolean): void;
 };
 
 const SWEEP_MS = 5;
+const ignore = () => undefined;
+const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 export class StageCluster {
   readonly store: EventStore = openMemoryStore();
+  readonly network = openMemoryNetwork();
   readonly #table = new LeaseTable();
   readonly #exclusive = new ExclusiveSessions();
   readonly #ids = countingIds();
@@ -45,6 +52,7 @@ export class StageCluster {
         };
       },
     };
+    const transport = this.network.open(leases.node, { log: QUIET });
     const append: EventStore['append'] = (...given) =>
       dead || !healthy ? never : this.store.append(...given);
     const stage = await setStage(answers, {
@@ -53,7 +61,7 @@ export class StageCluster {
       store: { ...this.store, append },
       leases,
       exclusive: this.#exclusive,
-      parts: { sweepMs: SWEEP_MS, ...options.parts },
+      parts: { cluster: { sweepMs: SWEEP_MS, transport }, ...options.parts },
     });
     return {
       ...stage,
@@ -61,6 +69,10 @@ export class StageCluster {
       kill() {
         dead = true;
         memory.close();
+        void transport.close();
+      },
+      stall() {
+        dead = true;
       },
       fence(now) {
         healthy = now;

@@ -78,6 +78,7 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
     async erase(ref: SessionRef, caller: Caller): Promise<void> {
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {
+        await session.link?.stop();
         // Both are queued at once: nothing can happen between the end of the turn, which is published, and the erasure.
         const stopped = session.transact(
           ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
@@ -98,11 +99,18 @@ function parseCommand(input: CommandInput): Command {
   throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
 }
 
+/** Whether more than the decision depends on the state. */
+const readsBeforehand = (command: Command): boolean =>
+  command.type === 'approval.explain' ||
+  command.type === 'context.compact' ||
+  (command.type === 'input.submit' && command.replaces !== undefined);
+
 async function carryOut(
   { parts, deps, limits, resolver, queue }: EngineInternals,
   session: LiveSession,
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
+  if (readsBeforehand(command)) await session.fresh();
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
@@ -114,7 +122,11 @@ async function carryOut(
     approvalKnown: await approvalKnown(session, command, resolver),
     mostQueued: limits.inputsQueued,
   };
-  if (mayEndTurn(command)) await readContext(session, deps);
+  if (mayEndTurn(command)) {
+    // What another node has streamed is kept as far as it was shown.
+    await session.link?.stop();
+    await readContext(session, deps);
+  }
   const ifFree = queue.hasRoom(session) ? 'if-free' : 'never';
   return session.transact(
     (state) => {

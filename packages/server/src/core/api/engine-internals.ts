@@ -6,11 +6,13 @@ import { Deposed, type Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
+import type { Transport } from '../ports/transport.ts';
 import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admission-control.ts';
 import { withinLimits } from '../runtime/answer-limits.ts';
 import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
-import { RunQueue } from '../runtime/run-queue.ts';
+import { RemoteNetwork } from '../runtime/remote-network.ts';
+import { defaultRestMs, RunQueue } from '../runtime/run-queue.ts';
 import { SessionCache } from '../runtime/session-cache.ts';
 import { SessionMetrics } from '../runtime/session-metrics.ts';
 import type { ObservedSession } from '../runtime/snapshot.ts';
@@ -22,8 +24,12 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
-  /** Other nodes use the same store: how often sessions that none of them drives are looked for, in milliseconds. */
-  readonly sweepMs?: number;
+  /** other nodes use the same store */
+  readonly cluster?: {
+    readonly transport: Transport;
+    /** how often sessions that no node drives are looked for, in milliseconds */
+    readonly sweepMs: number;
+  };
   readonly clients?: ClientToolBroker;
   readonly turnsAtOnce: number;
   /** commands run in a sandbox: a session may run them without approval */
@@ -45,8 +51,12 @@ export type EngineInternals = {
   readonly sessions: SessionCache;
   readonly queue: RunQueue;
   readonly admission: AdmissionControl;
+  /** the other nodes, if there can be any */
+  readonly network: RemoteNetwork | undefined;
 };
 
+/** How long a turn that another node wants to end is held for it, in milliseconds. */
+const HELD_MS = 1_000;
 /** An unused session is read again in a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
 
@@ -62,8 +72,11 @@ export function assemble(parts: EngineParts): EngineInternals {
   };
   const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;
   const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
+  const network = parts.cluster
+    ? new RemoteNetwork({ ...parts, meter, transport: parts.cluster.transport })
+    : undefined;
   const sessions = new SessionCache(
-    { ...parts, shared: parts.sweepMs !== undefined, onCommitted },
+    { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
     catalog.first(catalog.defaultDomain),
     parts.keptInMemory ?? KEPT_IN_MEMORY,
   );
@@ -71,14 +84,16 @@ export function assemble(parts: EngineParts): EngineInternals {
     drive: leasedDrive(parts, deps),
     hasWork,
     atOnce: parts.turnsAtOnce,
-    restMs: parts.restMs,
+    restMs: (failures, { held }) => Math.max(held ? HELD_MS : 0, (parts.restMs ?? defaultRestMs)(failures)),
     mostWaiting: limits.turnsWaiting,
   });
+  network?.open(sessions);
   meter.gauge('turns_running', () => queue.running);
   meter.gauge('queue_depth', () => queue.depths);
   meter.gauge('sessions_in_memory', () => sessions.size);
   const admission = new AdmissionControl({ store, queue, limits, meter });
-  return { parts, deps, limits, resolver: new SessionResolver(store), sessions, queue, admission };
+  const resolver = new SessionResolver(store);
+  return { parts, deps, limits, resolver, sessions, queue, admission, network };
 }
 
 /** Drives a session while this node holds its lease. False if it has work but cannot continue now. */
@@ -95,6 +110,7 @@ const leasedDrive =
       return !hasWork(session) || (role.isHere && !session.abandoned);
     } catch (thrown) {
       if (thrown instanceof Deposed) {
+        deps.meter.add('fenced_appends');
         log.info({ session: ref.id }, 'session taken over by another node');
         return true;
       }

@@ -6,8 +6,8 @@ import { type EngineInternals, released } from './engine-internals.ts';
 
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
-export function lifecycle({ parts, resolver, sessions, queue }: EngineInternals) {
-  const { leases, log, sweepMs } = parts;
+export function lifecycle({ parts, deps, resolver, sessions, queue, network }: EngineInternals) {
+  const { leases, log, cluster } = parts;
   let sweeping: ReturnType<typeof setInterval> | null = null;
   let sweep: Promise<unknown> | null = null;
   let fenced = false;
@@ -30,6 +30,7 @@ export function lifecycle({ parts, resolver, sessions, queue }: EngineInternals)
   /** Resumes sessions that nobody drives; returns how many. */
   const takeOver = async (limit: number): Promise<number> => {
     const taken = queue.draining ? [] : await leases.takeOver(limit);
+    if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);
     for (const lease of taken) await takeUp(lease);
     return taken.length;
   };
@@ -70,16 +71,14 @@ export function lifecycle({ parts, resolver, sessions, queue }: EngineInternals)
   return {
     unfinished,
 
-    /** Looks now for sessions that nobody drives, beside the regular sweep. */
-    sweep: sweepNow,
-
     /**
      * Resumes every turn that was running when its process ended; returns how many there are. Pending approvals stay
      * pending. With several nodes, sessions of nodes that end later are looked for from now on.
      */
     async recover(): Promise<number> {
-      if (sweepMs === undefined) return takeOver(Number.POSITIVE_INFINITY);
-      sweeping ??= setInterval(sweepNow, sweepMs);
+      if (!cluster) return takeOver(Number.POSITIVE_INFINITY);
+      sweeping ??= setInterval(sweepNow, cluster.sweepMs);
+      network?.onReleased(sweepNow);
       return takeOver(queue.room);
     },
 
@@ -93,6 +92,7 @@ export function lifecycle({ parts, resolver, sessions, queue }: EngineInternals)
       const finished = await queue.drain(graceMs);
       endLosses();
       await Promise.all([...sessions.all()].map((session) => released(session, log, true)));
+      network?.released();
       return finished;
     },
   };

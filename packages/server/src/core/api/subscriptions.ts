@@ -2,6 +2,7 @@
 import { type Principal, type PrincipalId, requirePermission } from '@parlance/protocol';
 import { nextAction } from '../domain/next-action.ts';
 import type { SessionRef } from '../ports/event-store.ts';
+import type { LiveSession } from '../runtime/live-session.ts';
 import type { ObservedSession, Sink } from '../runtime/snapshot.ts';
 import type { EngineInternals } from './engine-internals.ts';
 
@@ -16,7 +17,19 @@ export type WatchOptions = {
 
 export type Subscriptions = ReturnType<typeof subscriptions>;
 
-export function subscriptions({ parts: { bus }, sessions }: EngineInternals) {
+const nothing = () => undefined;
+
+export function subscriptions({ parts: { bus }, sessions, network }: EngineInternals) {
+  /** Every session of the owner; of everyone if it is null. */
+  const hear = (owner: PrincipalId | null, sink: Sink): (() => void) => {
+    const unsubscribe = owner === null ? bus.subscribeAll(sink) : bus.subscribeOwner(owner, sink);
+    const endInterest = network?.hear(owner) ?? nothing;
+    return () => {
+      unsubscribe();
+      endInterest();
+    };
+  };
+
   return {
     /**
      * Calls `sink` with every event after number `after` and then with every new event, ephemeral events included: no
@@ -24,40 +37,69 @@ export function subscriptions({ parts: { bus }, sessions }: EngineInternals) {
      */
     watch: (ref: SessionRef, sink: Sink, { after = 'now', begin }: WatchOptions = {}): Promise<Watch> =>
       sessions.use(ref, async (session) => {
-        // A caller that has just read the store may be ahead of the session in memory.
-        if (after !== 'now' && after > session.state.seq) await session.refresh();
-        for (let seen = after; seen !== 'now' && seen < session.state.seq; ) {
-          for await (const event of session.events(seen)) {
-            if (event.seq > session.state.seq) break; // stored, but not yet published
-            sink(event, session.observed);
-            seen = event.seq;
-          }
+        const endInterest = session.link?.watch() ?? nothing;
+        try {
+          await session.link?.join();
+          // A caller that has just read the store may be ahead of the session in memory.
+          if (after !== 'now' && after > session.state.seq) await session.refresh();
+          // An event may happen while this returns: compared and subscribed without a wait in between.
+          for (let seen = after; seen !== 'now' && seen < session.state.seq; )
+            seen = await replay(session, sink, seen);
+        } catch (thrown) {
+          endInterest();
+          throw thrown;
         }
-        const watch: Watch = { ...session.observed, stop: session.channel.subscribe(sink) };
+        const unsubscribe = session.channel.subscribe(sink);
+        const stop = () => {
+          unsubscribe();
+          endInterest();
+        };
+        const watch: Watch = { ...session.observed, stop };
         begin?.(watch);
         return watch;
       }),
 
     /** Calls `sink` with every new event of any session of the owner. */
-    watchOwner: (owner: PrincipalId, sink: Sink): (() => void) => bus.subscribeOwner(owner, sink),
+    watchOwner: hear,
 
     /** As `watchOwner`, for the principal's sessions; for an admin, everyone's. */
     watchAll(principal: Principal, sink: Sink): () => void {
       requirePermission(principal, 'chat:read');
-      return principal.role === 'admin' ? bus.subscribeAll(sink) : bus.subscribeOwner(principal.id, sink);
+      return hear(principal.role === 'admin' ? null : principal.id, sink);
     },
 
     /** Resolves when the session is idle or waits for a person. */
     rested: (ref: SessionRef): Promise<void> =>
       sessions.use(ref, async (session) => {
-        // Between two events of one append a session may seem idle: its state is read again after them.
-        while (nextAction(session.state).kind !== 'idle') {
-          const { promise, resolve } = Promise.withResolvers<void>();
-          const sink: Sink = () => {
-            if (nextAction(session.state).kind === 'idle') resolve();
-          };
-          await promise.finally(session.channel.subscribe(sink));
+        const endInterest = session.link?.watch() ?? nothing;
+        try {
+          await session.fresh();
+          await idle(session);
+        } finally {
+          endInterest();
         }
       }),
   };
+}
+
+/** Calls `sink` with the stored events after number `after` that were published; returns the number of the last one. */
+async function replay(session: LiveSession, sink: Sink, after: number): Promise<number> {
+  let seen = after;
+  for await (const event of session.events(seen)) {
+    if (event.seq > session.state.seq) break; // stored, but not yet published
+    sink(event, session.observed);
+    seen = event.seq;
+  }
+  return seen;
+}
+
+async function idle(session: LiveSession): Promise<void> {
+  // Between two events of one append a session may seem idle: its state is read again after them.
+  while (nextAction(session.state).kind !== 'idle') {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const sink: Sink = () => {
+      if (nextAction(session.state).kind === 'idle') resolve();
+    };
+    await promise.finally(session.channel.subscribe(sink));
+  }
 }

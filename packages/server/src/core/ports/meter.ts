@@ -19,6 +19,10 @@ export type CounterName =
   | 'refusals'
   /** label: accepted, refused, limited */
   | 'logins'
+  /** sessions resumed that another node or an earlier process drove */
+  | 'takeovers'
+  /** appends refused because another node drives the session */
+  | 'fenced_appends'
   /** snapshots asked of the node that drives a session */
   | 'bus_joins'
   /** messages of other nodes that were not accepted; label: the reason */

@@ -59,7 +59,14 @@ export class DriverRole {
 
   /** The session has no work, so nobody drives it. */
   rested(): void {
+    this.#lease = null;
     this.#elsewhere = false;
+  }
+
+  /** What another node tells with its events. */
+  learned(driver: Driver | null): void {
+    if (driver === null || driver.node === this.leases.node || driver.epoch <= this.epoch) return;
+    this.deposed();
   }
 
   appendAs(authority: Authority): AppendAs {

@@ -2,20 +2,25 @@
  * One session in memory. Every change goes through `transact`, one after another: decide on the current state, store the
  * events, and only then change the state and publish them.
  */
-import type { AgentRef, EphemeralEvent, EphemeralEventBody, TurnId } from '@parlance/protocol';
+import type { AgentRef, DurableEvent, EphemeralEvent, EphemeralEventBody, TurnId } from '@parlance/protocol';
 import { restoredState } from '../domain/checkpoint.ts';
 import { checkpointOf } from '../domain/session-record.ts';
 import { statusOf } from '../domain/session-state.ts';
 import type { SessionRef } from '../ports/event-store.ts';
-import type { Lease } from '../ports/lease.ts';
+import type { Driver, Lease } from '../ports/lease.ts';
+import { type Delta, followedBlock, missingDelta } from './open-block.ts';
 import { RecordedSession } from './recorded-session.ts';
 import { restartOf } from './session-change.ts';
 import type { SessionSources } from './session-sources.ts';
 
 export class LiveSession extends RecordedSession {
+  /** another node is about to end the turn */
+  held = false;
+
   /** Reads the session from the store. A session that does not exist is empty. */
   static async load(ref: SessionRef, agent: AgentRef, sources: SessionSources): Promise<LiveSession> {
     const session = new LiveSession(ref, agent, sources);
+    session.link = sources.network?.link(session) ?? null;
     const record = await sources.store.load(ref);
     if (!record) {
       session.clear();
@@ -55,9 +60,10 @@ export class LiveSession extends RecordedSession {
   /** Gets the lease if this node has none, with what was written by others meanwhile. False if another node drives. */
   async claim(): Promise<boolean> {
     if (this.role.holdsLease) return true;
-    if (!(await this.role.claim())) return false;
-    await this.changes.run(() => this.moved());
-    return true;
+    const lease = await this.sources.leases.claim(this.ref);
+    if (lease) await this.#took(lease);
+    else this.role.deposed();
+    return lease !== null;
   }
 
   /** Gives the lease back if the session has no work by then, or if this node stops. */
@@ -71,16 +77,17 @@ export class LiveSession extends RecordedSession {
 
   /** Continues from the log what another node or an earlier process drove. */
   async takeUp(lease: Lease): Promise<void> {
-    this.role.took(lease);
-    await this.changes.run(() => this.moved());
-    if (!this.driving) this.resumeTurn();
+    const { seq } = this.state;
+    const wasElsewhere = this.role.isElsewhere;
+    await this.#took(lease);
+    // A session that only waited for a place here has streamed nothing.
+    if (!this.driving || wasElsewhere || this.state.seq > seq) this.resumeTurn();
   }
 
-  /** Another node drives the session: the running action is stopped, and what it has streamed is void. */
+  /** Another node drives the session: the running action is stopped. */
   async depose(): Promise<void> {
     this.role.deposed();
     this.abandon();
-    this.voidBlock();
     await this.refresh();
   }
 
@@ -92,6 +99,12 @@ export class LiveSession extends RecordedSession {
     this.abandon();
   }
 
+  /** Stops the running action for another node that will end the turn. It continues later if that does not happen. */
+  hold(): void {
+    this.fence();
+    this.held = true;
+  }
+
   /** On the token path: no promise, no parse, no copy. */
   publish(body: EphemeralEventBody): void {
     const event = body as EphemeralEvent;
@@ -99,6 +112,45 @@ export class LiveSession extends RecordedSession {
     event.id = this.sources.newId();
     event.at = this.sources.now();
     this.channel.publish(event, this.observed);
+    this.link?.publish(event);
+  }
+
+  /** A part of a block that another node streams. */
+  show(event: Delta, text = event.text): void {
+    this.open = this.open?.block === event.block ? this.open : followedBlock(event);
+    this.open.text.add(text);
+    this.channel.publish(text === event.text ? event : { ...event, text }, this.observed);
+  }
+
+  /** An event of another node that is not stored. */
+  pass(event: EphemeralEvent): void {
+    if (event.type === 'session.erased') this.forget();
+    this.channel.publish(event, this.observed);
+  }
+
+  /** Publishes what is stored from number `first` on, for subscribers who were there before the session was read. */
+  async republish(first: number): Promise<void> {
+    const last = this.state.seq;
+    await this.changes.run(async () => {
+      for await (const event of this.events(first - 1)) {
+        if (event.seq > last) return;
+        const missing = missingDelta(event, null, this.sources.newId());
+        if (missing) this.channel.publish(missing, this.observed);
+        this.channel.publish(event, this.observed);
+      }
+    });
+  }
+
+  /** Applies what another node has stored, told by that node: read from the store if anything is missing. */
+  async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
+    await this.changes.run(async () => {
+      const [first] = events.filter(({ seq }) => seq > this.state.seq);
+      // What a driver acts on comes from the store, not from a message.
+      if (first && (this.role.isHere || first.seq !== this.state.seq + 1)) await this.catchUp();
+      else for (const event of events) if (event.seq === this.state.seq + 1) this.follow(event);
+      if (!this.driving && first) this.resumeTurn();
+      this.role.learned(driver);
+    });
   }
 
   /** Aborted when the turn is cancelled or superseded, as soon as that is decided. */
@@ -117,10 +169,23 @@ export class LiveSession extends RecordedSession {
 
   /** An action that was abandoned may begin again. */
   resume(): void {
+    this.held = false;
     this.abort.resume();
   }
 
   get idle(): boolean {
     return !this.driving && !this.channel.watched;
+  }
+
+  /** Call when the session is dropped from memory. */
+  close(): void {
+    this.link?.close();
+  }
+
+  async #took(lease: Lease): Promise<void> {
+    await this.changes.run(async () => {
+      await this.moved();
+      this.role.took(lease);
+    });
   }
 }

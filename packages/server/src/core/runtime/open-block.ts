@@ -1,4 +1,4 @@
-import type { BlockId, DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
+import type { BlockId, DurableEvent, DurableEventBody, EphemeralEvent, TurnId } from '@parlance/protocol';
 import type { DecisionContext } from '../domain/decision.ts';
 import { TextBuffer } from './text-buffer.ts';
 
@@ -20,6 +20,27 @@ export const openBlock = (kind: OpenBlock['kind'], turn: TurnId, deps: Deps): Op
   startedAt: deps.now(),
   text: new TextBuffer(),
 });
+
+export type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta'>;
+
+/** A block that another node streams. */
+export const followedBlock = ({ type, turn, block, at }: Delta): OpenBlock => ({
+  kind: type === 'text.delta' ? 'text' : 'reasoning',
+  turn,
+  block,
+  startedAt: at,
+  text: new TextBuffer(),
+});
+
+/** What readers have not been shown of the block that the event ends, as one delta; null if nothing is missing. */
+export function missingDelta(event: DurableEvent, open: OpenBlock | null, id: string): Delta | null {
+  if (event.type !== 'text.ended' && event.type !== 'reasoning.ended') return null;
+  const { turn, block, session, at } = event;
+  const text = event.text.slice(open?.block === block ? open.text.length : 0);
+  if (text === '') return null;
+  const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
+  return { type, turn, block, text, session, id, at };
+}
 
 /** The event that ends the block as it is; none if no block is open. */
 export function blockEnd(open: OpenBlock | null, now: () => number): DurableEventBody[] {

@@ -12,8 +12,10 @@ import { Deposed, type Driver } from '../ports/lease.ts';
 import { type Authority, DriverRole } from './driver-role.ts';
 import { storedEvents } from './event-pages.ts';
 import { LiveState } from './live-state.ts';
+import { type Delta, missingDelta } from './open-block.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { type Change, changeOf, type ResumeEvent } from './session-change.ts';
+import type { SessionLink } from './session-link.ts';
 import type { SessionSources } from './session-sources.ts';
 import type { ObservedSession } from './snapshot.ts';
 import { TurnAbort } from './turn-abort.ts';
@@ -41,6 +43,8 @@ export abstract class RecordedSession extends LiveState {
   driving = false;
   /** set while a turn is interrupted, by the end of a process or a failing store */
   interrupted: ResumeEvent | null = null;
+  /** to the nodes that watch the session, if there are others */
+  link: SessionLink | null = null;
   protected checkpoint: SessionRecord['checkpoint'] = null;
   protected readonly changes = new SerialQueue();
   protected readonly abort = new TurnAbort();
@@ -123,15 +127,23 @@ export abstract class RecordedSession extends LiveState {
   /** False if there was nothing new: the log may also be shorter than the state in memory. */
   protected async catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
     const { seq } = this.state;
-    for await (const event of storedEvents(log, this.ref, seq)) {
-      this.abort.byEvents([event]);
-      this.apply(event);
-      this.channel.publish(event, this.observed);
-    }
+    for await (const event of storedEvents(log, this.ref, seq)) this.follow(event);
     if (this.state.seq === seq) return false;
     if (!this.driving) this.resumeTurn();
     return true;
   }
+
+  /** Applies an event of another node. What was not shown of a block that it ends is shown first. */
+  protected follow(event: DurableEvent): void {
+    const missing = this.sources.shared ? missingDelta(event, this.open, this.sources.newId()) : null;
+    if (missing) this.show(missing);
+    this.abort.byEvents([event]);
+    this.apply(event);
+    this.channel.publish(event, this.observed);
+  }
+
+  /** Publishes a part of a block that is streamed elsewhere. */
+  protected abstract show(delta: Delta): void;
 
   protected resumeTurn(): void {
     const { turn } = this.state;
@@ -180,6 +192,7 @@ export abstract class RecordedSession extends LiveState {
       this.channel.publish(event, this.observed);
     }
     this.role.became(written.driver);
+    this.link?.committed(events, written.driver);
     this.#report(events, before);
     return events;
   }

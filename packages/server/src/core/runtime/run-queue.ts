@@ -10,12 +10,12 @@ export type RunQueueOptions = {
   /** how many sessions are driven at once */
   readonly atOnce: number;
   /** the delay before a session runs again after its nth failure in a row */
-  readonly restMs?: (failures: number) => number;
+  readonly restMs?: (failures: number, session: LiveSession) => number;
   /** how many sessions may wait beside those that are driven; work that has begun is never refused */
   readonly mostWaiting?: number;
 };
 
-const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
+export const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
 
 export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
@@ -113,7 +113,7 @@ export class RunQueue {
     session.driving = true;
     this.#resting.set(
       session,
-      setTimeout(() => this.wake(session), restMs(failures)),
+      setTimeout(() => this.wake(session), restMs(failures, session)),
     );
   }
 

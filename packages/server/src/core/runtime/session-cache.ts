@@ -37,6 +37,12 @@ export class SessionCache {
     return this.#entries.get(sessionKey(ref))?.session ?? null;
   }
 
+  /** The session if it is in memory or is being read; null if it is neither. */
+  known(ref: SessionRef): LiveSession | Promise<LiveSession> | null {
+    const entry = this.#entries.get(sessionKey(ref));
+    return entry ? (entry.session ?? entry.loading) : null;
+  }
+
   /** All that are in memory. */
   *all(): Generator<LiveSession> {
     for (const { session } of this.#entries.values()) if (session) yield session;
@@ -73,6 +79,7 @@ export class SessionCache {
       if (this.#entries.size < this.keep || checks-- === 0) return;
       this.#entries.delete(key);
       if (!entry.session?.idle || entry.pins > 0) this.#entries.set(key, entry);
+      else entry.session.close();
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import type { Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
+import type { SessionNetwork } from './session-link.ts';
 import type { ObservedSession } from './snapshot.ts';
 
 /** What a session in memory works with. */
@@ -13,6 +14,7 @@ export type SessionSources = {
   readonly leases: Leases;
   /** other nodes may write to the same sessions */
   readonly shared: boolean;
+  readonly network?: SessionNetwork;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;

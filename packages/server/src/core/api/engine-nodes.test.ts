@@ -1,0 +1,257 @@
+/** Readers on other nodes than the one that drives the session. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import type { Provider } from '../ports/provider.ts';
+
+/** A model whose answer the test writes word by word. */
+function writtenModel() {
+  let say: (line: Line) => void = () => undefined;
+  const prompts: unknown[] = [];
+  const begun = Promise.withResolvers<void>();
+  const provider: Provider = {
+    name: 'written',
+    model: 'written',
+    contextLimit: 1_000,
+    async *stream(prompt, signal) {
+      prompts.push(prompt);
+      const lines: Line[] = [];
+      let wake = Promise.withResolvers<void>();
+      say = (line) => {
+        lines.push(line);
+        wake.resolve();
+      };
+      signal.addEventListener('abort', () => wake.resolve());
+      begun.resolve();
+      for (;;) {
+        for (let line = lines.shift(); line; line = lines.shift()) if (line.type !== 'hang') yield line;
+        if (signal.aborted) return;
+        wake = Promise.withResolvers();
+        if (lines.length === 0) await wake.promise;
+      }
+    },
+  };
+  return {
+    provider,
+    prompts,
+    begun: begun.promise,
+    write: (text: string) => say({ type: 'text', text }),
+    end: () => say({ type: 'ended', usage: USAGE, stop: 'done' }),
+  };
+}
+
+let opened: StageNode[] = [];
+afterEach(async () => {
+  await Promise.all(opened.map(({ engine }) => engine.drain(0)));
+  opened = [];
+});
+
+async function openNode(cluster: StageCluster, ...given: Parameters<StageCluster['open']>) {
+  const node = await cluster.open(...given);
+  opened.push(node);
+  return node;
+}
+
+const rename = (title: string) => ({ type: 'session.rename', title }) as const;
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const textIn = (events: readonly SessionEvent[]): string =>
+  events.map((event) => (event.type === 'text.delta' ? event.text : '')).join('');
+const has = (node: Pick<StageNode, 'events'>, type: SessionEvent['type']): boolean =>
+  node.events.some((event) => event.type === type);
+
+/** Durable events as stored, each once and in order, and all deltas of a block before its end. */
+async function expectWhole(cluster: StageCluster, events: readonly SessionEvent[], text: string) {
+  expect(events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 1_000));
+  expect(textIn(events)).toBe(text);
+  const end = events.findIndex(({ type }) => type === 'text.ended');
+  expect(events.slice(end).some(({ type }) => type === 'text.delta')).toBe(false);
+}
+
+describe('readers on another node', () => {
+  test('get every event once and in order, as on the node that drives', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, []);
+    const third = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await model.begun;
+    for (const word of ['One ', 'two ', 'three']) {
+      model.write(word);
+      await until(() => textIn(there.events).endsWith(word) && textIn(third.events).endsWith(word));
+    }
+    expect((await there.engine.snapshot(SESSION)).open?.text).toBe('One two three');
+    model.end();
+    await until(() => has(there, 'turn.ended') && has(third, 'turn.ended'));
+    for (const node of [here, there, third]) await expectWhole(cluster, node.events, 'One two three');
+  });
+
+  test('that join in the middle of a block get what was streamed before', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    await say(here.engine, 'Hi');
+    await model.begun;
+    model.write('One two ');
+    await until(() => textIn(here.events) === 'One two ');
+    const there = await openNode(cluster, []);
+    expect((await there.engine.snapshot(SESSION)).open?.text).toBe('One two ');
+    model.write('three');
+    await until(() => textIn(there.events).endsWith('three'));
+    model.end();
+    await until(() => has(there, 'turn.ended'));
+    const seen: SessionEvent[] = [];
+    await there.engine.watch(SESSION, (event) => seen.push(event), { after: 0 });
+    expect(seen.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 1_000));
+    expect((await there.engine.snapshot(SESSION)).open).toBeNull();
+  });
+
+  test('get the whole text without a bus, block by block', async () => {
+    const cluster = new StageCluster();
+    cluster.network.down();
+    const here = await openNode(cluster, [says('One ', 'two.')]);
+    const there = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await until(() => has(there, 'turn.ended'));
+    await expectWhole(cluster, there.events, 'One two.');
+  });
+
+  test('miss nothing when the bus fails and comes back in the middle of a block', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await model.begun;
+    model.write('One ');
+    await until(() => textIn(there.events) === 'One ');
+    cluster.network.down();
+    model.write('two ');
+    await until(() => textIn(here.events) === 'One two ');
+    cluster.network.up();
+    await until(() => textIn(there.events) === 'One two ');
+    model.write('three');
+    model.end();
+    await until(() => has(there, 'turn.ended'));
+    await expectWhole(cluster, there.events, 'One two three');
+  });
+
+  test('hear all sessions of an owner, also those that are not in memory there', async () => {
+    const cluster = new StageCluster();
+    const here = await openNode(cluster, [says('Yes.')]);
+    const there = await openNode(cluster, []);
+    const heard: SessionEvent[] = [];
+    const stop = there.engine.watchOwner(SESSION.owner, (event) => heard.push(event));
+    const other = { ...SESSION, id: 'another' as SessionId };
+    // Until the other node knows that someone listens here.
+    for (let title = 0; heard.length === 0; title++) {
+      const command = title === 0 ? ({ type: 'session.create' } as const) : rename(String(title));
+      await here.engine.send(other, command, CALLER);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const before = await cluster.store.head(other);
+    await until(() => heard.filter(isDurable).at(-1)?.seq === before);
+    heard.length = 0;
+    await here.engine.send(other, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
+    await until(() => heard.some(({ type }) => type === 'turn.ended'));
+    expect(heard.filter(isDurable)).toEqual(await cluster.store.read(other, before, 1_000));
+    expect(textIn(heard)).toBe('Yes.');
+    stop();
+  });
+
+  test('are told that the session was erased', async () => {
+    const cluster = new StageCluster();
+    const here = await openNode(cluster, [says('Yes.')]);
+    const there = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await until(() => has(there, 'turn.ended'));
+    await here.engine.erase(SESSION, CALLER);
+    await until(() => has(there, 'session.erased'));
+    expect((await there.engine.snapshot(SESSION)).seq).toBe(0);
+  });
+});
+
+describe('an interruption on another node than the driver', () => {
+  test('keeps exactly what was streamed, and the driver says nothing more', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await model.begun;
+    model.write('One ');
+    await until(() => textIn(there.events) === 'One ');
+    model.write('two');
+    await until(() => textIn(here.events) === 'One two');
+    await there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    model.write(' three');
+    await until(() => has(here, 'turn.cancelled') && has(there, 'turn.cancelled'));
+    const stored = await cluster.store.read(SESSION, 0, 1_000);
+    expect(stored.find(({ type }) => type === 'text.ended')).toMatchObject({ text: 'One two' });
+    for (const node of [here, there]) await expectWhole(cluster, node.events, 'One two');
+  });
+
+  test('with a new input moves the session to the node where it came from', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, [says('Instead.')]);
+    await say(here.engine, 'Hi');
+    await model.begun;
+    model.write('Half');
+    await until(() => textIn(here.events) === 'Half');
+    await say(there.engine, 'No, this', 'supersede');
+    await until(() => has(here, 'turn.ended') && has(there, 'turn.ended'));
+    expect(model.prompts).toHaveLength(1);
+    expect(there.provider.prompts).toHaveLength(1);
+    const stored = await cluster.store.read(SESSION, 0, 1_000);
+    expect(stored.filter(({ type }) => type === 'turn.cancelled')).toHaveLength(1);
+    for (const node of [here, there]) {
+      expect(node.events.filter(isDurable)).toEqual(stored);
+      expect(textIn(node.events)).toBe('HalfInstead.');
+    }
+  });
+
+  test('that does not happen lets the driver go on', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, []);
+    await say(here.engine, 'Hi');
+    await model.begun;
+    model.write('Half');
+    await until(() => textIn(there.events) === 'Half');
+    there.stall();
+    void there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await until(() => model.prompts.length > 1);
+    model.write('Whole');
+    model.end();
+    await until(() => has(here, 'turn.ended'));
+    expect(has(here, 'step.restarted')).toBe(true);
+    expect(has(here, 'turn.cancelled')).toBe(false);
+  });
+});
+
+test('an approval that is answered elsewhere lets a call go on beside one that runs', async () => {
+  const cluster = new StageCluster();
+  const both: Line[] = [
+    { type: 'call', call: 'one', tool: 'endless', input: {} },
+    { type: 'call', call: 'two', tool: 'shell', input: { command: ['ls'] } },
+    { type: 'ended', usage: USAGE, stop: 'calls' },
+  ];
+  const here = await openNode(cluster, [both]);
+  const there = await openNode(cluster, []);
+  const asked = there.happens('approval.requested');
+  await say(here.engine, 'Go');
+  await asked;
+  await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+  await until(() => here.events.some((event) => event.type === 'tool.ended' && event.call === 'two'));
+  expect(there.provider.prompts).toHaveLength(0);
+  expect(calls('shell', {})).toHaveLength(2);
+});

@@ -1,0 +1,246 @@
+/** A session's link to other nodes: sends what happens here, and follows what happens at the node that drives it. */
+import type { DurableEvent, EphemeralEvent } from '@parlance/protocol';
+import { statusOf } from '../domain/session-state.ts';
+import type { Driver, Leases, NodeId } from '../ports/lease.ts';
+import type { Meter } from '../ports/meter.ts';
+import { sessionKey } from '../ports/session-ref.ts';
+import type { Followed, Transport } from '../ports/transport.ts';
+import type { Delta } from './open-block.ts';
+import {
+  eventsMessage,
+  JOIN,
+  type Live,
+  liveMessage,
+  type Position,
+  readPosition,
+  refMessage,
+  STOP,
+} from './remote-messages.ts';
+import type { LinkedSession, SessionLink } from './session-link.ts';
+
+/** How long the node that drives a session has to answer, in milliseconds. */
+const ANSWER_MS = 300;
+/** A message that was sent before this node's interest was known is made up for after this time, in milliseconds. */
+const INTEREST_MS = 250;
+/** More messages than this wait only if the store hangs: they are dropped, and what is missing is read later. */
+const MOST_WAITING = 10_000;
+
+export type LinkParts = {
+  readonly transport: Transport;
+  readonly leases: Leases;
+  readonly meter: Meter;
+  readonly newId: () => string;
+  /** the keys under which nodes tell their interest in the session */
+  readonly interests: readonly string[];
+};
+
+const isDelta = (event: EphemeralEvent): event is Delta =>
+  event.type === 'text.delta' || event.type === 'reasoning.delta';
+
+export class RemoteLink implements SessionLink {
+  readonly #watchers: Followed;
+  #interest: { count: number; readonly end: () => void } | null = null;
+  /** the highest epoch that was heard of: events of an earlier driver are void */
+  #epoch = 0;
+  #driver: NodeId | null = null;
+  /** the node that was asked to stop, until the interruption is stored */
+  #stopped: NodeId | null = null;
+  readonly #waiting: (() => void | Promise<void>)[] = [];
+  #busy = false;
+  #closed = false;
+
+  constructor(
+    private readonly session: LinkedSession,
+    private readonly parts: LinkParts,
+  ) {
+    this.#watchers = parts.transport.registry.follow(parts.interests);
+  }
+
+  get watched(): boolean {
+    return this.#interest !== null;
+  }
+
+  publish(event: EphemeralEvent): void {
+    const { nodes } = this.#watchers;
+    if (nodes.length === 0) return;
+    const { ref, state, role, open } = this.session;
+    const offset = isDelta(event) && open ? open.text.length - event.text.length : 0;
+    const { epoch } = role;
+    this.parts.transport.send(nodes, liveMessage({ ref, epoch, seq: state.seq, offset, event }));
+  }
+
+  committed(events: readonly DurableEvent[], driver: Driver | null): void {
+    const { transport } = this.parts;
+    const targets = new Set(this.#watchers.nodes);
+    if (driver && driver.node !== transport.node) targets.add(driver.node);
+    if (this.#stopped) targets.add(this.#stopped);
+    this.#stopped = null;
+    this.#heardOf(driver);
+    if (targets.size > 0)
+      transport.send([...targets], eventsMessage({ ref: this.session.ref, driver, events }));
+  }
+
+  watch(): () => void {
+    if (!this.#interest) {
+      const end = this.parts.transport.registry.add(`w:${sessionKey(this.session.ref)}`);
+      this.#interest = { count: 0, end };
+      const again = setTimeout(() => {
+        // What cannot be read now is read with the next event.
+        if (this.#interest) this.join().catch(() => undefined);
+      }, INTEREST_MS);
+      again.unref();
+    }
+    const interest = this.#interest;
+    interest.count++;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      if (--interest.count > 0) return;
+      this.#interest = null;
+      interest.end();
+    };
+  }
+
+  async join(): Promise<void> {
+    const { session } = this;
+    await session.fresh();
+    if (session.role.isHere || statusOf(session.state) !== 'running') return;
+    // What arrives meanwhile waits: it comes after the answer.
+    await this.#queued(() => this.#rejoin());
+  }
+
+  async stop(): Promise<void> {
+    const { session } = this;
+    await session.fresh();
+    if (session.role.isHere || statusOf(session.state) !== 'running') return;
+    await this.#queued(async () => {
+      const position = await this.#ask(STOP);
+      this.#stopped = position && this.#driver;
+      if (position) await this.#moveTo(position);
+    });
+  }
+
+  /** Events that another node has stored. */
+  receive(events: readonly DurableEvent[], driver: Driver | null): void {
+    this.#queue(() => {
+      this.#heardOf(driver);
+      return this.session.received(events, driver);
+    });
+  }
+
+  receiveLive(live: Live, from: NodeId): void {
+    this.#queue(() => this.#follow(live, from));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#watchers.close();
+    this.#interest?.end();
+  }
+
+  /** In order; at once if nothing waits. */
+  #queue(work: () => void | Promise<void>): void {
+    if (this.#closed) return;
+    if (this.#waiting.length >= MOST_WAITING) return;
+    this.#waiting.push(work);
+    if (!this.#busy) this.#run();
+  }
+
+  #queued(work: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) resolve();
+      else this.#queue(() => work().then(resolve, reject));
+    });
+  }
+
+  #run(): void {
+    for (let work = this.#waiting.shift(); work; work = this.#waiting.shift()) {
+      const running = work();
+      if (!running) continue;
+      this.#busy = true;
+      // What could not be read is read with the next event.
+      const next = () => {
+        this.#busy = false;
+        this.#run();
+      };
+      running.then(next, next);
+      return;
+    }
+  }
+
+  #heardOf(driver: Driver | null): void {
+    if (!driver || driver.epoch < this.#epoch) return;
+    this.#epoch = driver.epoch;
+    this.#driver = driver.node;
+  }
+
+  #follow(live: Live, from: NodeId): void | Promise<void> {
+    const { session } = this;
+    const { event, epoch, seq } = live;
+    if (!isDelta(event)) return session.pass(event);
+    if (epoch < this.#epoch || session.role.isHere) return;
+    this.#heardOf({ node: from, epoch });
+    // It comes after events that have not arrived.
+    if (seq > session.state.seq) return session.fresh().then(() => this.#show(event, live));
+    return this.#show(event, live);
+  }
+
+  #show(delta: Delta, { offset, seq }: Pick<Live, 'offset' | 'seq'>): void | Promise<void> {
+    const { session } = this;
+    if (session.state.turn?.id !== delta.turn) return;
+    const { open } = session;
+    const isOpen = open?.block === delta.block;
+    if (!isOpen && this.#isOver(delta, seq)) return;
+    const shown = isOpen ? open.text.length : 0;
+    if (offset > shown) return this.#rejoin();
+    if (offset + delta.text.length > shown) session.show(delta, delta.text.slice(shown - offset));
+  }
+
+  /** Whether the block has ended, or belongs to a step that was restarted. */
+  #isOver({ block }: Delta, seq: number): boolean {
+    return this.session.eventsSinceIdle.some(
+      (event) =>
+        ('block' in event && event.block === block) ||
+        (event.seq > seq && (event.type === 'step.restarted' || event.type === 'turn.resumed')),
+    );
+  }
+
+  async #rejoin(): Promise<void> {
+    this.parts.meter.add('bus_joins');
+    const position = await this.#ask(JOIN);
+    if (position) await this.#moveTo(position);
+  }
+
+  async #moveTo({ epoch, seq, open }: Position): Promise<void> {
+    const { session } = this;
+    if (epoch < this.#epoch) return;
+    this.#epoch = epoch;
+    if (seq > session.state.seq) await session.fresh();
+    if (!open) return;
+    const { turn, block, text, at } = open;
+    const type = open.kind === 'text' ? 'text.delta' : 'reasoning.delta';
+    const id = this.parts.newId();
+    await this.#show({ type, turn, block, text, id, at, session: session.ref.id }, { offset: 0, seq });
+  }
+
+  /** The answer of the node that drives the session; null if there is none in time. */
+  async #ask(kind: string): Promise<Position | null> {
+    const { transport, leases } = this.parts;
+    if (!transport.up) return null;
+    const message = refMessage(kind, this.session.ref);
+    const asked = this.#driver;
+    for (const known of [asked, null]) {
+      try {
+        const node = known ?? (await leases.driverOf(this.session.ref))?.node;
+        if (!node || node === transport.node || (known === null && node === asked)) continue;
+        const position = readPosition(await transport.request(node, message, ANSWER_MS));
+        this.#driver = node;
+        return position;
+      } catch {
+        // The driver may have changed, or nobody drives: what is stored is shown all the same.
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,128 @@
+/** What nodes tell each other about sessions. Messages are arrays, since there is one for each token. */
+import {
+  BlockId,
+  type DurableEvent,
+  type EphemeralEvent,
+  type Json,
+  PrincipalId,
+  parseDurableEvent,
+  SessionId,
+  TurnId,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import type { Driver } from '../ports/lease.ts';
+import type { SessionRef } from '../ports/session-ref.ts';
+import type { NodeMessage } from '../ports/transport.ts';
+import type { OpenBlock } from './open-block.ts';
+
+export const EVENTS = 'session.events';
+export const LIVE = 'session.live';
+export const JOIN = 'session.join';
+export const STOP = 'session.stop';
+export const RELEASED = 'sessions.released';
+
+/** An ephemeral event as its node published it. */
+export type Live = {
+  readonly ref: SessionRef;
+  /** of the driver; 0 if the sender does not drive the session */
+  readonly epoch: number;
+  /** the number of the last stored event before it */
+  readonly seq: number;
+  /** of a delta: how much of its block came before it */
+  readonly offset: number;
+  readonly event: EphemeralEvent;
+};
+
+export const liveMessage = ({ ref, epoch, seq, offset, event }: Live): NodeMessage => ({
+  kind: LIVE,
+  body: [ref.owner, ref.id, epoch, seq, offset, event as unknown as Json],
+});
+
+/** Checked by hand: it is called for every token. */
+export function readLive(body: unknown): Live {
+  if (!Array.isArray(body)) throw new Error('not a live event');
+  const [owner, id, epoch, seq, offset, event] = body as unknown[];
+  if (
+    typeof owner !== 'string' ||
+    typeof id !== 'string' ||
+    typeof epoch !== 'number' ||
+    typeof seq !== 'number' ||
+    typeof offset !== 'number' ||
+    !isEphemeral(event)
+  )
+    throw new Error('not a live event');
+  return { ref: { owner: owner as PrincipalId, id: id as SessionId }, epoch, seq, offset, event };
+}
+
+function isEphemeral(value: unknown): value is EphemeralEvent {
+  if (typeof value !== 'object' || value === null || 'seq' in value) return false;
+  const { type, id, at, session } = value as Record<string, unknown>;
+  if (typeof id !== 'string' || typeof at !== 'number' || typeof session !== 'string') return false;
+  if (type !== 'text.delta' && type !== 'reasoning.delta') return typeof type === 'string';
+  const { turn, block, text } = value as Record<string, unknown>;
+  return typeof turn === 'string' && typeof block === 'string' && typeof text === 'string';
+}
+
+const Ref = z.tuple([PrincipalId, SessionId]);
+const Committed = z.tuple([
+  PrincipalId,
+  SessionId,
+  z.object({ node: z.string(), epoch: z.number() }).nullable(),
+  z.array(z.unknown()),
+]);
+
+export type CommittedEvents = {
+  readonly ref: SessionRef;
+  readonly driver: Driver | null;
+  readonly events: readonly DurableEvent[];
+};
+
+export const eventsMessage = ({ ref, driver, events }: CommittedEvents): NodeMessage => ({
+  kind: EVENTS,
+  body: [ref.owner, ref.id, driver, events as unknown as Json],
+});
+
+export function readEvents(body: unknown): CommittedEvents {
+  const [owner, id, driver, events] = Committed.parse(body);
+  return { ref: { owner, id }, driver, events: events.map(parseDurableEvent) };
+}
+
+export const refMessage = (kind: string, { owner, id }: SessionRef): NodeMessage => ({
+  kind,
+  body: [owner, id],
+});
+
+export function readRef(body: unknown): SessionRef {
+  const [owner, id] = Ref.parse(body);
+  return { owner, id };
+}
+
+/** Where the node that drives a session is. */
+const Position = z.object({
+  epoch: z.number(),
+  seq: z.number(),
+  open: z
+    .object({
+      kind: z.enum(['text', 'reasoning']),
+      turn: TurnId,
+      block: BlockId,
+      text: z.string(),
+      at: z.number(),
+    })
+    .nullable(),
+});
+export type Position = z.infer<typeof Position>;
+
+export const readPosition = (body: unknown): Position => Position.parse(body);
+
+export const positionOf = (epoch: number, seq: number, open: OpenBlock | null): Position => ({
+  epoch,
+  seq,
+  open: open && {
+    kind: open.kind,
+    turn: open.turn,
+    block: open.block,
+    text: String(open.text),
+    at: open.startedAt,
+  },
+});

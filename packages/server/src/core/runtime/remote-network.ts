@@ -1,0 +1,157 @@
+/** The sessions of this node among those of others: hands messages to the sessions in memory, and reads those that are not. */
+import type { PrincipalId } from '@parlance/protocol';
+import type { Leases } from '../ports/lease.ts';
+import type { Log } from '../ports/logger.ts';
+import type { Meter } from '../ports/meter.ts';
+import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
+import type { Transport } from '../ports/transport.ts';
+import type { LiveSession } from './live-session.ts';
+import { RemoteLink } from './remote-link.ts';
+import {
+  EVENTS,
+  JOIN,
+  LIVE,
+  positionOf,
+  RELEASED,
+  readEvents,
+  readLive,
+  readRef,
+  STOP,
+} from './remote-messages.ts';
+import type { SessionCache } from './session-cache.ts';
+import type { LinkedSession, SessionNetwork } from './session-link.ts';
+
+/** How often watched sessions are compared with the store while the bus is down, in milliseconds. */
+const POLL_MS = 500;
+
+export type NetworkParts = {
+  readonly transport: Transport;
+  readonly leases: Leases;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly newId: () => string;
+};
+
+const EVERYONE = 'o:*';
+const ofOwner = (owner: PrincipalId): string => `o:${owner}`;
+
+export class RemoteNetwork implements SessionNetwork {
+  readonly #links = new WeakMap<LinkedSession, RemoteLink>();
+  /** how many subscribers on this node hear all sessions of an owner, or of everyone */
+  readonly #heard = new Map<string, number>();
+  readonly #ends: (() => void)[] = [];
+  #sessions: SessionCache | null = null;
+
+  constructor(private readonly parts: NetworkParts) {}
+
+  /** Begins to take part. */
+  open(sessions: SessionCache): void {
+    const { transport } = this.parts;
+    this.#sessions = sessions;
+    const poll = setInterval(() => {
+      if (!transport.up) this.#compare();
+    }, POLL_MS);
+    poll.unref();
+    this.#ends.push(
+      () => clearInterval(poll),
+      transport.on(EVENTS, (body) => {
+        const { ref, events, driver } = readEvents(body);
+        this.#deliver(ref, (session, wasRead) => {
+          const [first] = events;
+          if (wasRead && first) session.republish(first.seq).catch((err) => this.#notRead(session, err));
+          this.#links.get(session)?.receive(events, driver);
+        });
+      }),
+      transport.on(LIVE, (body, from) => {
+        const live = readLive(body);
+        this.#deliver(live.ref, (session) => this.#links.get(session)?.receiveLive(live, from));
+      }),
+      transport.respond(JOIN, (body) => positionIn(this.#driven(readRef(body)))),
+      transport.respond(STOP, (body) => {
+        const session = this.#driven(readRef(body));
+        session.hold();
+        return positionIn(session);
+      }),
+      transport.onUp(() => this.#joinAll()),
+      transport.onLost(() => this.#joinAll()),
+    );
+  }
+
+  /** Tells the others that this node has given up its leases. */
+  released(): void {
+    this.parts.transport.broadcast({ kind: RELEASED, body: null });
+  }
+
+  /** Another node has given up its leases. */
+  onReleased(listener: () => void): void {
+    this.#ends.push(this.parts.transport.on(RELEASED, listener));
+  }
+
+  close(): void {
+    for (const end of this.#ends.splice(0)) end();
+  }
+
+  link(session: LinkedSession): RemoteLink {
+    const interests = [`w:${sessionKey(session.ref)}`, ofOwner(session.ref.owner), EVERYONE];
+    const link = new RemoteLink(session, { ...this.parts, interests });
+    this.#links.set(session, link);
+    return link;
+  }
+
+  /** A subscriber on this node hears all sessions of the owner; of everyone if there is none. */
+  hear(owner: PrincipalId | null): () => void {
+    const key = owner === null ? EVERYONE : ofOwner(owner);
+    const end = this.parts.transport.registry.add(key);
+    this.#heard.set(key, (this.#heard.get(key) ?? 0) + 1);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      end();
+      const left = (this.#heard.get(key) ?? 1) - 1;
+      if (left === 0) this.#heard.delete(key);
+      else this.#heard.set(key, left);
+    };
+  }
+
+  /** `wasRead`: the session was not in memory. Its events up to now are not news for it, but for those who hear its owner. */
+  #deliver(ref: SessionRef, deliver: (session: LiveSession, wasRead: boolean) => void): void {
+    const sessions = this.#sessions;
+    const known = sessions?.known(ref) ?? null;
+    if (!sessions) return;
+    if (known && !(known instanceof Promise)) {
+      deliver(known, false);
+      return;
+    }
+    if (!known && !this.#heard.has(EVERYONE) && !this.#heard.has(ofOwner(ref.owner))) return;
+    sessions
+      .use(ref, async (session) => deliver(session, !known))
+      .catch((err) => this.parts.log.warn({ err, session: ref.id }, 'session not read'));
+  }
+
+  #driven(ref: SessionRef): LiveSession {
+    const session = this.#sessions?.loaded(ref);
+    if (!session?.role.isHere) throw new Error('this node does not drive the session');
+    return session;
+  }
+
+  #watched(): LiveSession[] {
+    const all = [...(this.#sessions?.all() ?? [])];
+    return all.filter((session) => !session.role.isHere && this.#links.get(session)?.watched);
+  }
+
+  /** Messages may have been lost. */
+  #joinAll(): void {
+    for (const session of this.#watched()) session.link?.join().catch((err) => this.#notRead(session, err));
+  }
+
+  #compare(): void {
+    for (const session of this.#watched()) session.fresh().catch((err) => this.#notRead(session, err));
+  }
+
+  #notRead({ ref }: LiveSession, err: unknown): void {
+    this.parts.log.warn({ err, session: ref.id }, 'session not read');
+  }
+}
+
+const positionIn = ({ role, state, open }: LiveSession) => positionOf(role.epoch, state.seq, open);
