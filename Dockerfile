@@ -6,6 +6,8 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/cli/package.json packages/cli/
 COPY packages/cli/bin packages/cli/bin
+COPY packages/copilot/package.json packages/copilot/
+COPY packages/offline/package.json packages/offline/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/server/package.json packages/server/
@@ -34,6 +36,8 @@ WORKDIR /app
 COPY --from=dependencies /app ./
 COPY LICENSE ./
 COPY packages/cli packages/cli
+COPY packages/copilot packages/copilot
+COPY packages/offline packages/offline
 COPY packages/protocol packages/protocol
 COPY packages/server packages/server
 COPY --from=build /app/packages/cli/dist packages/cli/dist

@@ -1,6 +1,6 @@
 /** Deployed clients read what was meant, whatever the text is. */
 import { afterEach, describe, expect, test } from 'bun:test';
-import { readAction } from '../packages/server/src/testing/deployed-client.ts';
+import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { post } from './fake-browser.ts';
 import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';

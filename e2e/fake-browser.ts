@@ -1,6 +1,6 @@
 /** A simulated browser: pages that react to actions, driven by a client of the copilot contract. */
 
-import { readAction } from '../packages/server/src/testing/deployed-client.ts';
+import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 
 export type PageState = {

@@ -1,9 +1,10 @@
 /**
  * The import rule of the server: core ← http ← dialects; core/ports ← providers | tools | stores | buses | auth | telemetry;
  * all of them ← compose and main. The core is imported through `core/api/index.ts` and `core/ports` only; inside it, ports ←
- * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. A dialect imports no other dialect. `copilot/`
- * imports the protocol alone; `lib/` imports nothing, and all may import it. `describe/` imports descriptions of dialects. The SDK and the console stay independent of the server. Tests and `testing/` may
- * import anything; only tests import `testing/`.
+ * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. A dialect
+ * imports no other dialect. `lib/` imports nothing, and all may import it. `describe/` imports descriptions of dialects. The
+ * packages below the server are protocol ← copilot ← offline; the SDK and the console stay independent of the server. Tests
+ * and `testing/` may import anything; only tests import `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
 import { Glob } from 'bun';
@@ -15,6 +16,17 @@ const SDK = 'packages/sdk/';
 const WEB = 'packages/web/';
 /** The one module of the protocol that is code for the SDK; it imports nothing. */
 const SDK_CODE = '@parlance/protocol/server-sent-events';
+/** what the packages below the server import */
+const PACKAGE_SEES = new Map([
+  ['protocol', ['zod']],
+  ['copilot', ['@parlance/protocol']],
+  ['offline', ['@parlance/protocol', '@parlance/copilot']],
+]);
+/** the rooms of the server that import these packages; all others import only the protocol */
+const SEEN_BY = new Map([
+  ['@parlance/copilot', ['dialects', 'tools', 'root']],
+  ['@parlance/offline', ['providers']],
+]);
 /** names of dialects, and what MCP servers and paths look like */
 const CONFIG_SEES = ['dialects/index.ts', 'tools/mcp/servers.ts', 'tools/paths.ts'];
 const ROOMS = [
@@ -28,7 +40,6 @@ const ROOMS = [
   'http',
   'auth',
   'telemetry',
-  'copilot',
   'describe',
   'lib',
 ];
@@ -83,18 +94,14 @@ function allowed(from: string, to: string): boolean {
       return target !== 'testing';
     case 'testing':
       return true;
-    case 'copilot':
-      return false;
     case 'config':
       return CONFIG_SEES.some((path) => to === join(SERVER, path));
     case 'dialects':
-      return to === CORE_API || target === 'http' || target === 'copilot';
+      return to === CORE_API || target === 'http';
     case 'providers':
-      return isPort(to) || target === 'wires' || target === 'copilot';
+      return isPort(to) || target === 'wires';
     case 'describe':
       return to === join(SERVER, 'dialects/index.ts') || to.startsWith(join(SERVER, 'dialects/shared/'));
-    case 'tools':
-      return isPort(to) || target === 'copilot';
     case 'auth':
     case 'telemetry':
       return isPort(to) || target === 'http';
@@ -148,13 +155,18 @@ function sources(pattern: string): Iterable<string> {
 
 /** Files that only tests import: they may import anything, as tests may. */
 function isTestSupport(path: string): boolean {
-  return /(^|\/)(testing|test-[\w-]+|suite)\.ts$|\/(testing|suite|contract)\//.test(path);
+  return /(^|\/)(testing|test-[\w-]+|suite)\.ts$|\/(testing|fixtures|suite|contract)\//.test(path);
 }
 
 function check(path: string, imported: string): void {
-  if (path.startsWith('packages/protocol/') && !imported.startsWith('.') && imported !== 'zod') {
-    problems.push(`${path} imports ${imported}: the protocol knows zod alone`);
-  }
+  const [, name = ''] = path.split('/');
+  const known = path.startsWith('packages/') ? PACKAGE_SEES.get(name) : undefined;
+  if (known && !imported.startsWith('.') && !known.includes(imported))
+    problems.push(`${path} imports ${imported}: ${name} knows ${known.join(' and ')} alone`);
+  const rooms = SEEN_BY.get(imported);
+  const room = roomOf(path);
+  if (rooms && room !== null && !rooms.includes(room))
+    problems.push(`${path} imports ${imported}: only ${rooms.join(' and ')} may`);
   if (
     path.startsWith(SDK) &&
     !['@parlance/protocol', SDK_CODE].includes(imported) &&
@@ -164,7 +176,8 @@ function check(path: string, imported: string): void {
   }
   if (!imported.startsWith('.')) return;
   const target = join(dirname(path), imported);
-  if (!allowed(path, target)) problems.push(`${path} imports ${target}`);
+  if (known ? !target.startsWith(`packages/${name}/`) : !allowed(path, target))
+    problems.push(`${path} imports ${target}`);
 }
 
 const unique = [...new Set(problems)].sort();

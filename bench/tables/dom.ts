@@ -1,6 +1,6 @@
 /** A page of a browser made small enough for a model: numbered elements and text within a budget. */
-import { renderPage } from '../../packages/server/src/copilot/page/render.ts';
-import { understandPage } from '../../packages/server/src/copilot/page/understand.ts';
+import { renderPage } from '../../packages/copilot/src/page/render.ts';
+import { understandPage } from '../../packages/copilot/src/page/understand.ts';
 import { timed } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
 import { generatedPage } from './generated-page.ts';

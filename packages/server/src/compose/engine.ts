@@ -1,10 +1,10 @@
 /** The engine and what it works with: store, users, tools, providers, telemetry. */
+import { withoutStalePages } from '@parlance/copilot';
 import { openAuthenticator } from '../auth/authenticator.ts';
 import { loadSecret } from '../auth/secret.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
-import { withoutStalePages } from '../copilot/stale-pages.ts';
 import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';

@@ -14,7 +14,7 @@ import { google } from '../providers/google.ts';
 import { fetchClient } from '../providers/http/fetch-client.ts';
 import { socketClient } from '../providers/http/socket-client.ts';
 import { type HttpProviderOptions, httpProvider } from '../providers/http-provider.ts';
-import { offlineProvider } from '../providers/offline/provider.ts';
+import { offlineProvider } from '../providers/offline.ts';
 import { openaiChat } from '../providers/openai-chat.ts';
 import { openaiResponses } from '../providers/openai-responses.ts';
 import { DEFAULT_RETRY } from '../providers/retry.ts';

@@ -1,7 +1,6 @@
 /** The message of a call that the client carries out. */
+import { type CalledTool, sendWritten } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, textOf } from '@parlance/protocol';
-import { sendWritten } from '../../copilot/action/print.ts';
-import type { CalledTool } from '../../copilot/plan-progress.ts';
 import type { CopilotMessage } from './message.ts';
 
 type ActionMessage = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;

@@ -1,10 +1,12 @@
 /** What a client says of the action that it was sent, verified: the outcome of the call that asked for it. */
+import {
+  type ActionReport,
+  type Page,
+  sendWritten,
+  suggestCorrection,
+  verifyAction,
+} from '@parlance/copilot';
 import { isObject, type JsonObject, type Part, textPart } from '@parlance/protocol';
-import { sendWritten } from '../../copilot/action/print.ts';
-import { suggestCorrection } from '../../copilot/correction.ts';
-import type { ActionReport } from '../../copilot/evidence.ts';
-import type { Page } from '../../copilot/page/page.ts';
-import { verifyAction } from '../../copilot/verify.ts';
 import type { InteractRequest } from './request.ts';
 import { pageData, pageParts } from './request-page.ts';
 

@@ -2,9 +2,8 @@
  * One call is one step of a task: what the client reports goes in, and the next action comes out. A task is a turn; clients swap
  * their session and forget the id of their task, so both are looked for.
  */
+import { lastPage, type Page } from '@parlance/copilot';
 import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
-import { lastPage } from '../../copilot/last-page.ts';
-import type { Page } from '../../copilot/page/page.ts';
 import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
 import type { ProjectedSession } from '../shared/subscription-hub.ts';
 import { broughtPage, reportedAction } from './action-report.ts';

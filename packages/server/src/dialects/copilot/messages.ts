@@ -2,8 +2,8 @@
  * A conversation as the messages that copilot clients show. What counts as a message is what `messageCount` of a session
  * counts, in whatever dialect it was sent: so the number of a message is known without reading what came before it.
  */
+import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
 import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
-import { type CalledTool, type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 import { waitingWords } from '../shared/approval-words.ts';
 import { nthId } from '../shared/ids.ts';
 import { actionMessage, withOutcome } from './action-message.ts';

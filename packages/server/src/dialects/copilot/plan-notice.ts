@@ -1,6 +1,6 @@
 /** The messages about the plan of a task. */
+import type { PlanProgress } from '@parlance/copilot';
 import type { DurableEvent } from '@parlance/protocol';
-import type { PlanProgress } from '../../copilot/plan-progress.ts';
 import type { CopilotMessage } from './message.ts';
 import { type Plan, planOf } from './task.ts';
 

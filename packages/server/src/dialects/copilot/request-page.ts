@@ -1,8 +1,6 @@
 /** The page that came with a call, as the model is shown it and as it is stored. */
+import { type Page, renderPage, understandPage } from '@parlance/copilot';
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
-import type { Page } from '../../copilot/page/page.ts';
-import { renderPage } from '../../copilot/page/render.ts';
-import { understandPage } from '../../copilot/page/understand.ts';
 import type { InteractRequest } from './request.ts';
 
 /** How much of the model's context one page may take. */

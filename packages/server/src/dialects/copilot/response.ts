@@ -1,6 +1,6 @@
 /** The response to a call of `/api/agent/interact`, and the event for other devices. */
+import { parseAction } from '@parlance/copilot';
 import type { JsonObject } from '@parlance/protocol';
-import { parseAction } from '../../copilot/action/parse.ts';
 import type { Interaction } from './interact.ts';
 import type { Task } from './task.ts';
 

@@ -1,6 +1,6 @@
 /** The fold of the events of a turn into the state of a task. */
+import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
-import { type CalledTool, type PlanProgress, progressAfter } from '../../copilot/plan-progress.ts';
 
 export type TaskState = {
   readonly taskId: TurnId;

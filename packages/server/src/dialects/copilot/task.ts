@@ -1,7 +1,6 @@
 /** A task as the copilot contract shows it. */
+import { type PlanProgress, sendWritten } from '@parlance/copilot';
 import { isObject, type JsonObject, type TurnId } from '@parlance/protocol';
-import { sendWritten } from '../../copilot/action/print.ts';
-import type { PlanProgress } from '../../copilot/plan-progress.ts';
 import type { TaskState } from './task-state.ts';
 
 export type PlanStep = {

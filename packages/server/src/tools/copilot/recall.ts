@@ -1,6 +1,6 @@
 /** Reads the progress of a task from the log. */
+import { type CalledTool, type PlanProgress, progressAfter, stepOf } from '@parlance/copilot';
 import type { DurableEvent, JsonObject } from '@parlance/protocol';
-import { type CalledTool, type PlanProgress, progressAfter, stepOf } from '../../copilot/plan-progress.ts';
 
 /** Number of executed actions, and of trailing ones without effect. */
 export function actsSoFar(events: readonly DurableEvent[]): {

@@ -2,13 +2,9 @@
  * Tools with which a model drives the browser of a copilot client: it plans, acts, judges, asks and ends through these.
  * The client executes actions and questions with its next request.
  */
+import { fitsPage, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
 import { Fault, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { usageOf } from '../../copilot/action/action.ts';
-import { fitsPage } from '../../copilot/action/fits.ts';
-import { parseWritten } from '../../copilot/action/parse.ts';
-import { sendAction } from '../../copilot/action/print.ts';
-import { lastPage } from '../../copilot/last-page.ts';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { actsSoFar, beginsStep, hasPlan } from './recall.ts';
 

@@ -1,0 +1,198 @@
+/** The steps that a request can have. */
+import type { Action, Page } from '@parlance/copilot';
+import {
+  closeButton,
+  FIELD_ROLES,
+  pageLink,
+  passwordField,
+  searchButton,
+  searchField,
+  submitButton,
+  textFields,
+  userField,
+} from './landmarks.ts';
+import { answerFrom } from './questions.ts';
+import { choose as chooseOn, enter, select, selectionOf } from './selects.ts';
+import { type BrowserStep, called, found, type Meant, meant, type Next, on } from './step.ts';
+
+const act = (action: Action, thought: string): Next => ({ action, thought });
+
+/** A step that is the same on every page. */
+const always = (action: Action, description: string, effect?: BrowserStep['effect']): BrowserStep => ({
+  description,
+  effect,
+  resolve: () => act(action, `I ${description.charAt(0).toLowerCase()}${description.slice(1)}.`),
+});
+
+const VERBS = { click: 'Click', doubleClick: 'Double-click' } as const;
+
+export function click(target: string, page: Page, name: keyof typeof VERBS = 'click'): BrowserStep {
+  const selection = selectionOf(page, target);
+  if (selection?.option) return choose(selection.list.name || null, selection.option);
+  return {
+    description: `${VERBS[name]} ${target}`,
+    expectedOutcome: { element: target },
+    effect: 'changes',
+    resolve: (now) => {
+      const selected = selectionOf(now, target);
+      return selected ? select(selected) : on(meant(now, target), ({ id }) => ({ name, id }));
+    },
+  };
+}
+
+export const hover = (target: string): BrowserStep => ({
+  description: `Hover over ${target}`,
+  resolve: (page) => on(meant(page, target), ({ id }) => ({ name: 'hover', id })),
+});
+
+export const drag = (target: string, onto: string): BrowserStep => ({
+  description: `Drag ${target} to ${onto}`,
+  resolve: (page) =>
+    on(meant(page, target), ({ id }) => {
+      const place = meant(page, onto);
+      return 'missing' in place ? place : { name: 'dragAndDrop', from: id, to: place.element.id };
+    }),
+});
+
+/** `target` is null if no field is named. */
+export const fill = (target: string | null, text: string): BrowserStep => ({
+  ...(/\b(?:password|passcode|pin)\b/i.test(target ?? '')
+    ? { description: `Fill in ${target}` }
+    : {
+        description: `Enter “${text}”${target === null ? '' : ` into ${target}`}`,
+        expectedOutcome: { value: text },
+      }),
+  resolve: (page) => on(fieldFor(page, target), (element) => enter(element, text)),
+});
+
+function fieldFor(page: Page, target: string | null): Meant {
+  const fields = textFields(page);
+  if (target === null)
+    return fields.length > 1 ? { missing: 'which field is meant' } : found(fields[0], 'a field to type into');
+  const field = meant(page, target, FIELD_ROLES);
+  return 'missing' in field && /\bsearch\b/i.test(target) ? found(searchField(page), field.missing) : field;
+}
+
+export const choose = (target: string | null, option: string): BrowserStep => ({
+  description: `Choose “${option}”${target === null ? '' : ` in ${target}`}`,
+  expectedOutcome: { value: option },
+  effect: 'changes',
+  resolve: (page) => chooseOn(page, target, option),
+});
+
+const BOXES = ['checkbox', 'switch', 'radio', 'menuitemcheckbox'];
+
+export const tick = (target: string, checked: boolean): BrowserStep => ({
+  description: `${checked ? 'Check' : 'Uncheck'} ${target}`,
+  expectedOutcome: { checked },
+  effect: 'changes',
+  resolve: (page) =>
+    on(meant(page, target, BOXES), ({ id }) => ({ name: checked ? 'check' : 'uncheck', id })),
+});
+
+export const submit: BrowserStep = {
+  description: 'Submit the form',
+  effect: 'leaves',
+  resolve: (page) =>
+    on(found(submitButton(page), 'a button to submit with'), ({ id }) => ({ name: 'click', id })),
+};
+
+export const login = (user: string, password: string): BrowserStep[] => [
+  {
+    description: `Enter “${user}” as the user name`,
+    expectedOutcome: { value: user },
+    resolve: (page) => on(found(userField(page), 'a field for the user name'), (field) => enter(field, user)),
+  },
+  {
+    description: 'Enter the password',
+    resolve: (page) =>
+      on(found(passwordField(page), 'a field for the password'), (field) => enter(field, password)),
+  },
+  submit,
+];
+
+export const webSearch = (query: string): BrowserStep =>
+  always({ name: 'search', query }, `Search the web for “${query}”`, 'leaves');
+
+/** The page's own search if there is one; an unknown page is assumed to have one. */
+export function search(text: string, page: Page): BrowserStep[] {
+  if (page.elements.length > 0 && !searchField(page)) return [webSearch(text)];
+  return [
+    {
+      description: `Enter “${text}” into the search field`,
+      expectedOutcome: { value: text },
+      resolve: (now) => on(found(searchField(now), 'a search field'), (field) => enter(field, text)),
+    },
+    {
+      description: 'Start the search',
+      effect: 'leaves',
+      resolve: (now) => {
+        const button = searchButton(now);
+        return button
+          ? act({ name: 'click', id: button.id }, `I click ${called(button)}.`)
+          : act({ name: 'press', key: 'Enter' }, 'I press Enter to search.');
+      },
+    },
+  ];
+}
+
+export const visit = (url: string): BrowserStep => ({
+  ...always({ name: 'navigate', url }, `Go to ${url}`, 'leaves'),
+  expectedOutcome: { url },
+});
+
+export const newTab = (url: string): BrowserStep =>
+  always({ name: 'createTab', url }, `Open ${url} in a new tab`, 'leaves');
+
+export const turnPage = (to: 'next' | 'previous'): BrowserStep => ({
+  description: `Go to the ${to} page`,
+  effect: 'leaves',
+  resolve: (page) =>
+    on(found(pageLink(page, to), `a link to the ${to} page`), ({ id }) => ({ name: 'click', id })),
+});
+
+export const goBack: BrowserStep = always({ name: 'goBack' }, 'Go back', 'leaves');
+
+export const reload: BrowserStep = {
+  description: 'Load the page again',
+  effect: 'leaves',
+  resolve: ({ url }) => act({ name: 'navigate', url }, 'I load the page again.'),
+};
+
+export const press = (key: string): BrowserStep => always({ name: 'press', key }, `Press ${key}`, 'changes');
+
+/** The grammar has no action for an end of the page: a large number of pages leads there. */
+const WHOLE_PAGE = 100;
+
+export const scroll = (to: string): BrowserStep => {
+  const far = to === 'top' || to === 'bottom';
+  const down = to === 'down' || to === 'bottom';
+  const action: Action = { name: 'scroll', down, ...(far && { pages: WHOLE_PAGE }) };
+  return always(action, far ? `Scroll to the ${to}` : `Scroll ${to}`);
+};
+
+export const wait = (seconds: number): BrowserStep =>
+  always({ name: 'wait', seconds }, `Wait ${seconds} seconds`);
+
+export const acceptDialog: BrowserStep = always({ name: 'acceptDialog' }, 'Accept the dialog', 'changes');
+export const dismissDialog: BrowserStep = always({ name: 'dismissDialog' }, 'Dismiss the dialog', 'changes');
+
+export const closeDialog: BrowserStep = {
+  description: 'Close the dialog',
+  effect: 'changes',
+  resolve: (page) => {
+    const button = closeButton(page);
+    return button
+      ? act({ name: 'click', id: button.id }, `I click ${called(button)}.`)
+      : act({ name: 'press', key: 'Escape' }, 'I press Escape.');
+  },
+};
+
+export const answer = (question: string): BrowserStep => ({
+  description: `Answer from the page: ${question}`,
+  reads: true,
+  resolve: (page) => {
+    const text = answerFrom(page, question);
+    return text === null ? { missing: `an answer to “${question}”` } : { answer: text };
+  },
+});

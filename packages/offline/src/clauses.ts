@@ -1,0 +1,69 @@
+/** Splits a message with several requests: "… and …", "… then …", "… and at the same time …". */
+import { ACTIONS } from './intents/actions.ts';
+import { shell } from './intents/shell.ts';
+import { type Act, firstMatch, type Plan, type Scene, type Step } from './plan.ts';
+import { listen, type Utterance } from './utterance.ts';
+
+const CONNECTOR = /(?:,\s*|\s+)(?:(and\s+at\s+the\s+same\s+time)|((?:and\s+)?then)|and)\s+/gi;
+const MOST_CONNECTORS = 20;
+
+/** Null if the message requests no action. Splits only if both sides are actions. */
+export function planActions(utterance: Utterance, scene: Scene): Plan | null {
+  const match = (clause: Utterance) => firstMatch(ACTIONS, clause, scene);
+  const connectors = [...withoutQuoted(utterance.line).matchAll(CONNECTOR)];
+  if (!utterance.single || connectors.length === 0 || connectors.length > MOST_CONNECTORS)
+    return match(utterance);
+  const known = new Map<string, Plan | null>();
+  const planOf = (text: string): Plan | null => {
+    const plan = known.get(text) ?? split(text) ?? match(listen(text));
+    known.set(text, plan);
+    return plan;
+  };
+  const split = (text: string): Plan | null => {
+    for (const connector of withoutQuoted(text).matchAll(CONNECTOR)) {
+      const left = listen(text.slice(0, connector.index));
+      const plan = match(left);
+      const rest = text.slice(connector.index + connector[0].length);
+      // A command does not contain the word "then"; the text of a file or a search may.
+      const isCommand = connector[2] !== undefined && shell(left, scene) !== null;
+      const next = plan && (planOf(rest) ?? (isCommand ? notUnderstood(rest) : null));
+      if (plan && next) return linked(plan, next, connector);
+    }
+    return null;
+  };
+  return planOf(utterance.line);
+}
+
+/** Same length, with quoted text masked. An apostrophe inside a word is not a quote. */
+const withoutQuoted = (text: string): string =>
+  text.replace(/`[^`]*`|"[^"]*"|“[^”]*”|(?<=^|\s)'[^']*'(?=\s|$)/g, (span) => '\u0000'.repeat(span.length));
+
+function linked({ steps: before }: Plan, { steps: after }: Plan, [, together, then]: RegExpMatchArray): Plan {
+  const [last, first] = [before.at(-1), after[0]];
+  const steps =
+    together && last && first
+      ? [...before.slice(0, -1), parallel(last, first), ...after.slice(1)]
+      : [
+          ...before,
+          ...after.map((step, index) => (then && index === 0 ? { ...step, dependent: true } : step)),
+        ];
+  const list = steps.map(({ title }, index) => `(${index + 1}) ${title}`).join(', ');
+  return {
+    steps,
+    reasoning: `The message asks for several steps: ${list}. I look at each result before I go on.`,
+  };
+}
+
+function parallel(one: Step, other: Step): Step {
+  const act = (...args: Parameters<Step['act']>): Act => ({
+    deeds: [one, other].flatMap((step) => {
+      const act = step.act(...args);
+      return 'deeds' in act ? act.deeds : [];
+    }),
+  });
+  return { title: `${one.title} and at the same time ${other.title}`, act, dependent: one.dependent };
+}
+
+const notUnderstood = (rest: string): Plan => ({
+  steps: [{ title: rest, act: () => ({ say: `I do not know how to do “${rest}”, so I left that out.` }) }],
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test';
+import { compact } from './digest.ts';
+import type { Item } from './prompt.ts';
+import { did, said, user } from './testing/ask.ts';
+
+const long: Item[] = Array.from({ length: 200 }, (_, index) => [
+  user(`request number ${index}: ${'please look at this very carefully '.repeat(10)}`),
+  ...did('output '.repeat(100), { tool: 'shell', input: { command: ['step', String(index)] } }),
+  said(`answer number ${index} ${'which is quite long '.repeat(20)}`),
+]).flat();
+
+describe('a compaction', () => {
+  test('contains the name, the requests, the calls and the last answer', () => {
+    const text = compact([
+      user('My name is Ada. run git status'),
+      ...did('On branch main', { tool: 'shell', input: { command: ['git', 'status'] } }),
+      said(`Everything is clean ${'and there is more to say about it '.repeat(20)}`),
+    ]);
+    expect(text).toContain("The user's name is Ada.");
+    expect(text).toContain('“My name is Ada. run git status”');
+    expect(text).toContain('Called shell {"command":["git","status"]}');
+    expect(text).toContain('Last answer: Everything is clean');
+  });
+
+  test('is never longer than a page, and contains the first and the latest entries', () => {
+    const text = compact(long);
+    expect(text.length).toBeLessThanOrEqual(1_500);
+    expect(text).toContain('request number 0:');
+    expect(text).toContain('request number 199:');
+    expect(text).toContain('answer number 199');
+  });
+
+  test('is at most half as long as its source', () => {
+    const items = [
+      user('Please tell me about the lighthouse on the island.'),
+      said('It is red and white, and old.'),
+    ];
+    expect(compact(items).length).toBeLessThanOrEqual(40);
+  });
+
+  test('preserves an earlier compaction, and part of a summary of another model', () => {
+    const first = compact([user('my name is Ada'), ...long]);
+    const second = compact([{ kind: 'summary', text: first }, ...long]);
+    expect(second).toContain("The user's name is Ada.");
+    expect(second).toContain('“my name is Ada”');
+    expect(second.length).toBeLessThanOrEqual(1_500);
+    expect(compact([{ kind: 'summary', text: 'They planned a bridge.' }, ...long])).toContain(
+      'planned a bridge',
+    );
+  });
+});

@@ -1,0 +1,64 @@
+/** "create file notes.txt with hello", "save hello to notes.txt", "replace A with B in notes.txt". */
+import { doing, type Intent, type Plan, request, type Step } from '../plan.ts';
+import { readable } from '../result.ts';
+import { code } from '../text.ts';
+import { reading } from './files.ts';
+import { contentOf, pathOf } from './paths.ts';
+
+const CREATE = /^create\s+(?:a\s+)?(?:new\s+)?file\s+(?:called\s+)?(\S+?)\s+with(?=[\s:])\s*:?\s*([\s\S]+)$/i;
+const SAVE = /^(?:save|write)\s+(.+)\s+to\s+(?:the\s+)?(?:file\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;
+const REPLACE = /^replace\s+(.+?)\s+(?:with|by)\s+(.+)\s+in\s+(?:the\s+)?(?:file\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;
+
+export const edits: Intent = ({ line, text }) => {
+  const [, created = '', content = ''] = CREATE.exec(text) ?? [];
+  const [, saved = '', target = ''] = SAVE.exec(line) ?? [];
+  const [, before = '', after = '', changed = ''] = REPLACE.exec(line) ?? [];
+  const path = pathOf(created) ?? pathOf(target) ?? pathOf(changed);
+  if (!path) return null;
+  if (created) return creating(path, contentOf(content));
+  if (target) return saving(path, contentOf(saved));
+  return replacing(path, contentOf(before), contentOf(after));
+};
+
+const patchOf = (...lines: readonly string[]): string =>
+  ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+
+function creating(path: string, content: string): Plan {
+  const lines = content.replace(/\n$/, '').split(/\r?\n/);
+  const patch = patchOf(`*** Add File: ${path}`, ...lines.map((line) => `+${line}`));
+  return doing(
+    `create ${code(path)}`,
+    [request('apply_patch', { patch })],
+    () => `${code(path)} is written.`,
+  );
+}
+
+const saving = (path: string, content: string): Plan =>
+  doing(`save ${code(path)}`, [request('save_file', { path, content })], () => `${code(path)} is written.`);
+
+function replacing(path: string, before: string, after: string): Plan {
+  const edit: Step = {
+    title: `replace ${code(before)} with ${code(after)} in ${code(path)}`,
+    dependent: true,
+    act: (done) => {
+      const last = done.at(-1);
+      const hunks = last ? hunksOf(readable(last), before, after) : [];
+      if (hunks.length === 0)
+        return { say: `There is no ${code(before)} in ${code(path)}, so I changed nothing.` };
+      const patch = patchOf(`*** Update File: ${path}`, ...hunks.flat());
+      return {
+        deeds: [{ options: [request('apply_patch', { patch })], report: () => `${code(path)} is changed.` }],
+      };
+    },
+  };
+  const { steps } = doing(`read ${code(path)}`, reading(path), () => `I have read ${code(path)}.`);
+  const reasoning = `To replace text I have to see it first. I read ${path}, look for the lines that hold it, and then change only those.`;
+  return { reasoning, steps: [...steps, edit] };
+}
+
+/** One hunk per line: hunks are searched forward, so all equal lines are found. */
+const hunksOf = (text: string, before: string, after: string): string[][] =>
+  text
+    .split(/\r?\n/)
+    .filter((line) => line.includes(before))
+    .map((line) => ['@@', `-${line}`, `+${line.replaceAll(before, () => after)}`]);
