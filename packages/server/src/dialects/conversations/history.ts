@@ -5,8 +5,8 @@ import { latestEvents } from '../shared/latest-events.ts';
 
 const PAGE = 500;
 
-/** What a list is made of: `whole` says that the events reach back to the beginning. */
-export type ItemsOf<Item> = (events: readonly DurableEvent[], whole: boolean) => Item[];
+/** Events, and the index of the first that an item may be made from: the turn it belongs to is known from there on. */
+export type ItemsOf<Item> = (events: readonly DurableEvent[], first: number) => Item[];
 
 /** The latest `limit` items since the conversation was last cleared, oldest first. */
 export async function latest<Item>(
@@ -17,8 +17,19 @@ export async function latest<Item>(
   let items: Item[] = [];
   for await (const { events, whole } of latestEvents(engine, record, PAGE)) {
     const cleared = events.findLastIndex((event) => event.type === 'session.cleared');
-    items = cleared >= 0 ? itemsOf(events.slice(cleared + 1), true) : itemsOf(events, whole);
+    const first = whole ? 0 : firstWholeTurn(events);
+    if (cleared >= 0) items = itemsOf(events.slice(cleared + 1), 0);
+    else if (first >= 0) items = itemsOf(events, first);
     if (cleared >= 0 || items.length >= limit) break;
   }
   return items.slice(-limit);
+}
+
+/** What a turn is depends on its input, which comes before it. */
+function firstWholeTurn(events: readonly DurableEvent[]): number {
+  const inputs = new Set<string>();
+  return events.findIndex((event) => {
+    if (event.type === 'input.accepted') inputs.add(event.input);
+    return event.type === 'turn.started' && inputs.has(event.input);
+  });
 }

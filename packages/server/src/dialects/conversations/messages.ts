@@ -1,8 +1,10 @@
-/** The messages of a conversation, read from its events. */
-import { type DurableEvent, textOf } from '@parlance/protocol';
-import { directCallId, type Engine, type SessionRecord } from '../../core/api/index.ts';
+/** The messages of a conversation, from its events and the state that the projection has after each. */
+import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
+import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { replay } from '../shared/replay.ts';
 import { latest } from './history.ts';
-import { outcomeText, REJECTED } from './tool-outcome.ts';
+import { startOf, step } from './projection.ts';
+import { BETWEEN_BLOCKS, type State } from './state.ts';
 
 export type Message = {
   id: string;
@@ -16,24 +18,16 @@ export type Message = {
 
 /** The latest `limit` messages, oldest first. */
 export const latestMessages = (engine: Engine, record: SessionRecord, limit: number): Promise<Message[]> =>
-  latest(engine, record, { limit, itemsOf: wholeMessages });
-
-/** The answer of a turn is whole, and its agent known, only where its beginning has been read. */
-function wholeMessages(events: readonly DurableEvent[], whole: boolean): Message[] {
-  const first = whole ? 0 : events.findIndex((event) => event.type === 'turn.started');
-  return first < 0 ? [] : messagesOf(events.slice(first));
-}
+  latest(engine, record, { limit, itemsOf: (events, first) => messagesOf(record, events, first) });
 
 /**
  * One message per input, and one per turn that has text or is a call that was asked for by name: its id and content
- * are those of `message_complete`.
+ * are those that the projection sends. Events before `first` are folded and not shown.
  */
-export function messagesOf(events: readonly DurableEvent[]): Message[] {
+export function messagesOf(record: SessionRecord, events: readonly DurableEvent[], first = 0): Message[] {
   const messages: Message[] = [];
-  const answers = new Map<string, Message>();
-  let agent: string | null = null;
-  let denial = REJECTED;
-  for (const event of events) {
+  const answers = new Map<TurnId, Message>();
+  for (const { event, state } of [...replay(step, startOf(record), events)].slice(first)) {
     switch (event.type) {
       case 'input.accepted':
         messages.push(question(event));
@@ -43,34 +37,37 @@ export function messagesOf(events: readonly DurableEvent[]): Message[] {
         if (replaced >= 0) messages.splice(replaced);
         break;
       }
-      case 'turn.started':
-        agent = event.agent.id;
-        break;
-      case 'agent.changed':
-        agent = event.to.id;
-        break;
-      case 'text.ended': {
+      case 'text.ended':
+      case 'tool.ended': {
+        if (event.type === 'tool.ended' && (!state.direct || event.outcome === 'aborted')) break;
         const known = answers.get(event.turn);
-        const message = known ?? answer(event, event.text);
-        if (known) known.content += `\n\n${event.text}`;
-        else messages.push(message);
-        message.agent_id = agent;
-        if (event.interrupted) message.metadata.interrupted = true;
-        answers.set(event.turn, message);
+        const message = known ?? answer(event);
+        if (!known) messages.push(message);
+        answers.set(event.turn, Object.assign(message, answered(state)));
+        if (event.type === 'text.ended' && event.interrupted) message.metadata.interrupted = true;
         break;
       }
-      case 'approval.answered':
-        denial = event.reason || REJECTED;
-        break;
-      case 'tool.ended': {
-        if (event.call !== directCallId(event.turn) || event.outcome === 'aborted') break;
-        messages.push({ ...answer(event, outcomeText(event, denial)), agent_id: agent });
+      case 'step.restarted': {
+        // What was sent of the step is void.
+        const known = answers.get(event.turn);
+        if (known && state.texts.length > 0) Object.assign(known, answered(state));
+        else if (known) {
+          answers.delete(event.turn);
+          messages.splice(messages.indexOf(known), 1);
+        }
         break;
       }
     }
   }
   return messages;
 }
+
+/** What the projection knows of the answer. */
+const answered = ({ message, texts, agent }: State): Pick<Message, 'id' | 'content' | 'agent_id'> => ({
+  id: message,
+  content: texts.join(BETWEEN_BLOCKS),
+  agent_id: agent.id,
+});
 
 const question = (event: DurableEvent<'input.accepted'>): Message => ({
   id: event.input,
@@ -82,11 +79,11 @@ const question = (event: DurableEvent<'input.accepted'>): Message => ({
   agent_id: null,
 });
 
-const answer = (event: DurableEvent<'text.ended' | 'tool.ended'>, content: string): Message => ({
+const answer = (event: DurableEvent<'text.ended' | 'tool.ended'>): Message => ({
   id: event.turn,
   conversation_id: event.session,
   role: 'assistant',
-  content,
+  content: '',
   created_at: new Date(event.at).toISOString(),
   metadata: {},
   agent_id: null,

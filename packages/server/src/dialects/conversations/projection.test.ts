@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import { conversations } from './dialect.ts';
 import { latestMessages, messagesOf } from './messages.ts';
 import { joinedChunks, of, typesOf } from './test-chat.ts';
@@ -15,6 +15,7 @@ const IDLE = {
   approval: null,
   approvals: [],
 };
+const RECORD = { ref: IDLE.ref, agent: AGENT.id } as unknown as SessionRecord;
 
 let seq = 0;
 const event = (type: string, body: object): SessionEvent =>
@@ -137,16 +138,31 @@ describe('messages', () => {
     const engine = {
       events: async (_: unknown, after: number, count: number) => events.slice(after, after + count),
     };
-    const record = { ref: IDLE.ref, head: events.length };
-    return latestMessages(engine as never, record as never, limit);
+    return latestMessages(engine as never, { ...RECORD, head: events.length }, limit);
   };
 
   test('the text of an interrupted turn is kept and marked', () => {
     const events = [input('hi'), begun(), event('text.ended', { block: 'a', text: 'x', interrupted: true })];
-    expect(messagesOf(events as DurableEvent[])[1]).toMatchObject({
+    expect(messagesOf(RECORD, events as DurableEvent[])[1]).toMatchObject({
       content: 'x',
       metadata: { interrupted: true },
     });
+  });
+
+  test('the text of a step that was restarted is void, and the answer has the id that it was sent with', () => {
+    const events = [
+      input('hi'),
+      begun(),
+      ended('a', 'void'),
+      event('step.restarted', {
+        id: 'again',
+        attempt: 1,
+        fault: { code: 'provider_unavailable', message: 'x' },
+      }),
+      ended('b', 'kept'),
+    ];
+    const answers = messagesOf(RECORD, events as DurableEvent[]).slice(1);
+    expect(answers).toMatchObject([{ id: 'again', content: 'kept', agent_id: 'coder' }]);
   });
 
   test('the latest are read from the end, complete and with their agent, however long the history', async () => {
@@ -158,7 +174,7 @@ describe('messages', () => {
     ]).flat();
     for (const limit of [1, 2, 3, 249, 250, 251, 800, 1000]) {
       const found = await read(turns, limit);
-      const all = messagesOf(turns as DurableEvent[]);
+      const all = messagesOf(RECORD, turns as DurableEvent[]);
       expect(found).toEqual(all.slice(-limit));
     }
   });

@@ -1,6 +1,6 @@
 /** Out: the events of a session to frames. `dialect.ts` says what is not sent. */
 import type { SessionEvent } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { trackCalls } from '../shared/calls.ts';
 import { NONE, type Projection, type Stepped } from '../shared/projection.ts';
@@ -29,7 +29,7 @@ export const pieces: Pieces<Body> = {
 
 export const projection: Projection<State, Body> = { start, step, attach, pieces };
 
-export function start({ ref, agent, open: block }: Pick<SessionSnapshot, 'ref' | 'agent' | 'open'>): State {
+function start({ ref, agent, open: block }: Pick<SessionSnapshot, 'ref' | 'agent' | 'open'>): State {
   return {
     ...REST,
     conversationId: ref.id,
@@ -38,6 +38,10 @@ export function start({ ref, agent, open: block }: Pick<SessionSnapshot, 'ref' |
     begun: block?.kind === 'text' ? block.block : null,
   };
 }
+
+/** The state before the events of a log. */
+export const startOf = ({ ref, agent }: SessionRecord): State =>
+  start({ ref, agent: { id: agent, name: agent }, open: null });
 
 export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);

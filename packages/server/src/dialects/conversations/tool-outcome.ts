@@ -9,6 +9,6 @@ export const resultOf = ({ data, parts }: DurableEvent<'tool.ended'>): JsonObjec
 
 /** The outcome as the content of a message. `denial` is the reason that was given for a denied call. */
 export function outcomeText(ended: DurableEvent<'tool.ended'>, denial: string): string {
-  if (ended.outcome === 'denied') return denial;
+  if (ended.outcome === 'denied') return denial || textOf(ended.parts) || REJECTED;
   return textOf(ended.parts) || JSON.stringify(resultOf(ended));
 }

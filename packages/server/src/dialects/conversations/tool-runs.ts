@@ -1,6 +1,7 @@
 /** The calls of tools, over all conversations that the caller may see, read from their events. */
 import type { ApprovalId, DurableEvent, JsonObject, Principal, TurnId } from '@parlance/protocol';
 import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
+import { type CallStatus, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import type { RUN_STATUSES } from './schemas.ts';
 import { resultOf } from './tool-outcome.ts';
 
@@ -78,11 +79,17 @@ const isOfCall = (event: DurableEvent): event is CallEvent => OF_CALLS.some((typ
 /** The runs whose beginning is among the events, in order, by turn and call. */
 function runsOf({ owner }: SessionRef, events: readonly DurableEvent[]): Map<string, ToolRun> {
   const runs = new Map<string, ToolRun>();
-  for (const event of events.filter(isOfCall)) {
+  let calls = NO_CALLS;
+  for (const event of events) {
+    calls = trackCalls(calls, event);
+    if (!isOfCall(event)) continue;
     const key = `${event.turn}.${event.call}`;
     if (event.type === 'call.requested') runs.set(key, requested(event, owner));
-    const run = runs.get(key);
-    if (run) Object.assign(run, changed(event));
+    const [run, call] = [runs.get(key), calls[event.call]];
+    if (!run || !call) continue;
+    run.id = call.approval ?? run.id;
+    run.status = STATUSES[call.status];
+    if (event.type === 'tool.ended') run.result = resultOf(event);
   }
   return runs;
 }
@@ -98,29 +105,18 @@ const requested = (event: DurableEvent<'call.requested'>, owner: string): ToolRu
   conversation_id: event.session,
 });
 
-function changed(event: CallEvent): Partial<ToolRun> {
-  switch (event.type) {
-    case 'call.requested':
-      return {};
-    case 'approval.requested':
-      return { id: event.approval, status: 'pending_approval' };
-    case 'approval.answered':
-      return { status: event.answer === 'deny' ? 'rejected' : 'approved' };
-    case 'tool.started':
-    case 'call.deferred':
-      return { status: 'running' };
-    case 'tool.ended':
-      return { status: ENDED[event.outcome], result: resultOf(event) };
-  }
-}
-
-const ENDED = {
+const STATUSES: Record<CallStatus, ToolRun['status']> = {
+  requested: 'pending',
+  asked: 'pending_approval',
+  approved: 'approved',
+  rejected: 'rejected',
+  running: 'running',
   ok: 'completed',
   failed: 'failed',
   denied: 'rejected',
   aborted: 'cancelled',
   unknown: 'unknown',
-} satisfies Record<DurableEvent<'tool.ended'>['outcome'], ToolRun['status']>;
+};
 
 /** The turn that the id of a run names; null if it is the id of an approval. */
 function turnIn(id: string): TurnId | null {

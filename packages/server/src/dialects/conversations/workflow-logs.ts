@@ -2,9 +2,10 @@
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { nthId } from '../shared/ids.ts';
+import { replay } from '../shared/replay.ts';
 import type { Body } from './bodies.ts';
 import { latest } from './history.ts';
-import { start, step } from './projection.ts';
+import { startOf, step } from './projection.ts';
 
 type WorkflowBody = Extract<Body, { type: `workflow_${string}` }>;
 
@@ -22,35 +23,14 @@ export const latestWorkflow = (
   record: SessionRecord,
   limit: number,
 ): Promise<WorkflowLog[]> =>
-  latest(engine, record, { limit, itemsOf: (events, whole) => workflowOf(record, events, whole) });
+  latest(engine, record, { limit, itemsOf: (events, first) => workflowOf(record, events, first) });
 
-function workflowOf(
-  { ref, agent }: SessionRecord,
-  events: readonly DurableEvent[],
-  whole: boolean,
-): WorkflowLog[] {
-  const first = whole ? 0 : firstWholeTurn(events);
-  if (first < 0) return [];
-  const logs: WorkflowLog[] = [];
-  let state = start({ ref, agent: { id: agent, name: agent }, open: null });
-  for (const [index, event] of events.entries()) {
-    const [next, frames] = step(state, event);
-    state = next;
-    if (index < first) continue;
-    const workflow = frames.map(({ body }) => body).filter(isWorkflow);
-    logs.push(...workflow.map((body, count) => logOf(event, body, count)));
-  }
-  return logs;
-}
-
-/** What a turn is depends on its input, which comes before it. */
-function firstWholeTurn(events: readonly DurableEvent[]): number {
-  const inputs = new Set<string>();
-  return events.findIndex((event) => {
-    if (event.type === 'input.accepted') inputs.add(event.input);
-    return event.type === 'turn.started' && inputs.has(event.input);
-  });
-}
+const workflowOf = (record: SessionRecord, events: readonly DurableEvent[], first: number): WorkflowLog[] =>
+  [...replay(step, startOf(record), events)]
+    .slice(first)
+    .flatMap(({ event, bodies }) =>
+      bodies.filter(isWorkflow).map((body, count) => logOf(event, body, count)),
+    );
 
 const isWorkflow = (body: Body): body is WorkflowBody => body.type.startsWith('workflow_');
 

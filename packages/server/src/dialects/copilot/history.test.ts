@@ -5,8 +5,8 @@ import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
-import { latestMessages } from './history.ts';
-import { type CopilotMessage, messagesOf } from './messages.ts';
+import { latestMessages, messagesOf } from './history.ts';
+import type { CopilotMessage } from './message.ts';
 
 const TURNS = 60;
 

@@ -1,7 +1,11 @@
-/** The messages of a session, read from its events. */
+/** The messages of a session, as the projection makes them from its events. */
+import type { CallId, DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { latestEvents } from '../shared/latest-events.ts';
-import { type CopilotMessage, messagesOf } from './messages.ts';
+import { replay } from '../shared/replay.ts';
+import { withOutcome } from './action-message.ts';
+import type { CopilotMessage } from './message.ts';
+import { startAt, step } from './projection.ts';
 
 /** Events of this wire carry whole pages. */
 const PAGE = 100;
@@ -31,4 +35,23 @@ export async function latestMessages(
     .map((message) => ({ ...message, sequenceNumber: first + message.sequenceNumber }))
     .filter((message) => Date.parse(message.timestamp) >= since)
     .slice(-limit);
+}
+
+/**
+ * All messages of these events; an action has the outcome that came later. `said` is how many messages there are before
+ * them.
+ */
+export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
+  const messages: CopilotMessage[] = [];
+  const actions = new Map<CallId, number>();
+  for (const { event, bodies } of replay(step, startAt(said), events)) {
+    const added = bodies.flatMap((body) => (body.type === 'new_message' ? [body.message] : []));
+    messages.push(...added);
+    if (event.type === 'call.deferred' && added.at(-1)?.status) actions.set(event.call, messages.length - 1);
+    if (event.type !== 'tool.ended') continue;
+    const index = actions.get(event.call) ?? -1;
+    const action = messages[index];
+    if (action) messages[index] = withOutcome(action, event);
+  }
+  return messages;
 }

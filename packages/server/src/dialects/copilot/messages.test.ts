@@ -11,7 +11,8 @@ import {
 import { evolve } from '../../core/domain/evolve.ts';
 import { initialState } from '../../core/domain/session-state.ts';
 import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
-import { messagesOf, startMessages, stepMessages } from './messages.ts';
+import { messagesOf } from './history.ts';
+import { startMessages, stepMessages } from './messages.ts';
 
 const START = Date.UTC(2026, 0, 30, 10);
 

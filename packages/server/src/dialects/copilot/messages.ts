@@ -6,7 +6,7 @@ import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/cop
 import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
 import { waitingWords } from '../shared/approval-words.ts';
 import { nthId } from '../shared/ids.ts';
-import { actionMessage, withOutcome } from './action-message.ts';
+import { actionMessage } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
 import { noticeOf } from './plan-notice.ts';
 
@@ -44,24 +44,6 @@ export function stepMessages(
   const calls = callsAfter(state.calls, event);
   if (messages.length === 0 && calls === state.calls && plan === state.plan) return [state, messages];
   return [{ next: state.next + messages.length, calls, plan }, messages];
-}
-
-/** All messages of these events; an action has the outcome that came later. `said` is as in `startMessages`. */
-export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
-  const messages: CopilotMessage[] = [];
-  const actions = new Map<CallId, number>();
-  let state = startMessages(said);
-  for (const event of events) {
-    const [next, added] = stepMessages(state, event);
-    state = next;
-    messages.push(...added);
-    if (event.type === 'call.deferred' && added.at(-1)?.status) actions.set(event.call, messages.length - 1);
-    if (event.type !== 'tool.ended') continue;
-    const index = actions.get(event.call) ?? -1;
-    const action = messages[index];
-    if (action) messages[index] = withOutcome(action, event);
-  }
-  return messages;
 }
 
 /** The message that this event is where `next` is its number; null where it is none. */

@@ -30,10 +30,17 @@ export type State = {
 };
 
 function start(now: SessionSnapshot): State {
-  return { messages: startMessages(now.messageCountAtIdle), tasks: NO_TASKS, failed: false };
+  return startAt(now.messageCountAtIdle);
 }
 
-function step(before: State, event: SessionEvent): Stepped<State, Body> {
+/** `said`: how many messages there are before the events that are to come. */
+export const startAt = (said: number): State => ({
+  messages: startMessages(said),
+  tasks: NO_TASKS,
+  failed: false,
+});
+
+export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   if (!isDurable(event)) return [before, NONE];
   const [messages, added] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);

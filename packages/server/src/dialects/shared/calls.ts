@@ -1,6 +1,15 @@
 /** Calls that are under way, as a projection remembers them between the events about them. */
 import type { DurableEvent, JsonObject, SessionEvent } from '@parlance/protocol';
 
+/** How a call stands; once it has ended, its outcome. */
+export type CallStatus =
+  | 'requested'
+  | 'asked'
+  | 'approved'
+  | 'rejected'
+  | 'running'
+  | DurableEvent<'tool.ended'>['outcome'];
+
 export type TrackedCall = {
   readonly tool: string;
   readonly input: JsonObject;
@@ -8,6 +17,7 @@ export type TrackedCall = {
   readonly approval: string | null;
   /** it has begun, so clients know of it */
   readonly shown: boolean;
+  readonly status: CallStatus;
 };
 
 export type Calls = Readonly<Record<string, TrackedCall>>;
@@ -20,13 +30,24 @@ export function trackCalls(calls: Calls, event: SessionEvent): Calls {
     case 'call.requested':
       return {
         ...calls,
-        [event.call]: { tool: event.tool, input: event.input, approval: null, shown: false },
+        [event.call]: {
+          tool: event.tool,
+          input: event.input,
+          approval: null,
+          shown: false,
+          status: 'requested',
+        },
       };
     case 'approval.requested':
-      return change(calls, event.call, { approval: event.approval });
+      return change(calls, event.call, { approval: event.approval, status: 'asked' });
+    case 'approval.answered':
+      return change(calls, event.call, { status: event.answer === 'deny' ? 'rejected' : 'approved' });
     case 'tool.started':
+      return change(calls, event.call, { shown: true, status: 'running' });
+    case 'call.deferred':
+      return change(calls, event.call, { status: 'running' });
     case 'tool.ended':
-      return change(calls, event.call, { shown: true });
+      return change(calls, event.call, { shown: true, status: event.outcome });
     case 'turn.ended':
     case 'turn.failed':
     case 'turn.cancelled':

@@ -1,0 +1,23 @@
+/** Past events through the step of a projection, so that what HTTP shows of them is what subscribers were sent. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { Stepped } from './projection.ts';
+
+export type Replayed<State, Body extends object> = {
+  readonly event: DurableEvent;
+  /** the state after the event */
+  readonly state: State;
+  readonly bodies: readonly Body[];
+};
+
+export function* replay<State, Body extends object>(
+  step: (state: State, event: DurableEvent) => Stepped<State, Body>,
+  start: State,
+  events: readonly DurableEvent[],
+): Generator<Replayed<State, Body>, void> {
+  let state = start;
+  for (const event of events) {
+    const [next, frames] = step(state, event);
+    state = next;
+    yield { event, state, bodies: frames.map(({ body }) => body) };
+  }
+}
