@@ -148,7 +148,7 @@ describe('browser tools', () => {
     clients.register({
       connection,
       owner: OWNER,
-      offers: (tool) => (tool === 'open_url' ? 'yes' : 'no'),
+      offer: { tools: ['open_url'], fallback: false },
       executionId: ({ id }) => id,
       request: () => undefined,
     });

@@ -54,7 +54,7 @@ export function requestsContract(implementation: Implementation): void {
       throw new Error('not driven here');
     });
     const refused = ada.request('bob', { kind: 'refuse', body: null }, LONG);
-    await expect(refused).rejects.toThrow('not driven here');
+    await expect(refused).rejects.toEqual(new NoAnswer('not driven here', 'refused'));
     const unknown = ada.request('bob', { kind: 'unknown', body: null }, LONG);
     await expect(unknown).rejects.toThrow(NoAnswer);
   });
@@ -73,7 +73,7 @@ export function requestsContract(implementation: Implementation): void {
       const failure = waiting.catch((thrown: unknown) => thrown);
       await nodes.network.kill();
       await isDown(ada);
-      expect(await failure).toEqual(new NoAnswer('the bus is down'));
+      expect(await failure).toEqual(new NoAnswer('the bus is down', 'unknown'));
       await expect(ada.request('bob', note('?'), LONG)).rejects.toThrow(NoAnswer);
     },
   );

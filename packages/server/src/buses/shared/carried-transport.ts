@@ -121,7 +121,7 @@ export class CarriedTransport implements Transport {
   }
 
   async request(to: NodeId, message: NodeMessage, timeoutMs: number): Promise<unknown> {
-    if (!this.up) throw new NoAnswer('the bus is down');
+    if (!this.up) throw new NoAnswer('the bus is down', 'no');
     const { id, answered } = this.#requests.begin(to, message.kind, timeoutMs);
     this.#sender.atOnce(to, { ...message, request: id });
     return answered;

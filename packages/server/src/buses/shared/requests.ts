@@ -22,10 +22,11 @@ export class Requests {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#last;
     if (this.#waiting.size >= MOST_WAITING) {
-      reject(new NoAnswer('too many requests wait for an answer'));
+      reject(new NoAnswer('too many requests wait for an answer', 'no'));
       return { id, answered: promise };
     }
-    const timer = setTimeout(() => this.#fail(id, `no answer from node ${to} in ${timeoutMs} ms`), timeoutMs);
+    const late = new NoAnswer(`no answer from node ${to} in ${timeoutMs} ms`, 'unknown');
+    const timer = setTimeout(() => this.#end(id)?.reject(late), timeoutMs);
     this.#waiting.set(id, { to, kind, resolve, reject, timer });
     return { id, answered: promise };
   }
@@ -34,19 +35,15 @@ export class Requests {
   answer(from: NodeId, { kind, answer = 0, body, refused }: Item): boolean {
     const waiting = this.#waiting.get(answer);
     if (!waiting || waiting.to !== from || waiting.kind !== kind) return false;
-    if (refused !== undefined) this.#fail(answer, refused);
+    if (refused !== undefined) this.#end(answer)?.reject(new NoAnswer(refused, 'refused'));
     else this.#end(answer)?.resolve(body);
     return true;
   }
 
-  /** Of all requests, or of those to one node. */
+  /** All requests, or those to one node; they may have been handled. */
   fail(reason: string, to?: NodeId): void {
     for (const [id, waiting] of [...this.#waiting])
-      if (to === undefined || waiting.to === to) this.#fail(id, reason);
-  }
-
-  #fail(id: number, reason: string): void {
-    this.#end(id)?.reject(new NoAnswer(reason));
+      if (to === undefined || waiting.to === to) this.#end(id)?.reject(new NoAnswer(reason, 'unknown'));
   }
 
   #end(id: number): Waiting | undefined {

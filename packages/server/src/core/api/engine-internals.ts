@@ -11,6 +11,8 @@ import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admis
 import { withinLimits } from '../runtime/answer-limits.ts';
 import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
+import { RemoteCalls } from '../runtime/remote-calls.ts';
+import { RemoteClients } from '../runtime/remote-clients.ts';
 import { RemoteNetwork } from '../runtime/remote-network.ts';
 import { defaultRestMs, RunQueue } from '../runtime/run-queue.ts';
 import { SessionCache } from '../runtime/session-cache.ts';
@@ -88,12 +90,19 @@ export function assemble(parts: EngineParts): EngineInternals {
     mostWaiting: limits.turnsWaiting,
   });
   network?.open(sessions);
+  if (parts.cluster) askClientsElsewhere(parts.cluster.transport, deps);
   meter.gauge('turns_running', () => queue.running);
   meter.gauge('queue_depth', () => queue.depths);
   meter.gauge('sessions_in_memory', () => sessions.size);
   const admission = new AdmissionControl({ store, queue, limits, meter });
   const resolver = new SessionResolver(store);
   return { parts, deps, limits, resolver, sessions, queue, admission, network };
+}
+
+/** Clients of other nodes run tools for sessions that are driven here, and the other way round. */
+function askClientsElsewhere(transport: Transport, { clients, newId, log }: TurnDeps): void {
+  clients.attach(new RemoteClients(transport, newId));
+  new RemoteCalls(transport, clients, log);
 }
 
 /** Drives a session while this node holds its lease. False if it has work but cannot continue now. */
@@ -106,7 +115,7 @@ const leasedDrive =
       if (!leases.healthy) return false;
       if (!(await session.claim())) return true;
       session.resume();
-      await drive(session, deps, () => stopping() || role.isLost);
+      await deps.clients.following(ref.owner, () => drive(session, deps, () => stopping() || role.isLost));
       return !hasWork(session) || (role.isHere && !session.abandoned);
     } catch (thrown) {
       if (thrown instanceof Deposed) {

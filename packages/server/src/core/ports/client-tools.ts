@@ -31,12 +31,20 @@ export type ClientProgress = {
   readonly message?: string;
 };
 
+export type ToolOffer = {
+  readonly tools: readonly string[] | 'all';
+  /** the client may run other tools, too, but is asked only if no other client offers them */
+  readonly fallback: boolean;
+};
+
+export const isOffered = ({ tools }: ToolOffer, tool: string): boolean =>
+  tools === 'all' || tools.includes(tool);
+
 /** A connected client, as its dialect registers it. */
 export interface ToolClient {
   readonly connection: ConnectionId;
   readonly owner: PrincipalId;
-  /** `fallback`: the client may run the tool, but is asked only if no other client offers it */
-  offers(tool: string): 'yes' | 'fallback' | 'no';
+  readonly offer: ToolOffer;
   /** The id of a run as the client's protocol writes it. */
   executionId(run: ToolRun): string;
   /** Sends the request to the client. The answer comes back through `ClientToolBroker.answer`. */
@@ -46,4 +54,33 @@ export interface ToolClient {
 /** Whether a tool can run at a client now. */
 export interface ClientTools {
   offers(owner: PrincipalId, tool: string): boolean;
+}
+
+/** Clients that are connected to other nodes. */
+export interface RemoteToolClients {
+  /** Tells the other nodes; returns what takes it back. */
+  announce(client: Pick<ToolClient, 'connection' | 'owner' | 'offer'>): () => void;
+  /** Those of the owner, while the owner is followed. */
+  of(owner: PrincipalId): readonly RemoteToolClient[];
+  /** `ready` resolves when the clients that are connected now are known. */
+  follow(owner: PrincipalId): { readonly ready: Promise<void>; close(): void };
+}
+
+export interface RemoteToolClient {
+  readonly connection: ConnectionId;
+  readonly offer: ToolOffer;
+  /** Runs the call there. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
+  run(job: RemoteToolRun): Promise<Json>;
+}
+
+export type RemoteToolRun = {
+  readonly run: ToolRun;
+  readonly request: ClientRequest;
+  readonly signal: AbortSignal;
+  readonly report: (progress: ClientProgress, execution: string) => void;
+};
+
+/** The call was given to a client, and nobody can say what came of it. The message says why. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
 }

@@ -75,4 +75,11 @@ export interface Followed {
 
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
+  constructor(
+    message: string,
+    /** whether the other side has handled the request; `refused`: it has, and says no */
+    readonly handled: 'no' | 'unknown' | 'refused',
+  ) {
+    super(message);
+  }
 }

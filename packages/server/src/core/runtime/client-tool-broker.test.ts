@@ -26,7 +26,7 @@ const id = (name: string) => name as ConnectionId;
 const client = (name: string, offered: readonly string[]): ToolClient => ({
   connection: id(name),
   owner: LOCAL.id,
-  offers: (tool) => (offered.includes(tool) ? 'yes' : offered.includes('fallback') ? 'fallback' : 'no'),
+  offer: { tools: offered, fallback: offered.includes('fallback') },
   executionId: (run) => `exec_${run.id}`,
   request: (execution) => asked.push({ connection: name, execution }),
 });

@@ -4,13 +4,17 @@
  */
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
 import { sleep } from '../../lib/sleep.ts';
-import type {
-  ClientAnswer,
-  ClientProgress,
-  ClientRequest,
-  ClientTools,
-  ToolClient,
-  ToolRun,
+import {
+  type ClientAnswer,
+  type ClientProgress,
+  type ClientRequest,
+  type ClientTools,
+  isOffered,
+  type RemoteToolClient,
+  type RemoteToolClients,
+  type ToolClient,
+  type ToolOffer,
+  type ToolRun,
 } from '../ports/client-tools.ts';
 
 type Lease = {
@@ -39,14 +43,26 @@ export class ClientToolBroker implements ClientTools {
   readonly #clients = new Map<ConnectionId, ToolClient>();
   readonly #leases = new Map<string, Lease>();
 
+  readonly #announcements = new Map<ConnectionId, () => void>();
+  #remote: RemoteToolClients | null = null;
+
+  /** From now on clients of other nodes are asked as well. */
+  attach(remote: RemoteToolClients): void {
+    this.#remote = remote;
+    for (const client of this.#clients.values()) this.#announce(client);
+  }
+
   /** A client that registers again replaces its earlier registration. */
   register(client: ToolClient): void {
     this.#clients.set(client.connection, client);
+    this.#announce(client);
   }
 
   /** The client has disconnected: its running calls fail. */
   unregister(connection: ConnectionId): void {
     this.#clients.delete(connection);
+    this.#announcements.get(connection)?.();
+    this.#announcements.delete(connection);
     for (const lease of this.#leases.values()) {
       if (lease.client.connection !== connection) continue;
       const message = `Client disconnected during tool execution: ${lease.tool}`;
@@ -55,12 +71,38 @@ export class ClientToolBroker implements ClientTools {
     }
   }
 
-  offers(owner: PrincipalId, tool: string): boolean {
-    return this.#candidates(owner, tool).length > 0;
+  /** While the work lasts, `offers` and `dispatch` include the owner's clients at other nodes. */
+  async following<Result>(owner: PrincipalId, work: () => Promise<Result>): Promise<Result> {
+    if (!this.#remote) return work();
+    const followed = this.#remote.follow(owner);
+    try {
+      await followed.ready;
+      return await work();
+    } finally {
+      followed.close();
+    }
   }
 
-  /** Runs one call at one client: the one that `prefer` names if it offers the tool, else the least busy. */
+  isConnected(connection: ConnectionId, owner: PrincipalId): boolean {
+    return this.#clients.get(connection)?.owner === owner;
+  }
+
+  offers(owner: PrincipalId, tool: string): boolean {
+    const mayRun = ({ offer }: { readonly offer: ToolOffer }) => offer.fallback || isOffered(offer, tool);
+    return this.#own(owner).some(mayRun) || this.#elsewhere(owner).some(mayRun);
+  }
+
+  /**
+   * Runs one call at one client: the one that `prefer` names if it offers the tool, else the least busy of this node, else
+   * one of another node.
+   */
   async dispatch(job: Dispatch): Promise<Json> {
+    const remote = this.#chooseElsewhere(job);
+    return remote ? remote.run(job) : this.dispatchHere(job);
+  }
+
+  /** Runs one call at a client of this node. */
+  async dispatchHere(job: Dispatch): Promise<Json> {
     const { request } = job;
     let first: string | undefined;
     for (let attempt = 1; ; attempt++) {
@@ -100,14 +142,34 @@ export class ClientToolBroker implements ClientTools {
     return true;
   }
 
-  #candidates(owner: PrincipalId, tool: string): ToolClient[] {
-    const own = [...this.#clients.values()].filter((client) => client.owner === owner);
-    const offering = own.filter((client) => client.offers(tool) === 'yes');
-    return offering.length > 0 ? offering : own.filter((client) => client.offers(tool) === 'fallback');
+  #announce(client: ToolClient): void {
+    if (!this.#remote) return;
+    const earlier = this.#announcements.get(client.connection);
+    this.#announcements.set(client.connection, this.#remote.announce(client));
+    earlier?.();
+  }
+
+  #own(owner: PrincipalId): ToolClient[] {
+    return [...this.#clients.values()].filter((client) => client.owner === owner);
+  }
+
+  #elsewhere(owner: PrincipalId): readonly RemoteToolClient[] {
+    return this.#remote?.of(owner) ?? [];
+  }
+
+  /** Undefined if a client of this node is to be asked. */
+  #chooseElsewhere({ owner, request, prefer }: Dispatch): RemoteToolClient | undefined {
+    const candidates = offering(this.#elsewhere(owner), request.tool);
+    const preferred = candidates.find(({ connection }) => connection === prefer);
+    if (preferred) return preferred;
+    const own = this.#own(owner);
+    if (own.some(({ offer }) => isOffered(offer, request.tool))) return undefined;
+    const named = candidates.find(({ offer }) => isOffered(offer, request.tool));
+    return named ?? (own.some(({ offer }) => offer.fallback) ? undefined : candidates[0]);
   }
 
   #choose({ owner, request, prefer }: Dispatch): ToolClient | undefined {
-    const candidates = this.#candidates(owner, request.tool);
+    const candidates = offering(this.#own(owner), request.tool);
     const busy = ({ connection }: ToolClient) =>
       [...this.#leases.values()].filter((lease) => lease.client.connection === connection).length;
     return (
@@ -147,4 +209,13 @@ export class ClientToolBroker implements ClientTools {
       this.#leases.delete(execution);
     });
   }
+}
+
+/** The clients that name the tool, or else those that stand in for it. */
+function offering<Client extends { readonly offer: ToolOffer }>(
+  clients: readonly Client[],
+  tool: string,
+): Client[] {
+  const named = clients.filter(({ offer }) => isOffered(offer, tool));
+  return named.length > 0 ? named : clients.filter(({ offer }) => offer.fallback);
 }

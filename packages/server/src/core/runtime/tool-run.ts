@@ -1,6 +1,8 @@
 /** Runs the tool of a call that may run. */
 import { asFault, type DurableEventBody, type Fault, textOf, textPart } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
+import { unknownOutcome } from '../domain/turn-events.ts';
+import { OutcomeUnknown } from '../ports/client-tools.ts';
 import type { Tool, ToolContext, ToolResult } from '../ports/tool.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { cappedData, cappedParts } from './output.ts';
@@ -19,6 +21,7 @@ export async function runTool(
   // A tool that ignores its signal must not block the session.
   const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
   if (!result || signal.aborted) return null;
+  if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
   const durationMs = deps.now() - startedAt;
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
 }
@@ -31,6 +34,7 @@ export async function deferCall(
 ): Promise<DurableEventBody[]> {
   const { turn } = active;
   const result = await toolResult(active, call, runnable);
+  if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
   if (result.failed) return [callFailed(active, call, textOf(result.parts))];
   return [
     { type: 'tool.started', turn: turn.id, call: call.call },
@@ -63,11 +67,16 @@ export function toolFault(
 }
 
 /** A tool that throws has failed: the model reads why, and the turn continues. */
-async function toolResult(active: ActiveTurn, call: OpenCall, runnable: Runnable): Promise<ToolResult> {
+async function toolResult(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<ToolResult | OutcomeUnknown> {
   try {
     return await runnable.tool.run(runnable.input, toolContext(active, call, runnable));
   } catch (thrown) {
     if (active.signal.aborted) return { parts: [], failed: true };
+    if (thrown instanceof OutcomeUnknown) return thrown;
     return { parts: [textPart(toolFault(active, call, thrown).message)], failed: true };
   }
 }

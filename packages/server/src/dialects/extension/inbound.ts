@@ -83,7 +83,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     engine.clients.register({
       connection: socket.id,
       owner: claimed.id,
-      offers: offered(capabilities),
+      offer: offerOf(capabilities),
       executionId: ({ at, id }) => stampedId('exec', at, id),
       request: (execution, request) =>
         reply(requestContent(execution, request, ctx.settings.allowedToolOrigins)),
@@ -204,9 +204,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
 const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';
 
 /** Named tools and `all_tools` are offered; `browser_api_access` stands in for tools that nobody names. */
-const offered =
-  (capabilities: readonly string[]): ToolClient['offers'] =>
-  (tool) => {
-    if (capabilities.includes(tool) || capabilities.includes('all_tools')) return 'yes';
-    return capabilities.includes('browser_api_access') ? 'fallback' : 'no';
-  };
+const offerOf = (capabilities: readonly string[]): ToolClient['offer'] => ({
+  tools: capabilities.includes('all_tools') ? 'all' : capabilities,
+  fallback: capabilities.includes('browser_api_access'),
+});

@@ -1,0 +1,70 @@
+/** Tools that run at a client of another node than the one that drives the session. */
+import { afterEach, expect, test } from 'bun:test';
+import type { ConnectionId, DurableEvent } from '@parlance/protocol';
+import { textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { calls, says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { defineTool } from '../ports/tool.ts';
+
+const BROWSER = 'browser' as ConnectionId;
+
+const openUrl = defineTool({
+  name: 'open_url',
+  description: 'Opens an address.',
+  input: z.object({}),
+  approval: () => null,
+  run: async (_input, { atClient }) => {
+    const asked = { tool: 'open_url', parameters: {}, schema: {}, permissions: [], timeoutMs: 60_000 };
+    return { parts: [textPart(String(await atClient({ ...asked, unavailable: 'no browser' })))] };
+  },
+});
+
+let opened: StageNode[] = [];
+afterEach(async () => {
+  await Promise.all(opened.map(({ engine }) => engine.drain(0)));
+  opened = [];
+});
+
+/** A node that drives, and another one with a browser. `asked` resolves with the execution. */
+async function twoNodes() {
+  const cluster = new StageCluster();
+  const driver = await cluster.open([calls('open_url', {}), says('Done.')], { tools: [openUrl] });
+  const other = await cluster.open([]);
+  opened = [driver, other];
+  const asked = Promise.withResolvers<string>();
+  other.engine.clients.register({
+    connection: BROWSER,
+    owner: CALLER.principal.id,
+    offer: { tools: ['open_url'], fallback: false },
+    executionId: ({ id }) => `exec_${id}`,
+    request: (execution) => asked.resolve(execution),
+  });
+  return { cluster, driver, other, asked: asked.promise };
+}
+
+async function endOf(cluster: StageCluster): Promise<DurableEvent<'tool.ended'> | undefined> {
+  const events = await cluster.store.read(SESSION, 0, 100);
+  return events.find((event) => event.type === 'tool.ended');
+}
+
+test('a tool runs at a client that is connected to another node', async () => {
+  const { cluster, driver, other, asked } = await twoNodes();
+  await say(driver.engine, 'Open it');
+  const execution = await asked;
+  expect(other.engine.clients.answer(BROWSER, execution, { ok: true, result: 'opened' })).toBe(true);
+  await driver.engine.rested(SESSION);
+  expect(await endOf(cluster)).toMatchObject({ outcome: 'ok', parts: [textPart('opened')] });
+  const progress = driver.events.filter(({ type }) => type === 'call.progress');
+  expect(progress).not.toEqual([]);
+});
+
+test('a tool has an unknown outcome if the node of its client is gone', async () => {
+  const { cluster, driver, other, asked } = await twoNodes();
+  await say(driver.engine, 'Open it');
+  await asked;
+  other.kill();
+  await driver.engine.rested(SESSION);
+  expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown' });
+});

@@ -1,0 +1,94 @@
+/** Calls of other nodes that run at clients of this one. */
+import { asFault } from '@parlance/protocol';
+import { sleep } from '../../lib/sleep.ts';
+import type { NodeId } from '../ports/lease.ts';
+import type { Log } from '../ports/logger.ts';
+import { NoAnswer, type Transport } from '../ports/transport.ts';
+import type { ClientToolBroker } from './client-tool-broker.ts';
+import {
+  ANSWER,
+  PROGRESS,
+  REQUEST,
+  type RequestedRun,
+  type ToolAnswer,
+  ToolRequest,
+} from './remote-tool-messages.ts';
+
+const ANSWER_MS = 2_000;
+const RETRY_MS = 500;
+/** Half a minute and more: by then another node drives the session, or nobody does. */
+const MOST_TRIES = 60;
+/** An answer is one message, whose size is limited. */
+const LARGEST_RESULT = 4 * 1024 * 1024;
+
+export class RemoteCalls {
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly broker: ClientToolBroker,
+    private readonly log: Log,
+  ) {
+    transport.on(REQUEST, (body, from) => this.#take(body, from));
+    transport.respond(REQUEST, (body, from) => this.#take(body, from));
+  }
+
+  #take(body: unknown, from: NodeId): null {
+    const asked = ToolRequest.parse(body);
+    if ('stop' in asked) {
+      this.#running.get(`${from} ${asked.stop}`)?.abort();
+      return null;
+    }
+    if (!this.broker.isConnected(asked.connection, asked.owner))
+      throw new Error('the client is not connected to this node');
+    void this.#serve(asked, from);
+    return null;
+  }
+
+  async #serve(asked: RequestedRun, from: NodeId): Promise<void> {
+    const { id } = asked;
+    const controller = new AbortController();
+    this.#running.set(`${from} ${id}`, controller);
+    const answer = await this.#outcome(asked, controller.signal, from);
+    this.#running.delete(`${from} ${id}`);
+    if (!controller.signal.aborted) await this.#deliver(answer, from);
+  }
+
+  async #outcome(
+    { id, owner, connection, run, request }: RequestedRun,
+    signal: AbortSignal,
+    from: NodeId,
+  ): Promise<ToolAnswer> {
+    try {
+      const result = await this.broker.dispatchHere({
+        run,
+        owner,
+        prefer: connection,
+        request,
+        signal,
+        report: (progress, execution) =>
+          this.transport.send([from], { kind: PROGRESS, body: { id, execution, progress: { ...progress } } }),
+      });
+      if (JSON.stringify(result).length <= LARGEST_RESULT) return { id, result };
+      return { id, fault: { code: 'tool_failed', message: 'The result is too large.' } };
+    } catch (thrown) {
+      const { code, message } = asFault(thrown);
+      return { id, fault: { code, message } };
+    }
+  }
+
+  /** Until the other node has it: the bus may be down for a moment. */
+  async #deliver(body: ToolAnswer, to: NodeId): Promise<void> {
+    const never = new AbortController().signal;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      try {
+        await this.transport.request(to, { kind: ANSWER, body }, ANSWER_MS);
+        return;
+      } catch (thrown) {
+        if (!(thrown instanceof NoAnswer) || thrown.handled === 'refused') break;
+        await sleep(RETRY_MS, never);
+      }
+    }
+    this.log.warn({ node: to, call: body.id }, 'tool answer not delivered');
+  }
+}

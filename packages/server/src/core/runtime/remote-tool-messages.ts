@@ -1,0 +1,53 @@
+/** What nodes tell each other about calls that run at a client of another node. */
+import { ConnectionId, FaultCode, PrincipalId } from '@parlance/protocol';
+import { z } from 'zod';
+
+/** All three are signed: see `SIGNED_KINDS`. */
+export const REQUEST = 'tool.request';
+export const PROGRESS = 'tool.progress';
+export const ANSWER = 'tool.answer';
+
+const Fields = z.record(z.string(), z.json());
+
+const Run = z.object({
+  id: z.string(),
+  owner: PrincipalId,
+  connection: ConnectionId,
+  run: z.object({ id: z.string(), at: z.number() }),
+  request: z.object({
+    tool: z.string(),
+    parameters: Fields,
+    schema: Fields,
+    permissions: z.array(z.string()),
+    timeoutMs: z.number(),
+    unavailable: z.string(),
+  }),
+});
+
+/** Starts a call, or stops one. */
+export const ToolRequest = z.union([Run, z.object({ stop: z.string() })]);
+export type RequestedRun = z.infer<typeof Run>;
+
+export const ToolProgress = z.object({
+  id: z.string(),
+  execution: z.string(),
+  progress: z.object({
+    status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),
+    progress: z.number().optional(),
+    message: z.string().optional(),
+  }),
+});
+
+export type ToolProgress = z.infer<typeof ToolProgress>;
+
+export const ToolAnswer = z.union([
+  z.object({ id: z.string(), result: z.json() }),
+  z.object({ id: z.string(), fault: z.object({ code: FaultCode, message: z.string() }) }),
+]);
+export type ToolAnswer = z.infer<typeof ToolAnswer>;
+
+/** What a client offers, as the value of its entry in the registry. */
+export const Offer = z.object({
+  tools: z.union([z.array(z.string()), z.literal('all')]),
+  fallback: z.boolean(),
+});
