@@ -97,8 +97,8 @@ function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel 
 }
 
 const IDENTITY = {
-  session: { type: 'string', description: 'the session that the socket is opened with' },
-  token: { type: 'string', description: 'a token from a login endpoint; it may be sent as a header too' },
+  session: { type: 'string', description: 'the session to attach to' },
+  token: { type: 'string', description: 'a token from a login endpoint; can also be sent as a header' },
 };
 
 const queryOf = ({ anonymous, query = {} }: DescribedSocket): object => ({
@@ -133,11 +133,11 @@ function operations({ name, title, messages }: Spoken): [string, AsyncApiDocumen
   return [
     [
       `${name}.receive`,
-      { action: 'receive', summary: `${title}: what clients send`, channel, messages: refs('in') },
+      { action: 'receive', summary: `${title}: client messages`, channel, messages: refs('in') },
     ],
     [
       `${name}.send`,
-      { action: 'send', summary: `${title}: what the server sends`, channel, messages: refs('out') },
+      { action: 'send', summary: `${title}: server messages`, channel, messages: refs('out') },
     ],
   ];
 }

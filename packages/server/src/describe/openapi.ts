@@ -50,7 +50,7 @@ export function openApiDocument(descriptions: readonly Described[]): OpenApiDocu
     info: {
       title: 'Parlance',
       version: VERSION,
-      description: 'The HTTP endpoints of an agent server that speaks every client’s wire.',
+      description: 'The HTTP endpoints of an agent server that speaks many client protocols.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],

@@ -18,13 +18,13 @@ export const SCHEMES = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'A token from a login endpoint. Where it may be left out, that is so in open mode alone: the caller is then `local`.',
+      'A token from a login endpoint. If it is optional, that applies to open mode only: the caller is then `local`.',
   },
   token: {
     type: 'apiKey',
     in: 'query',
     name: 'token',
-    description: 'The same token, for what cannot set headers.',
+    description: 'The same token, for clients that cannot set headers.',
   },
   signature: {
     type: 'apiKey',

@@ -29,8 +29,7 @@ export const description: Omit<Description, 'socket'> = {
     {
       method: 'get',
       path: '/',
-      summary:
-        'The console; a WebSocket at the same path is answered in the dialect that its first frame speaks',
+      summary: 'The console; a WebSocket at the same path is served in the dialect of its first frame',
       security: 'nobody',
       answers: {
         200: { description: 'The page', schema: z.string(), type: 'text/html' },
@@ -41,7 +40,7 @@ export const description: Omit<Description, 'socket'> = {
     {
       method: 'get',
       path: '/assets/{file}',
-      summary: 'What the console is made of, under names that change with what is in them',
+      summary: 'Files of the console, with content hashes in their names',
       security: 'nobody',
       examples: () => [{ params: { file: 'none.js' } }],
       answers: {
@@ -53,24 +52,24 @@ export const description: Omit<Description, 'socket'> = {
     {
       method: 'get',
       path: '/ready',
-      summary: 'Whether the server can serve just now; /health says whether it is alive',
+      summary: 'Readiness; /health is liveness',
       security: 'nobody',
       answers: {
-        200: { description: 'It can', schema: Ready },
-        503: { description: 'It cannot, and why', schema: Unready },
+        200: { description: 'Ready', schema: Ready },
+        503: { description: 'Not ready, with the reason', schema: Unready },
       },
     },
     {
       method: 'get',
       path: '/metrics',
-      summary: 'What the server counts about itself, for Prometheus',
+      summary: 'Metrics for Prometheus',
       security: 'caller',
       changing: true,
       answers: {
-        200: { description: 'The figures', schema: z.string(), type: 'text/plain' },
-        401: { description: 'A token is required, or it is not one', schema: Refused },
+        200: { description: 'The metrics', schema: z.string(), type: 'text/plain' },
+        401: { description: 'Missing or invalid token', schema: Refused },
         403: { description: 'The permission metrics:read is missing', schema: Refused },
-        503: { description: 'The token cannot be checked just now', schema: Refused },
+        503: { description: 'Tokens cannot be checked at the moment', schema: Refused },
       },
     },
     {

@@ -11,55 +11,55 @@ type Described = {
 
 export const COUNTERS: Readonly<Record<CounterName, Described>> = {
   turns: {
-    help: 'turns that are over: ended, failed or cancelled',
+    help: 'finished turns: ended, failed or cancelled',
     label: 'outcome',
     values: ['ended', 'failed', 'cancelled'],
   },
   tokens: {
-    help: 'tokens that models were given (input) and gave (output)',
+    help: 'tokens sent to models (input) and received (output)',
     label: 'direction',
     values: ['input', 'output'],
   },
   tool_calls: {
-    help: 'calls that are over: ok, failed, denied, aborted or unknown',
+    help: 'finished tool calls: ok, failed, denied, aborted or unknown',
     label: 'outcome',
     values: ['ok', 'failed', 'denied', 'aborted', 'unknown'],
   },
   approvals_answered: {
-    help: 'approvals that were answered: once, always or deny',
+    help: 'answered approvals: once, always or deny',
     label: 'answer',
     values: ['once', 'always', 'deny'],
   },
-  frames_coalesced: { help: 'frames that were joined for a reader that was behind', label: 'dialect' },
-  resyncs: { help: 'readers that were told to read again from the log', label: 'dialect' },
-  slow_readers_closed: { help: 'readers that were let go because they did not read', label: 'dialect' },
-  refusals: { help: 'requests, frames and sockets that were refused because of a limit', label: 'limit' },
+  frames_coalesced: { help: 'frames joined for slow readers', label: 'dialect' },
+  resyncs: { help: 'slow readers that were resynchronised from the log', label: 'dialect' },
+  slow_readers_closed: { help: 'slow readers that were disconnected', label: 'dialect' },
+  refusals: { help: 'requests, frames and sockets refused by a limit', label: 'limit' },
   logins: {
     help: 'logins: accepted, refused or limited',
     label: 'outcome',
     values: ['accepted', 'refused', 'limited'],
   },
   takeovers: { help: 'sessions resumed that another node or an earlier process drove' },
-  fenced_appends: { help: 'several nodes: drives that ended because another node drives the session' },
-  bus_joins: { help: 'several nodes: snapshots asked of the node that drives a session' },
+  fenced_appends: { help: 'several nodes: drives ended because another node drives the session' },
+  bus_joins: { help: 'several nodes: snapshots requested from the node that drives a session' },
   bus_dropped: {
-    help: 'several nodes: messages between nodes that were not accepted, and why',
+    help: 'several nodes: rejected messages between nodes, by reason',
     label: 'reason',
   },
 };
 
 export const HISTOGRAMS: Readonly<Record<HistogramName, Described & { readonly buckets: number[] }>> = {
   append_seconds: {
-    help: 'from an append to its being on disk',
+    help: 'time until an append is durable',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
   },
   turn_seconds: {
-    help: 'from the start of a turn to its end, waiting for people included',
+    help: 'duration of a turn, including the wait for approvals',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600],
     label: 'outcome',
   },
   reader_lag_seconds: {
-    help: 'how long a reader was behind before it had caught up',
+    help: 'time until a slow reader had caught up',
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     label: 'dialect',
   },
@@ -69,30 +69,30 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
   sockets: { help: 'open sockets', label: 'dialect' },
   sockets_behind: { help: 'sockets whose reader is behind', label: 'dialect' },
   queue_depth: {
-    help: 'what waits: turns for a driver, appends for the disk, resting sessions for another try',
+    help: 'queue lengths: turns waiting for a driver, appends for the disk, sessions in backoff',
     label: 'queue',
   },
   unparsed_bytes: {
-    help: 'bytes of bodies and frames that have arrived and are not handled yet',
+    help: 'bytes of received bodies and frames that are not handled yet',
     label: 'sender',
   },
-  approvals_waiting: { help: 'calls that wait for a person' },
-  turns_running: { help: 'sessions that are being driven' },
+  approvals_waiting: { help: 'pending approvals' },
+  turns_running: { help: 'sessions with a running turn' },
   sessions_in_memory: { help: 'sessions in memory' },
-  bus_up: { help: 'several nodes: 1 while messages between nodes are carried, 0 without a bus' },
+  bus_up: { help: 'several nodes: 1 if the bus is connected, 0 if not' },
 };
 
 /** Process metrics, under their conventional names. */
 export const PROCESS = {
   parlance_event_loop_delay_seconds: {
     type: 'gauge',
-    help: 'how late the event loop was since it was last asked',
+    help: 'event loop delay since the last scrape',
     label: 'quantile',
   },
   process_cpu_seconds_total: { type: 'counter', help: 'CPU time' },
-  process_resident_memory_bytes: { type: 'gauge', help: 'memory that is resident' },
+  process_resident_memory_bytes: { type: 'gauge', help: 'resident memory' },
   process_heap_bytes: { type: 'gauge', help: 'memory of JavaScript objects' },
-  process_start_time_seconds: { type: 'gauge', help: 'when the process began, since 1970' },
+  process_start_time_seconds: { type: 'gauge', help: 'start time of the process, in seconds since 1970' },
 } as const satisfies Readonly<Record<string, Described & { readonly type: 'gauge' | 'counter' }>>;
 
 export const counterName = (name: CounterName): string => `parlance_${name}_total`;

@@ -70,7 +70,7 @@ export const inbound: Readonly<Record<Type, InboundMessage>> = {
     ],
   },
   get_context_info: {
-    summary: 'Asks how full the context is.',
+    summary: 'Requests the context usage.',
     schema: schemaOf('get_context_info'),
     examples: () => [
       { title: 'Get the context use', frame: { id: '1', type: 'get_context_info', payload: {} } },

@@ -17,14 +17,14 @@ export const description: Description = {
     {
       method: 'get',
       path: '/api/health',
-      summary: 'Whether the server is up',
+      summary: 'Liveness',
       security: 'nobody',
-      answers: { 200: { description: 'It is', schema: Health } },
+      answers: { 200: { description: 'Alive', schema: Health } },
     },
     {
       method: 'get',
       path: '/api/config',
-      summary: 'What a chat page shows of the settings',
+      summary: 'Settings for chat pages',
       security: 'caller',
       answers: {
         200: { description: 'The settings', schema: Settings },

@@ -84,7 +84,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
   },
   message_discarded: {
-    summary: 'What was sent under this `messageId` is void: the answer starts again under another one.',
+    summary: 'Everything sent under this `messageId` is void: the answer starts again under another one.',
     schema: frame('message_discarded', { messageId: text, reason: text }),
     example: said('message_discarded', { messageId: 'turn_1', reason: 'The model broke off.' }),
   },

@@ -31,11 +31,11 @@ import {
 } from './schemas.ts';
 
 const ERRORS = {
-  401: 'No token, a bad one, or the wrong password',
+  401: 'Missing or invalid token, or wrong password',
   403: 'The role lacks the permission',
-  404: 'There is no such thing, or it is someone else’s',
-  422: 'What was sent does not fit; the text names the field',
-  429: 'Too many failed logins; Retry-After says for how many seconds',
+  404: 'Not found, or it belongs to another user',
+  422: 'Invalid request; the text names the field',
+  429: 'Too many failed logins; Retry-After is in seconds',
 } as const;
 
 const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
@@ -63,32 +63,32 @@ export const description: Description = {
     {
       method: 'post',
       path: '/v1/auth/logout',
-      summary: 'Revokes the token: whatever is connected with it is closed',
+      summary: 'Revokes the token and closes its connections',
       security: 'token',
       revokesToken: true,
-      answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
+      answers: { 204: { description: 'The token is revoked' }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/auth/me',
-      summary: 'Who the token belongs to',
+      summary: 'The user of the token',
       security: 'token',
       answers: { 200: { description: 'The caller', schema: Me }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/domains',
-      summary: 'The domains there are',
+      summary: 'Lists the domains',
       security: 'caller',
-      answers: { 200: { description: 'All of them', schema: Domains }, ...errors(401) },
+      answers: { 200: { description: 'The list', schema: Domains }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/agents',
-      summary: 'The agents there are, or those of a domain',
+      summary: 'Lists the agents, optionally of one domain',
       security: 'caller',
       query: AgentsQuery,
-      answers: { 200: { description: 'All of them', schema: Agents }, ...errors(401) },
+      answers: { 200: { description: 'The list', schema: Agents }, ...errors(401) },
     },
     {
       method: 'get',
@@ -109,14 +109,14 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/tools',
-      summary: 'The tools there are',
+      summary: 'Lists the tools',
       security: 'caller',
-      answers: { 200: { description: 'All of them', schema: Tools }, ...errors(401) },
+      answers: { 200: { description: 'The list', schema: Tools }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/conversations',
-      summary: 'Conversations, the one that changed last first, without their messages',
+      summary: 'Lists conversations by last change, latest first, without messages',
       security: 'caller',
       examples: ({ session }) => [
         { title: 'List conversations', first: true },
@@ -126,9 +126,9 @@ export const description: Description = {
       query: ListQuery,
       answers: {
         200: {
-          description: 'A page of them',
+          description: 'One page',
           schema: Conversations,
-          headers: { 'x-next-cursor': 'the `cursor` of the next page, where there is one' },
+          headers: { 'x-next-cursor': 'the `cursor` of the next page, if there is one' },
         },
         ...errors(401, 403, 422),
       },
@@ -136,7 +136,7 @@ export const description: Description = {
     {
       method: 'post',
       path: '/v1/conversations',
-      summary: 'Begins a conversation',
+      summary: 'Starts a conversation',
       security: 'caller',
       examples: ({ session }) => [
         { body: { domain_id: 'software_development' } },
@@ -178,7 +178,7 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/tool-runs',
-      summary: 'The latest calls of tools in the conversations that changed last, newest first',
+      summary: 'The latest tool calls in the last changed conversations, newest first',
       security: 'caller',
       examples: ({ owner, session }) => [{}, { query: { limit: '100', owner, conversation_id: session } }],
       query: ToolRunsQuery,
@@ -187,7 +187,7 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/tool-runs/{id}',
-      summary: 'A call of a tool',
+      summary: 'A tool call',
       security: 'caller',
       examples: ({ approval, turn, call }) => [
         { params: { id: approval } },
@@ -198,14 +198,14 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/health',
-      summary: 'Whether the server can serve',
+      summary: 'Readiness',
       security: 'caller',
       answers: { 200: { description: 'The state', schema: ServerHealth }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/health/details',
-      summary: 'The state of the server, and how it is set up',
+      summary: 'State and configuration of the server',
       security: 'caller',
       changing: true,
       answers: { 200: { description: 'The state', schema: HealthDetails }, ...errors(401, 403) },
@@ -213,10 +213,10 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/metrics',
-      summary: 'The counters and gauges of /metrics as JSON; by label where they have one',
+      summary: 'The counters and gauges of /metrics as JSON, grouped by label if they have one',
       security: 'caller',
       changing: true,
-      answers: { 200: { description: 'The figures', schema: Figures }, ...errors(401, 403) },
+      answers: { 200: { description: 'The metrics', schema: Figures }, ...errors(401, 403) },
     },
   ],
 };

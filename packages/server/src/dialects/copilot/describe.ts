@@ -32,12 +32,12 @@ import {
 } from './session-responses.ts';
 
 const ERRORS = {
-  400: 'VALIDATION_ERROR: what was sent does not fit',
-  401: 'UNAUTHORIZED: no token, or a bad one',
-  403: 'FORBIDDEN: the session is someone else’s',
+  400: 'VALIDATION_ERROR: invalid request',
+  401: 'UNAUTHORIZED: missing or invalid token',
+  403: 'FORBIDDEN: the session belongs to another user',
   404: 'SESSION_NOT_FOUND',
-  409: 'RESOURCE_CONFLICT: the session is busy with something else',
-  429: 'RATE_LIMIT: too many failed logins; retryAfter and Retry-After say for how many seconds',
+  409: 'RESOURCE_CONFLICT: the session is busy',
+  429: 'RATE_LIMIT: too many failed logins; retryAfter and Retry-After are in seconds',
 } as const;
 
 const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
@@ -47,7 +47,7 @@ const tasks: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/api/agent/interact',
-    summary: 'One step of a task: what came of the last action goes in, the next action comes out',
+    summary: 'One step of a task: takes the result of the last action, returns the next action',
     security: 'token',
     examples: (ids) => interactExamples(ids),
     ids: [{ id: 'task', at: 'data.taskId' }],
@@ -61,7 +61,7 @@ const tasks: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/session/{sessionId}/task/active',
-    summary: 'The task that is under way in a session',
+    summary: 'The current task of a session',
     security: 'token',
     examples: ({ session }) => [{ title: 'Get the current task', params: { sessionId: session } }],
     foreign: 'forbidden',
@@ -75,14 +75,14 @@ const sessions: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/session',
-    summary: 'The caller’s sessions, the one that changed last first',
+    summary: 'Lists the sessions of the caller by last change, latest first',
     security: 'token',
     examples: () => [
       { title: 'List sessions' },
       { title: 'List archived sessions, too', query: { includeArchived: 'true', limit: '100', offset: '0' } },
     ],
     query: ListQuery,
-    answers: { 200: { description: 'A page of them', schema: SessionPage }, ...errors(400, 401, 403) },
+    answers: { 200: { description: 'One page', schema: SessionPage }, ...errors(400, 401, 403) },
   },
   {
     method: 'post',
@@ -93,14 +93,14 @@ const sessions: readonly Endpoint[] = [
     foreign: 'forbidden',
     body: named('CopilotArchiveRequest', ArchiveBody),
     answers: {
-      200: { description: 'It is archived', schema: SessionArchived },
+      200: { description: 'Archived', schema: SessionArchived },
       ...errors(400, 401, 403, 404),
     },
   },
   {
     method: 'post',
     path: '/api/session/init',
-    summary: 'Begins a session under an id of the client’s; one that is there stays as it is',
+    summary: 'Creates a session with an id chosen by the client; an existing one is unchanged',
     security: 'token',
     examples: ({ session }) => [
       {
@@ -110,12 +110,12 @@ const sessions: readonly Endpoint[] = [
     ],
     foreign: 'forbidden',
     body: named('CopilotInitRequest', InitBody),
-    answers: { 200: { description: 'It is there', schema: SessionBegun }, ...errors(400, 401, 403) },
+    answers: { 200: { description: 'The session exists', schema: SessionBegun }, ...errors(400, 401, 403) },
   },
   {
     method: 'get',
     path: '/api/session/latest',
-    summary: 'The session that changed last',
+    summary: 'The last changed session',
     security: 'token',
     examples: () => [{ title: 'Get the latest session' }],
     query: StatusQuery,
@@ -124,7 +124,7 @@ const sessions: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/session/by-domain/{domain}',
-    summary: 'The session about a site that changed last',
+    summary: 'The last changed session of a site',
     security: 'token',
     examples: ({ site }) => [{ title: 'Get the session of a site', params: { domain: site } }],
     params: DomainPath,
@@ -157,7 +157,7 @@ const sessions: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/session/{sessionId}/messages',
-    summary: 'The latest messages, oldest first; of a session that is not there, none',
+    summary: 'The latest messages, oldest first; empty for an unknown session',
     security: 'token',
     examples: ({ session }) => [{ title: 'List messages', params: { sessionId: session } }],
     foreign: 'forbidden',
@@ -184,7 +184,7 @@ const accounts: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/v1/auth/session',
-    summary: 'Who the token belongs to',
+    summary: 'The user of the token',
     security: 'token',
     examples: () => [{ title: 'Who am I?' }],
     answers: { 200: { description: 'The account', schema: Account }, ...errors(401) },
@@ -192,16 +192,16 @@ const accounts: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/api/v1/auth/logout',
-    summary: 'Revokes the token: whatever is connected with it is closed',
+    summary: 'Revokes the token and closes its connections',
     security: 'token',
     examples: () => [{ title: 'Log out: ends the token of this client' }],
     revokesToken: true,
-    answers: { 204: { description: 'It is good for nothing from now on' }, ...errors(401) },
+    answers: { 204: { description: 'The token is revoked' }, ...errors(401) },
   },
   {
     method: 'get',
     path: '/api/v1/user/preferences',
-    summary: 'What the user has chosen',
+    summary: 'The preferences of the user',
     security: 'token',
     examples: () => [{ title: 'Get user preferences' }],
     answers: { 200: { description: 'The preferences', schema: KeptPreferences }, ...errors(401) },
@@ -209,7 +209,7 @@ const accounts: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/api/v1/user/preferences',
-    summary: 'Keeps what the user has chosen',
+    summary: 'Stores preferences of the user',
     security: 'token',
     examples: ({ owner }) => [
       { title: 'Set the light theme', body: { theme: 'light' } },
@@ -220,12 +220,12 @@ const accounts: readonly Endpoint[] = [
       },
     ],
     body: named('CopilotPreferences', Preferences),
-    answers: { 200: { description: 'They are kept', schema: SavedPreferences }, ...errors(400, 401) },
+    answers: { 200: { description: 'Stored', schema: SavedPreferences }, ...errors(400, 401) },
   },
   {
     method: 'get',
     path: '/api/knowledge/resolve',
-    summary: 'What is known of a site: nothing, there is no knowledge base',
+    summary: 'Knowledge of a site: always empty, there is no knowledge base',
     security: 'token',
     examples: ({ site }) => [{ title: 'Get knowledge of a site', query: { url: `http://${site}/` } }],
     query: KnowledgeQuery,
@@ -236,7 +236,7 @@ const accounts: readonly Endpoint[] = [
 export const description: Description = {
   title: 'Browser copilot',
   summary:
-    'Side panels that carry out browser actions step by step, over REST. Messages are pushed to the channel private-session-<id>.',
+    'Side panels that execute browser actions step by step, over REST. Messages are pushed to the channel private-session-<id>.',
   note: 'Always needs a token, even in open mode.',
   needsToken: true,
   endpoints: [...tasks, ...sessions, ...accounts],

@@ -75,7 +75,7 @@ const Interaction = named(
     thought: z.string(),
     action: z
       .string()
-      .describe('what the browser is to do next, such as `click(42)`, `finish()` or `fail()`'),
+      .describe('the next action of the browser, such as `click(42)`, `finish()` or `fail()`'),
     taskId: z.string(),
     sessionId: z.string(),
     status: TaskStatus,

@@ -9,7 +9,7 @@ export const CopilotSession = named(
   z.object({
     sessionId: z.string(),
     title: z.string(),
-    isRenamed: z.boolean().describe('somebody chose the title'),
+    isRenamed: z.boolean().describe('a user chose the title'),
     status: CopilotSessionStatus,
     url: z.string(),
     domain: z.string().optional(),
@@ -18,7 +18,7 @@ export const CopilotSession = named(
     messageCount: z.number().int(),
     metadata: z.object({
       dialect: z.string(),
-      initialQuery: z.string().describe('how the first query begins; empty if there is none yet'),
+      initialQuery: z.string().describe('the start of the first query; empty if there is none yet'),
     }),
   }),
 );

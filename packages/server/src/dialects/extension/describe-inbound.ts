@@ -37,7 +37,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
         frame: { ...registration, capabilities: ['all_tools'] },
       },
       {
-        title: 'Register, and say more about the client',
+        title: 'Register with client details',
         frame: {
           ...registration,
           capabilities: ['extract_page_content'],
@@ -46,12 +46,12 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
         },
       },
       {
-        title: 'Register with the name of a user, which is not believed',
+        title: 'Register with a user name, which is ignored',
         probe: true,
         frame: { ...registration, capabilities: ['all_tools'], userId: owner },
       },
       {
-        title: 'Register with a token that is not one',
+        title: 'Register with an invalid token',
         probe: true,
         frame: { ...registration, capabilities: ['all_tools'], sessionToken: owner },
       },
@@ -89,7 +89,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     ],
   },
   tool_execution_response: {
-    summary: 'The result of a tool that the client was asked to run.',
+    summary: 'The result of a tool call that the client executed.',
     schema: typed('tool_execution_response', ToolExecutionResponse),
     examples: (ids) => [
       {

@@ -31,7 +31,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     schema: frame('registration_confirmed', {
       clientId: text,
       capabilities: z.array(text).describe('what the server can do'),
-      serverCapabilities: z.array(text).describe('the same: programs read one or the other'),
+      serverCapabilities: z.array(text).describe('the same as `capabilities`: clients read either field'),
       authenticated: z.boolean(),
       permissions: z.array(text),
     }),
@@ -81,7 +81,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('conversation_cleared', { sessionId, success: true }),
   },
   tool_execution_request: {
-    summary: 'The client is asked to run a tool, and answers with `tool_execution_response`.',
+    summary: 'Requests a tool call from the client, which answers with `tool_execution_response`.',
     schema: frame('tool_execution_request', {
       executionId: text,
       toolName: text,
@@ -103,7 +103,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     ids: [{ id: 'execution', at: 'executionId' }],
   },
   tool_execution_status: {
-    summary: 'The progress of a tool at a client, for everyone who is shown the session.',
+    summary: "The progress of a client's tool call, for every socket attached to the session.",
     schema: frame('tool_execution_status', {
       executionId: text,
       status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),

@@ -51,16 +51,16 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/sessions',
-      summary: 'Sessions, the one that changed last first',
+      summary: 'Lists sessions by last change, latest first',
       security: 'caller',
       examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
       query: SessionsQuery,
-      answers: { 200: { description: 'A page of them', schema: SessionList }, ...errors(400, 401, 403) },
+      answers: { 200: { description: 'One page', schema: SessionList }, ...errors(400, 401, 403) },
     },
     {
       method: 'get',
       path: '/v1/sessions/{id}',
-      summary: 'A session, and what goes on in it',
+      summary: 'A session and its current state',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
       answers: { 200: { description: 'The session', schema: SessionView }, ...errors(401, 403, 404) },
@@ -68,20 +68,20 @@ export const description: Description = {
     {
       method: 'delete',
       path: '/v1/sessions/{id}',
-      summary: 'Removes a session and its events for good',
+      summary: 'Permanently deletes a session and its events',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
-      answers: { 204: { description: 'It is gone' }, ...errors(401, 403, 404) },
+      answers: { 204: { description: 'Deleted' }, ...errors(401, 403, 404) },
     },
     {
       method: 'get',
       path: '/v1/sessions/{id}/frames',
-      summary: 'What passes on the sockets that are attached to a session, as it passes',
+      summary: 'A live stream of the frames on the sockets attached to a session',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
       answers: {
         200: {
-          description: '`attached`, then a `frame` each; `missed` where the reader was too slow',
+          description: '`attached`, then one `frame` each; `missed` if the reader was too slow',
           type: 'text/event-stream',
           schema: z.string(),
         },
@@ -91,27 +91,27 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/server',
-      summary: 'What the server is, what answers in it, and who is asking',
+      summary: 'The server, its models and agents, and the caller',
       security: 'caller',
       answers: { 200: { description: 'About the server', schema: About }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/dialects',
-      summary: 'How clients speak to the server: addresses, messages with examples, and first steps',
+      summary: 'The served dialects: addresses, messages with examples, and first steps',
       security: 'caller',
-      answers: { 200: { description: 'The dialects that are served', schema: DialectList }, ...errors(401) },
+      answers: { 200: { description: 'The served dialects', schema: DialectList }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/activity',
-      summary: 'The events of all sessions of the caller, as they happen',
+      summary: 'A live stream of the events of all sessions of the caller',
       security: 'caller',
       examples: ({ owner }) => [{}, { query: { owner } }],
       answers: {
         200: {
           description:
-            '`ready`, then an event per event, and `session.attached` where somebody comes or leaves; `missed` where the reader was too slow',
+            '`ready`, then the events, with `session.attached` when a client attaches or detaches; `missed` if the reader was too slow',
           type: 'text/event-stream',
           schema: z.string(),
         },
@@ -121,12 +121,12 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/sessions/{id}/export',
-      summary: 'A session as lines of JSON, which parlance import takes',
+      summary: 'A session as JSON lines, readable by parlance import',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
       answers: {
         200: {
-          description: 'A header, then a line per event; the header says how many',
+          description: 'A header with the number of events, then one line per event',
           type: 'application/x-ndjson',
           schema: z.string(),
         },
@@ -136,14 +136,14 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/sessions/{id}/events',
-      summary: 'What has happened after a position; as a stream, also what happens',
+      summary: 'Events after a position; as a stream, followed by live events',
       security: 'caller',
       examples: ({ session }) => [
         { title: 'Follow the events', first: true, stream: true, params: { id: session } },
       ],
       query: EventsQuery,
       headers: z.object({
-        'last-event-id': z.string().optional().describe('counts more than `after`'),
+        'last-event-id': z.string().optional().describe('overrides `after`'),
       }),
       answers: {
         200: [
@@ -154,7 +154,7 @@ export const description: Description = {
             schema: z
               .string()
               .describe(
-                'events, then `snapshot`, then everything live; `reset` first where the position is gone',
+                'events, then `snapshot`, then live events; `reset` first if the position no longer exists',
               ),
           },
         ],
@@ -164,20 +164,20 @@ export const description: Description = {
     {
       method: 'post',
       path: '/v1/sessions/{id}/commands',
-      summary: 'Asks something of a session; `session.create` and `input.submit` begin one that is not there',
+      summary: 'Sends a command to a session; `session.create` and `input.submit` create a missing session',
       security: 'caller',
       examples: (ids) => commandExamples(ids),
       headers: CommandHeaders,
       body: named('Command', Command),
       answers: {
-        200: { description: 'It is done and durable', schema: CommandReceipt },
+        200: { description: 'Executed and durable', schema: CommandReceipt },
         ...errors(400, 401, 403, 404, 409),
       },
     },
     {
       method: 'get',
       path: '/v1/sessions/{id}/grants',
-      summary: 'What “always” has allowed in a session',
+      summary: 'The standing grants of a session',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
       answers: { 200: { description: 'The grants', schema: GrantList }, ...errors(401, 403, 404) },
@@ -185,15 +185,15 @@ export const description: Description = {
     {
       method: 'delete',
       path: '/v1/sessions/{id}/grants/{grant}',
-      summary: 'Takes back what “always” has allowed',
+      summary: 'Revokes a standing grant',
       security: 'caller',
       examples: ({ session, grant }) => [{ params: { id: session, grant } }],
-      answers: { 200: { description: 'It is taken back', schema: GrantRevoked }, ...errors(401, 403, 404) },
+      answers: { 200: { description: 'Revoked', schema: GrantRevoked }, ...errors(401, 403, 404) },
     },
     {
       method: 'get',
       path: '/v1/approvals',
-      summary: 'What waits for an answer of the caller, the session that changed last first',
+      summary: 'Lists pending approvals that the caller may answer, by last change of their session',
       security: 'caller',
       examples: ({ owner, session }) => [{}, { query: { owner, session } }],
       query: PageQuery,
@@ -211,7 +211,7 @@ export const description: Description = {
       ],
       body: named('ApprovalAnswer', Answer),
       answers: {
-        200: { description: 'It is answered', schema: ApprovalReceipt },
+        200: { description: 'Answered', schema: ApprovalReceipt },
         ...errors(400, 401, 403, 404, 409),
       },
     },

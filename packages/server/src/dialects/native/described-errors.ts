@@ -2,12 +2,12 @@ import type { Answers } from '../shared/description.ts';
 import { NativeError } from './response-schemas.ts';
 
 const ERRORS = {
-  400: 'What was sent does not fit; the message names the field',
-  401: 'No token, or a bad one',
+  400: 'Invalid request; the message names the field',
+  401: 'Missing or invalid token',
   403: 'The role lacks the permission',
-  404: 'There is no such thing, or it is someone else’s',
-  409: 'It cannot be done at this moment',
-  429: 'Too often; Retry-After says for how many seconds',
+  404: 'Not found, or it belongs to another user',
+  409: 'Not possible in the current state',
+  429: 'Rate limited; Retry-After is in seconds',
 } as const;
 
 export const nativeErrors = (...codes: (keyof typeof ERRORS)[]): Answers =>

@@ -61,8 +61,8 @@ export const Session = named(
     updatedAt: z.iso.datetime(),
     head: Position,
     archived: z.boolean(),
-    said: z.number().int().describe('how many things either side has said'),
-    attached: z.record(z.string(), z.number()).describe('who is attached right now, by dialect'),
+    said: z.number().int().describe('number of messages of both sides'),
+    attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
     metadata: z.object({ dialect: z.string() }),
   }),
 );
@@ -88,8 +88,8 @@ const SessionNow = named(
       .nullable()
       .describe('the block that is being streamed'),
     agent: AgentRef,
-    model: z.string().nullable().describe('where the session has its own'),
-    approvalMode: ApprovalMode.nullable().describe('where the session has its own'),
+    model: z.string().nullable().describe('if the session overrides it'),
+    approvalMode: ApprovalMode.nullable().describe('if the session overrides it'),
   }),
 );
 
@@ -100,21 +100,21 @@ export const About = named(
     auth: z.enum(['open', 'required']),
     principal: Principal,
     provider: z.string(),
-    model: z.string().describe('what answers where neither session nor agent says otherwise'),
-    models: z.array(z.object({ id: z.string(), provider: z.string() })).describe('what can be chosen from'),
+    model: z.string().describe('the default model'),
+    models: z.array(z.object({ id: z.string(), provider: z.string() })).describe('the available models'),
     approval: ApprovalMode,
-    sandbox: z.boolean().describe('commands run in one'),
+    sandbox: z.boolean().describe('whether commands run in a sandbox'),
     doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
     dialects: z
       .array(z.object({ name: z.string(), sockets: z.array(z.string()) }))
-      .describe('what is served, and at which WebSocket paths; /v1/dialects says more'),
+      .describe('the served dialects with their WebSocket paths; see also /v1/dialects'),
     channels: z
       .object({
-        key: z.string().describe('with which clients name the application'),
-        host: z.string().nullable().describe('where another server serves them'),
+        key: z.string().describe('the key of the application in client URLs'),
+        host: z.string().nullable().describe('the host of an external server'),
       })
       .nullable()
-      .describe('Pusher channels; null where they are off'),
+      .describe('Pusher channels; null if they are disabled'),
     defaultDomain: z.string(),
     domains: z.array(
       z.object({
@@ -130,7 +130,7 @@ export const About = named(
         id: z.string(),
         name: z.string(),
         description: z.string(),
-        model: z.string().nullable().describe('where it is not the server’s'),
+        model: z.string().nullable().describe('if it differs from the default'),
       }),
     ),
   }),
@@ -147,7 +147,9 @@ export const EventPage = named(
     events: z.array(DurableEvent),
     head: Position,
     next: Position.nullable().describe('the `after` of the next page'),
-    reset: z.boolean().describe('the position that was asked for is gone: these are from the beginning'),
+    reset: z
+      .boolean()
+      .describe('the requested position no longer exists: the events start from the beginning'),
   }),
 );
 export const CommandReceipt = named(
@@ -195,8 +197,8 @@ export const DoorList = named(
       z.object({
         address: z.string(),
         port: z.number().int(),
-        dialect: z.string().describe('what is spoken there, or `all`'),
-        sockets: z.record(z.string(), z.number()).describe('how many there are now, by dialect'),
+        dialect: z.string().describe('the dialect of the listener, or `all`'),
+        sockets: z.record(z.string(), z.number()).describe('open sockets, by dialect'),
       }),
     ),
   }),
@@ -207,14 +209,16 @@ export const McpServerList = named(
     servers: z.array(
       z.object({
         name: z.string(),
-        kind: z.enum(['process', 'address']).describe('how it is reached'),
-        trusted: z.boolean().describe('its results do not count as the untrusted content'),
-        state: z.enum(['starting', 'ready', 'away', 'closed']).describe('`away`: it is tried again'),
-        tools: z.array(z.string()).describe('as models know them'),
+        kind: z.enum(['process', 'address']).describe('transport'),
+        trusted: z.boolean().describe('its results do not count as untrusted content'),
+        state: z
+          .enum(['starting', 'ready', 'away', 'closed'])
+          .describe('`away`: not reachable, will be retried'),
+        tools: z.array(z.string()).describe('names as offered to models'),
         trouble: z
           .object({ at: z.iso.datetime(), message: z.string() })
           .nullable()
-          .describe('what last went wrong, without secrets'),
+          .describe('the last error, without secrets'),
       }),
     ),
   }),

@@ -21,7 +21,12 @@ export const EventsQuery = z.object({
 });
 
 export const CommandHeaders = z.object({
-  'idempotency-key': z.string().min(1).max(200).optional().describe('the same key is carried out once'),
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('a command with the same key is executed once'),
 });
 
 export const Answer = z.object({

@@ -48,7 +48,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
         },
         { title: `Subscribe to ${what} without a signature`, probe: true, frame: subscribe({ channel }) },
         {
-          title: `Subscribe to ${what}, signed with the secret that everyone knows`,
+          title: `Subscribe to ${what}, signed with the default secret`,
           probe: true,
           frame: signed(ids, channel),
         },
@@ -82,7 +82,7 @@ export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-ev
   },
   'client-event': {
     summary:
-      'Any event whose name begins with `client-`, on subscribed private and presence channels. It goes to the other subscribers; `user_id` is added on presence channels.',
+      'Any event whose name starts with `client-`, on subscribed private and presence channels. It goes to the other subscribers; `user_id` is added on presence channels.',
     schema: Message.extend({ event: z.string().startsWith('client-'), channel: z.string() }),
     examples: ({ session }) => [
       {
@@ -175,7 +175,7 @@ export const outbound: Readonly<Record<string, OutboundMessage>> = {
     schema: z.strictObject({
       event: z.string(),
       channel: z.string(),
-      data: z.unknown().describe('JSON in a string; of a client event what its sender wrote'),
+      data: z.unknown().describe('JSON as a string; for a client event, the data of its sender'),
       user_id: z.string().optional().describe('the sender of a client event on a presence channel'),
     }),
     example: { event: 'new_message', channel: 'private-session-demo', data: '{"text":"Hello"}' },

@@ -30,9 +30,9 @@ const ChannelUsers = named('ChannelUsers', z.object({ users: z.array(z.object({ 
 const Nothing = named('Nothing', z.object({}));
 
 const ERRORS = {
-  400: 'What was sent does not fit',
-  401: 'No token or signature, or a bad one',
-  403: 'The channel is not the caller’s',
+  400: 'Invalid request',
+  401: 'Missing or invalid token or signature',
+  403: 'The channel belongs to another user',
   404: 'Unknown application',
   413: 'The event or the request is too large',
   503: 'Channels are off',
@@ -87,7 +87,7 @@ export const description: Description = {
     {
       method: 'post',
       path: '/api/pusher/auth',
-      summary: 'Permits a private or presence channel to a socket',
+      summary: 'Authorises a socket for a private or presence channel',
       security: 'caller',
       examples: ({ session, owner }) =>
         permits(
@@ -124,7 +124,7 @@ export const description: Description = {
       ],
       body: named('TriggerRequest', Trigger),
       answers: {
-        200: { description: 'It is published', schema: Triggered },
+        200: { description: 'Published', schema: Triggered },
         ...errors(400, 401, 403, 404, 413),
       },
     },
@@ -141,14 +141,14 @@ export const description: Description = {
       ],
       body: named('BatchRequest', Batch),
       answers: {
-        200: { description: 'They are published', schema: BatchTriggered },
+        200: { description: 'Published', schema: BatchTriggered },
         ...errors(400, 401, 403, 404, 413),
       },
     },
     {
       method: 'get',
       path: '/apps/{app}/channels',
-      summary: 'The channels that somebody is subscribed to',
+      summary: 'Lists the occupied channels',
       security: 'signed',
       examples: () => [{ params: APP }],
       query: z.object({ filter_by_prefix: z.string().optional(), info }),
@@ -166,7 +166,7 @@ export const description: Description = {
     {
       method: 'get',
       path: '/apps/{app}/channels/{name}/users',
-      summary: 'Who is in a presence channel',
+      summary: 'Lists the members of a presence channel',
       security: 'signed',
       examples: ({ session }) => [{ params: { ...APP, name: `presence-session-${session}` } }],
       answers: { 200: { description: 'The users', schema: ChannelUsers }, ...errors(400, 401, 403, 404) },
@@ -174,10 +174,10 @@ export const description: Description = {
     {
       method: 'post',
       path: '/apps/{app}/users/{user}/terminate_connections',
-      summary: 'Closes the sockets on which a user has signed in',
+      summary: 'Closes the sockets of a signed-in user',
       security: 'signed',
       examples: ({ owner }) => [{ params: { ...APP, user: owner } }],
-      answers: { 200: { description: 'They are closed', schema: Nothing }, ...errors(401, 403, 404) },
+      answers: { 200: { description: 'Closed', schema: Nothing }, ...errors(401, 403, 404) },
     },
   ],
 };

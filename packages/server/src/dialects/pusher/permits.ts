@@ -52,7 +52,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
       const principal = await principalOf(ctx.authenticator, c.req.raw);
       const { socket_id, channel_name } = await asked(c, ChannelRequest, ctx);
       if (!(await isTheirs(channel_name, principal, ctx)))
-        throw new Fault('forbidden', 'The channel is not the caller’s.');
+        throw new Fault('forbidden', 'The channel belongs to another user.');
       const channel_data = channel_name.startsWith('presence-')
         ? JSON.stringify({ user_id: principal.id })
         : undefined;

@@ -7,15 +7,15 @@ const Body = z.record(z.string(), z.json());
 
 const Example = z.object({
   title: z.string(),
-  frame: Body.describe('a message; of a dialect without sockets a command, or {method, path, body}'),
+  frame: Body.describe('a message; for a dialect without sockets a command or {method, path, body}'),
   before: z
     .object({
       path: z.string(),
       body: Body,
-      into: z.string().describe('the field of the frame that takes the fields of the answer'),
+      into: z.string().describe('the field of the frame that receives the fields of the response'),
     })
     .nullable()
-    .describe('a POST request whose answer completes the frame'),
+    .describe('a POST request whose response completes the frame'),
 });
 
 const Message = z.object({ name: z.string(), summary: z.string(), examples: z.array(Example) });
@@ -25,7 +25,7 @@ const Socket = z.object({
     .array(z.object({ address: z.string(), condition: z.string().nullable() }))
     .describe('paths with `{name}` for each parameter; the first is the dialect’s own'),
   params: Text.describe('values of the path parameters'),
-  query: Text.describe('what a client says in the query, beside session and token'),
+  query: Text.describe('other query parameters than session and token'),
   anonymous: z.boolean().describe('the handshake carries no token and no session'),
   greeting: z.string().nullable().describe('the message that a client sends first'),
   elsewhere: z.string().nullable().describe('the origin of another server that serves the sockets'),
@@ -40,7 +40,7 @@ const Snippet = z.discriminatedUnion('kind', [
     path: z.string(),
     body: Body.nullable(),
     needsToken: z.boolean(),
-    stream: z.boolean().describe('the answer is a stream of server-sent events'),
+    stream: z.boolean().describe('the response is a stream of server-sent events'),
   }),
   z.object({
     kind: z.literal('script'),
@@ -56,7 +56,7 @@ const DialectView = z.object({
   name: z.string(),
   title: z.string().describe('the kind of client'),
   summary: z.string(),
-  note: z.string().nullable().describe('what has to be known to connect such a client'),
+  note: z.string().nullable().describe('a note on connecting such a client'),
   needsToken: z.boolean().describe('in open mode as well'),
   transport: z
     .enum(['socket', 'commands', 'requests'])
@@ -73,14 +73,14 @@ const DialectView = z.object({
         match: z.string().nullable().describe('a regular expression, if only a part is the id'),
       }),
     )
-    .describe('ids that the server hands out, and which examples name'),
+    .describe('ids from server messages that the examples use'),
   snippets: z.array(Snippet).describe('the first steps of a client'),
 });
 
 export const DialectList = named(
   'DialectList',
   z.object({
-    ids: Text.describe('the ids that the examples are about: put others in their place'),
+    ids: Text.describe('the ids in the examples, to be replaced'),
     dialects: z.array(DialectView),
   }),
 );
