@@ -52,20 +52,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const late = () => new DeadlineExceeded(deadlineMs);
   const pool = connectionPool({ connect: () => connect(url, options), max, patienceMs: deadlineMs, late });
 
-  /** Rejects at the deadline, and closes the connection: what it was asked may still be executed. */
-  function inTime<Result>(asked: Promise<Result>, giveUp: () => void): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const timer = setTimeout(() => {
-      reject(late());
-      giveUp();
-    }, deadlineMs);
-    asked.then(resolve, reject).finally(() => clearTimeout(timer));
-    return promise;
-  }
-
   const run = (sql: SQL, client: PooledClient, [text, values = []]: Parameters<Statements['query']>) => {
     const query = sql.unsafe<Row[]>(text, [...values]);
-    return inTime(query, () => {
+    // What the server was asked may still be executed.
+    return inTime(query, deadlineMs, () => {
       query.cancel();
       client.discard();
     });
@@ -74,7 +64,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   /** A reserved connection: if it is lost, later statements fail instead of running on another one. */
   const onOne: Database['onOne'] = (work) =>
     pool.use(async (client) => {
-      const reserved = await inTime(client.sql.reserve(), client.discard);
+      const reserved = await inTime(client.sql.reserve(), deadlineMs, client.discard);
       try {
         return await work({ query: (...statement) => run(reserved, client, statement) });
       } finally {
@@ -88,6 +78,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     transaction: (work) => onOne((statements) => inTransaction(statements, work)),
     close: () => pool.close(deadlineMs / 1000),
   };
+}
+
+/** Rejects with `DeadlineExceeded` after this time, and calls `giveUp`. */
+export function inTime<Result>(
+  asked: Promise<Result>,
+  milliseconds: number,
+  giveUp: () => void = () => undefined,
+): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const timer = setTimeout(() => {
+    reject(new DeadlineExceeded(milliseconds));
+    giveUp();
+  }, milliseconds);
+  asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }
 
 function connect(url: string, { deadlineMs, name, settings }: DatabaseOptions): SQL {

@@ -63,6 +63,7 @@ SELECT
   EXISTS (SELECT 1 FROM nodes WHERE bus_down AND until > now() AND id <> $1) AS bus_down,
   (SELECT min(event_version) FROM nodes WHERE until > now()) AS event_version,
   pg_postmaster_start_time()::text AS server,
+  (extract(epoch FROM now() - pg_postmaster_start_time()) * 1000)::float8 AS uptime,
   (SELECT coalesce(string_agg((held.n - 1)::text, ','), '')
    FROM unnest($7::bigint[], $8::bigint[]) WITH ORDINALITY AS held (row, epoch, n)
      LEFT JOIN sessions ON sessions.row = held.row
@@ -109,6 +110,8 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     const ended = now();
     const pause = Number.isFinite(sentAt) ? began - sentAt - times.intervalMs : 0;
     if (Math.max(ended - began, pause) > times.lateMs) lateUntil = ended + times.leaseMs;
+    // After a restart of the server, other nodes could not renew their leases either.
+    lateUntil = Math.max(lateUntil, ended + times.leaseMs - Number(row?.uptime ?? 0));
     sentAt = began;
     await learn(row ?? {});
     watchFence();

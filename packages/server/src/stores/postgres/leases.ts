@@ -5,6 +5,7 @@ import { storableRef } from '../shared/text.ts';
 import { driverOf } from './append.ts';
 import { bucketOf } from './bucket.ts';
 import type { Row, Statements } from './database.ts';
+import { withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { HeldLeases } from './held-leases.ts';
 
@@ -17,17 +18,14 @@ export type LeaseOptions = {
   readonly onLost: Leases['onLost'];
 };
 
-/** $1 node, $2 home, $3 whether this node may call others dead. After a restart of the server nobody may, for one lease ($4). */
+/** $1 node, $2 home, $3 whether this node may call others dead */
 const FREE = `
   (sessions.home IS NULL OR sessions.home = $2) AND (
     driver IS NULL OR $3
-      AND pg_postmaster_start_time() < now() - $4 * INTERVAL '1 millisecond'
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = driver AND nodes.until > now())
   )`;
 
-export function openLeases(options: LeaseOptions & { readonly leaseMs: number }): Leases {
-  const { node, home, database, heartbeat, held, leaseMs, onLost } = options;
-
+export function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOptions): Leases {
   function learn(row: Row): Lease {
     const ref = { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) };
     const epoch = Number(row.epoch);
@@ -43,30 +41,31 @@ export function openLeases(options: LeaseOptions & { readonly leaseMs: number })
     onLost,
     good: ({ ref, epoch }) => heartbeat.healthy && held.epochOf(storableRef(ref)) === epoch,
 
-    async driverOf(given) {
+    driverOf: withFaults(async (given) => {
       const { owner, id } = storableRef(given);
       const [row] = await database.query(
         'SELECT driver, epoch FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3',
         [bucketOf(owner), owner, id],
       );
       return row ? driverOf(row) : null;
-    },
+    }),
 
-    claim: (given) =>
+    claim: withFaults((given) =>
       held.changing(storableRef(given), async () => {
         if (!heartbeat.healthy) return null;
         const { owner, id } = storableRef(given);
         const [row] = await database.query(
           `UPDATE sessions SET driver = $1,
              epoch = CASE WHEN driver IS NOT DISTINCT FROM $1 THEN epoch ELSE nextval('epochs') END
-           WHERE bucket = $5 AND owner = $6 AND id = $7 AND (driver = $1 OR ${FREE})
+           WHERE bucket = $4 AND owner = $5 AND id = $6 AND (driver = $1 OR ${FREE})
            RETURNING row, owner, id, epoch`,
-          [node, home, heartbeat.mayDepose, leaseMs, bucketOf(owner), owner, id],
+          [node, home, heartbeat.mayDepose, bucketOf(owner), owner, id],
         );
         return row ? { ...learn(row), ref: given } : null;
       }),
+    ),
 
-    release: ({ ref: given, epoch }) => {
+    release: withFaults(({ ref: given, epoch }) => {
       const ref = storableRef(given);
       return held.changing(ref, async () => {
         if (held.epochOf(ref) === epoch) held.forget(ref);
@@ -76,21 +75,21 @@ export function openLeases(options: LeaseOptions & { readonly leaseMs: number })
           [bucketOf(ref.owner), ref.owner, ref.id, node, epoch],
         );
       });
-    },
+    }),
 
-    async takeOver(limit) {
-      if (!heartbeat.mayDepose || limit <= 0) return [];
+    takeOver: withFaults(async (limit) => {
+      if (!heartbeat.healthy || limit <= 0) return [];
       const rows = await database.query(
         `WITH free AS (
            SELECT row FROM sessions WHERE status = 'running' AND driver IS DISTINCT FROM $1 AND ${FREE}
-           ORDER BY updated_at LIMIT $5 FOR UPDATE OF sessions SKIP LOCKED
+           ORDER BY updated_at LIMIT $4 FOR UPDATE OF sessions SKIP LOCKED
          )
          UPDATE sessions SET driver = $1, epoch = nextval('epochs') FROM free WHERE sessions.row = free.row
          RETURNING sessions.row, owner, id, epoch`,
-        [node, home, true, leaseMs, Math.min(limit, 2 ** 31 - 1)],
+        [node, home, heartbeat.mayDepose, Math.min(limit, 2 ** 31 - 1)],
       );
       return rows.map(learn);
-    },
+    }),
   };
 }
 

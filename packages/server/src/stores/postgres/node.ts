@@ -79,7 +79,6 @@ export async function joinNode(parts: NodeParts): Promise<ThisNode> {
       database,
       heartbeat,
       held,
-      leaseMs: times.leaseMs,
       onLost: added(lost),
     }),
     appender: () => ({

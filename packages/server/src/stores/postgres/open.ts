@@ -9,7 +9,9 @@ import type { Heartbeat } from './heartbeat.ts';
 import { leaseTimes } from './lease-times.ts';
 import { listNodes, type NodeState } from './leases.ts';
 import { type Cluster, currentCluster, migrate } from './migrate.ts';
+import type { Migration } from './migrations.ts';
 import { joinNode, type NodeSettings, withoutNode } from './node.ts';
+import { PLANNER } from './planner.ts';
 import { withStartLock } from './start-lock.ts';
 import { type StoreOptions, storeOn } from './store.ts';
 
@@ -23,6 +25,8 @@ export type PostgresOptions = StoreOptions & {
   /** this process is a node that drives sessions; commands are none */
   readonly node?: NodeSettings;
   readonly log: Log;
+  /** for tests: the migrations that this release knows */
+  readonly migrations?: readonly Migration[];
 };
 
 export type PostgresStore = Store & {
@@ -39,15 +43,6 @@ const CONNECTIONS = 8;
 const DEADLINE_MS = 2_500;
 /** A migration may take long. */
 const MIGRATION_MS = 3_600_000;
-
-/** Every statement is planned once, for tables that may be large: indexes are used from the first row on. */
-const PLANNER = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  jit: 'off',
-};
 
 /**
  * Throws an error with one clear line if the database cannot be reached or used, or is of a newer version. Changes nothing

@@ -5,10 +5,10 @@
  */
 import { type Append, type Appended, type Appender, appendAll, driverOf } from './append.ts';
 import { bucketOf } from './bucket.ts';
-import type { Database, Row, Statements } from './database.ts';
+import { type Database, inTime, type Row, type Statements } from './database.ts';
 import { isRefusal, isTransient, isUnknown } from './errors.ts';
 
-/** How long an unknown outcome is asked for, beyond the deadline of the statement. */
+/** How long an unknown outcome is asked for, beyond the deadline of the statement: the server may be starting again. */
 const PATIENCE_MS = 1_000;
 const AGAIN_MS = 50;
 
@@ -50,13 +50,16 @@ async function settled(
 ): Promise<Appended[]> {
   const giveUp = performance.now() + PATIENCE_MS;
   for (let reason = error; ; ) {
-    if (performance.now() >= giveUp) throw reason;
     await Bun.sleep(AGAIN_MS);
+    const left = giveUp - performance.now();
+    if (left <= 0) throw reason;
     try {
-      return await withOwn(database, group, await appendAll(database, group, appender));
-    } catch (again) {
-      if (!isUnknown(again) && !isTransient(again)) throw again;
-      reason = again;
+      const again = appendAll(database, group, appender).then((answers) => withOwn(database, group, answers));
+      // What is answered later is a conflict with our own event, or is written late: the log tells.
+      return await inTime(again, left);
+    } catch (failed) {
+      if (!isUnknown(failed) && !isTransient(failed)) throw failed;
+      reason = failed;
     }
   }
 }

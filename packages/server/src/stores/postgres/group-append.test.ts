@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test';
+import { AppendConflict } from '../../core/ports/event-store.ts';
+import { outcomeOf, recordOf, refOf, textEvents } from '../contract/samples.ts';
+import { type Append, type Appended, COMMAND, makeAppend } from './append.ts';
+import { groupAppend, type QueueLimits } from './group-append.ts';
+
+const appendTo = (id: string, expected = 0, text = 'text'): Append => {
+  const ref = refOf('ada', id);
+  const events = textEvents(ref, expected, 1).map((event) => ({ ...event, text }));
+  return makeAppend({ expected, record: recordOf(ref, expected + 1), as: COMMAND }, events, {});
+};
+const idsOf = (group: readonly Append[]) =>
+  group.map(({ ref, expected }) => `${ref.id}${expected}`).join(' ');
+const WRITTEN: Appended = { written: true, row: 1, driver: null };
+
+/** Groups are answered by the test. */
+function stage(limits?: QueueLimits) {
+  const sent: { readonly ids: string; answer(answers: Appended[]): void; fail(reason: unknown): void }[] = [];
+  const commits: number[] = [];
+  const groups = groupAppend({
+    write(group) {
+      const { promise, resolve, reject } = Promise.withResolvers<Appended[]>();
+      sent.push({ ids: idsOf(group), answer: resolve, fail: reject });
+      return promise;
+    },
+    onCommit: (count) => commits.push(count),
+    limits,
+  });
+  const tick = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  return { sent, commits, groups, tick };
+}
+
+describe('appends in groups', () => {
+  test('that wait together are sent together, two groups at a time, while later ones gather', async () => {
+    const { sent, groups, tick, commits } = stage();
+    const first = ['a', 'b', 'c'].map((id) => groups.add(appendTo(id)));
+    await tick();
+    void groups.add(appendTo('d'));
+    await tick();
+    void groups.add(appendTo('e'));
+    void groups.add(appendTo('f'));
+    await tick();
+    expect(sent.map(({ ids }) => ids)).toEqual(['a0 b0 c0', 'd0']);
+    sent[0]?.answer([WRITTEN, WRITTEN, WRITTEN]);
+    await Promise.all(first);
+    await tick();
+    expect(sent.map(({ ids }) => ids)).toEqual(['a0 b0 c0', 'd0', 'e0 f0']);
+    expect(commits).toEqual([3]);
+  });
+
+  test('to one session are sent one after another, in order', async () => {
+    const { sent, groups, tick } = stage();
+    const appends = [0, 1, 2].map((expected) => groups.add(appendTo('a', expected)));
+    const other = groups.add(appendTo('b'));
+    for (const ids of ['a0 b0', 'a1', 'a2']) {
+      await tick();
+      expect(sent.at(-1)?.ids).toBe(ids);
+      sent.at(-1)?.answer(ids.split(' ').map(() => WRITTEN));
+    }
+    await Promise.all([...appends, other]);
+    expect(groups.inFlight()).toBeNull();
+  });
+
+  test('are refused one by one, and fail together', async () => {
+    const { sent, groups, tick, commits } = stage();
+    const outcomes = ['a', 'b'].map((id) => outcomeOf(groups.add(appendTo(id))));
+    await tick();
+    sent[0]?.answer([{ written: false, reason: new AppendConflict(refOf('ada', 'a'), 0, 1) }, WRITTEN]);
+    expect(await Promise.all(outcomes)).toEqual(['AppendConflict', 'written']);
+    expect(commits).toEqual([1]);
+    const failing = ['a', 'b'].map((id) => outcomeOf(groups.add(appendTo(id))));
+    await tick();
+    sent[1]?.fail(new TypeError('away'));
+    expect(await Promise.all(failing)).toEqual(['TypeError', 'TypeError']);
+    expect(groups.inFlight()).toBeNull();
+  });
+
+  test('are overloaded if too many wait, or too much', async () => {
+    const { groups } = stage({ writes: 3, characters: 1_000_000 });
+    for (const id of ['a', 'b', 'c']) void groups.add(appendTo(id));
+    expect(() => groups.add(appendTo('d'))).toThrow('cannot store as fast');
+    const large = stage({ writes: 3, characters: 10_000 });
+    // Larger than the queue, and alone in it.
+    void large.groups.add(appendTo('a', 0, 'x'.repeat(20_000)));
+    expect(() => large.groups.add(appendTo('b'))).toThrow('cannot store as fast');
+    await large.tick();
+    void large.groups.add(appendTo('b'));
+  });
+
+  test('wait for what works on their session apart, which waits for those before', async () => {
+    const { sent, groups, tick } = stage();
+    const before = groups.add(appendTo('a'));
+    const order: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const apart = groups.apart(appendTo('a').key, async () => {
+      order.push('apart');
+      await promise;
+    });
+    await tick();
+    expect(order).toEqual([]);
+    sent[0]?.answer([WRITTEN]);
+    await before;
+    await tick();
+    expect(order).toEqual(['apart']);
+    const after = groups.add(appendTo('a', 1));
+    await tick();
+    expect(sent.length).toBe(1);
+    resolve();
+    await apart;
+    await tick();
+    sent[1]?.answer([WRITTEN]);
+    await after;
+    await groups.flush();
+  });
+});

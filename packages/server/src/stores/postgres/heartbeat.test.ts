@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import { refOf } from '../contract/samples.ts';
+import type { Row, Statements } from './database.ts';
+import { openHeartbeat } from './heartbeat.ts';
+import { HeldLeases } from './held-leases.ts';
+import { leaseTimes } from './lease-times.ts';
+import { NO_LOG } from './testing.ts';
+
+const ME = 'this node';
+
+/** A heartbeat on a database and a clock that the test controls. */
+function stage(leaseMs?: number) {
+  const clock = { now: 1_000 };
+  const told: (string | readonly SessionRef[])[] = [];
+  const answers: { beat: Row; timeline: string; takesMs: number; fails: boolean } = {
+    beat: { changes: '1', server: 'first', uptime: 3_600_000, lost: '' },
+    timeline: '00000001',
+    takesMs: 0,
+    fails: false,
+  };
+  const database: Statements = {
+    async query(text) {
+      if (!text.includes('INSERT INTO nodes')) return [{ timeline: answers.timeline }];
+      clock.now += answers.takesMs;
+      if (answers.fails) throw new Error('the database is away');
+      return [answers.beat];
+    },
+  };
+  const held = new HeldLeases(ME);
+  const heartbeat = openHeartbeat({
+    node: { id: ME, release: '1.0.0', eventVersion: 3, home: null },
+    database,
+    times: leaseTimes(leaseMs),
+    held,
+    log: NO_LOG,
+    now: leaseMs === undefined ? () => clock.now : undefined,
+    onChanges: () => told.push('changes'),
+    onLost: (lost) => told.push(lost),
+    onFailover: () => told.push('failover'),
+  });
+  return { clock, told, answers, held, heartbeat };
+}
+
+describe('a heartbeat', () => {
+  test('keeps the node healthy for 1.1 s from when it was sent', async () => {
+    const { heartbeat, clock, answers } = stage();
+    expect(heartbeat.healthy).toBe(false);
+    answers.takesMs = 400;
+    await heartbeat.beat();
+    expect([heartbeat.healthy, heartbeat.age]).toEqual([true, 400]);
+    clock.now += 699;
+    expect(heartbeat.healthy).toBe(true);
+    clock.now += 1;
+    expect(heartbeat.healthy).toBe(false);
+    answers.takesMs = 0;
+    await heartbeat.beat();
+    expect(heartbeat.healthy).toBe(true);
+    await heartbeat.stop();
+  });
+
+  test('that is late keeps the node from calling others dead, for one lease', async () => {
+    const lateIn: Record<string, (staged: ReturnType<typeof stage>) => Promise<void>> = {
+      'a slow answer': async ({ heartbeat, answers }) => {
+        answers.takesMs = 501;
+        await heartbeat.beat();
+      },
+      'no answer': async ({ heartbeat, answers }) => {
+        answers.fails = true;
+        await heartbeat.beat().catch(() => undefined);
+      },
+      'a pause of this process': async ({ heartbeat, clock }) => {
+        clock.now += 901;
+        await heartbeat.beat();
+      },
+    };
+    for (const [reason, happens] of Object.entries(lateIn)) {
+      const staged = stage();
+      const { heartbeat, answers, clock } = staged;
+      await heartbeat.beat();
+      expect([reason, heartbeat.mayDepose]).toEqual([reason, true]);
+      await happens(staged);
+      Object.assign(answers, { takesMs: 0, fails: false });
+      for (let waited = 0; waited < 1_500; waited += 300) {
+        await heartbeat.beat();
+        expect([reason, heartbeat.healthy, heartbeat.mayDepose]).toEqual([reason, true, false]);
+        clock.now += 300;
+      }
+      await heartbeat.beat();
+      expect([reason, heartbeat.mayDepose]).toEqual([reason, true]);
+      await heartbeat.stop();
+    }
+  });
+
+  test('to a server that was just started lets the node call others dead only after one lease', async () => {
+    const { heartbeat, clock, answers } = stage();
+    answers.beat = { ...answers.beat, uptime: 1_000 };
+    await heartbeat.beat();
+    expect([heartbeat.healthy, heartbeat.mayDepose]).toEqual([true, false]);
+    clock.now += 500;
+    expect([heartbeat.healthy, heartbeat.mayDepose]).toEqual([true, true]);
+    await heartbeat.stop();
+  });
+
+  test('tells of changed users once, and of another server only if it was promoted', async () => {
+    const { heartbeat, told, answers } = stage();
+    await heartbeat.beat();
+    await heartbeat.beat();
+    expect(told).toEqual([]);
+    answers.beat = { ...answers.beat, changes: '2' };
+    await heartbeat.beat();
+    await heartbeat.beat();
+    expect(told.splice(0)).toEqual(['changes']);
+    answers.beat = { ...answers.beat, server: 'restarted' };
+    await heartbeat.beat();
+    expect(told).toEqual([]);
+    answers.beat = { ...answers.beat, server: 'promoted' };
+    answers.timeline = '00000002';
+    await heartbeat.beat();
+    expect(told).toEqual(['failover']);
+    await heartbeat.stop();
+  });
+
+  test('reports sessions that another node has taken, once', async () => {
+    const { heartbeat, told, held, answers } = stage();
+    const [one, two] = [refOf('ada', 'one'), refOf('ada', 'two')];
+    held.learn(one, 1, { node: ME, epoch: 5 });
+    held.learn(two, 2, { node: ME, epoch: 6 });
+    answers.beat = { ...answers.beat, lost: '1' };
+    await heartbeat.beat();
+    answers.beat = { ...answers.beat, lost: '' };
+    await heartbeat.beat();
+    expect(told).toEqual([[two]]);
+    expect([held.epochOf(one), held.epochOf(two)]).toEqual([5, undefined]);
+    await heartbeat.stop();
+  });
+
+  test('tells what other nodes say about the bus and about the events that they read', async () => {
+    const { heartbeat, answers } = stage();
+    await heartbeat.beat();
+    expect([heartbeat.busDown, heartbeat.eventVersion]).toEqual([false, 3]);
+    heartbeat.setBusDown(true);
+    expect(heartbeat.busDown).toBe(true);
+    heartbeat.setBusDown(false);
+    answers.beat = { ...answers.beat, bus_down: true, event_version: 2 };
+    await heartbeat.beat();
+    expect([heartbeat.busDown, heartbeat.eventVersion]).toEqual([true, 2]);
+    await heartbeat.stop();
+  });
+
+  test('that does not come through fences the node, which is told once, and the next one ends it', async () => {
+    const { heartbeat, told, answers } = stage(150);
+    await heartbeat.beat();
+    answers.fails = true;
+    heartbeat.start();
+    while (told.length === 0) await Bun.sleep(1);
+    await Bun.sleep(50);
+    expect(told).toEqual(['all']);
+    expect(heartbeat.healthy).toBe(false);
+    answers.fails = false;
+    while (!heartbeat.healthy) await Bun.sleep(1);
+    expect(told).toEqual(['all']);
+    await heartbeat.stop();
+    expect<boolean>(heartbeat.healthy).toBe(false);
+  });
+});

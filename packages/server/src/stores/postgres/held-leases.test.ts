@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'bun:test';
+import { refOf } from '../contract/samples.ts';
+import { HeldLeases } from './held-leases.ts';
+
+const ONE = refOf('ada', 'one');
+const ME = 'this node';
+
+describe('the leases that a node holds', () => {
+  test('are what the database said last, whatever order its answers come in', () => {
+    const held = new HeldLeases(ME);
+    held.learn(ONE, 1, { node: ME, epoch: 4 });
+    held.learn(ONE, 1, { node: 'another', epoch: 3 });
+    expect(held.epochOf(ONE)).toBe(4);
+    held.learn(ONE, 1, { node: 'another', epoch: 5 });
+    expect(held.epochOf(ONE)).toBeUndefined();
+    held.learn(ONE, 1, { node: ME, epoch: 6 });
+    held.learn(ONE, 1, null);
+    expect(held.epochOf(ONE)).toBeUndefined();
+  });
+
+  test('are not lost if this node changed them while the heartbeat was on its way', async () => {
+    const held = new HeldLeases(ME);
+    held.learn(ONE, 1, { node: ME, epoch: 4 });
+    const appended = Promise.withResolvers<void>();
+    const before = held.changing(ONE, () => appended.promise);
+    held.ask();
+    appended.resolve();
+    await before;
+    expect(held.answer([0])).toEqual([]);
+    held.ask();
+    await held.changing(ONE, async () => undefined);
+    expect(held.answer([0])).toEqual([]);
+    held.ask();
+    held.learn(ONE, 1, { node: ME, epoch: 5 });
+    expect(held.answer([0])).toEqual([]);
+    held.ask();
+    expect(held.answer([0])).toEqual([ONE]);
+    expect(held.size).toBe(0);
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
+import type { SessionFilter } from '../../core/ports/event-store.ts';
+import { refOf } from '../contract/samples.ts';
+import { bucketOf } from './bucket.ts';
+import { prepareCount } from './count.ts';
+import { type Database, openDatabase, type Statements } from './database.ts';
+import { prepareFindById } from './find-by-id.ts';
+import { prepareHead } from './head.ts';
+import { prepareList } from './list.ts';
+import { prepareLoad } from './load.ts';
+import { prepareLookup } from './lookup.ts';
+import { PLANNER } from './planner.ts';
+import { prepareRead } from './read.ts';
+import { noPostgres, testServer } from './testing.ts';
+
+const owner = PrincipalId.parse('owner 1');
+const ONE = refOf(owner, 'session 1');
+
+/** A hundred sessions of each of fifty owners, with what belongs to them. */
+async function fill({ query }: Database): Promise<void> {
+  const owners = Array.from({ length: 50 }, (_, index) => `owner ${index}`);
+  await query(
+    `INSERT INTO sessions (bucket, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval,
+       archived, labels, message_count, created_at, updated_at, head)
+     SELECT bucket, owner, 'session ' || n, '', '', '', '', FALSE, '',
+       (ARRAY['idle', 'running', 'waiting', 'failed'])[1 + n % 4], CASE WHEN n % 20 = 0 THEN 'asked' END,
+       FALSE, '{}', 0, n, n, 1
+     FROM unnest($1::int[], $2::text[]) AS owners (bucket, owner), generate_series(1, 100) AS n`,
+    [owners.map(bucketOf), owners],
+  );
+  await query(
+    `INSERT INTO events SELECT bucket, row, seq, 1, '' FROM sessions, generate_series(1, 5) AS seq`,
+  );
+  await query(`INSERT INTO checkpoints SELECT row, 1, 1, '' FROM sessions`);
+  await query(
+    `INSERT INTO lookups SELECT kind, kind || row, row FROM sessions, (VALUES ('approval'), ('turn')) AS kinds (kind)`,
+  );
+}
+
+describe.skipIf(noPostgres)('queries read only matching rows, however many sessions there are:', () => {
+  const server = testServer();
+  let database: Database;
+  beforeAll(async () => {
+    if (noPostgres) return;
+    const url = await server().newDatabase();
+    database = openDatabase(url, { max: 1, deadlineMs: 10_000, name: 'test', settings: PLANNER });
+    await fill(database);
+    await database.query('ANALYZE');
+  });
+  afterAll(() => database?.close());
+
+  /** The plan of the statement that `work` runs, with what is planned for any values. */
+  async function planOf(work: (statements: Statements) => Promise<unknown>): Promise<string> {
+    const plans: string[] = [];
+    await work({
+      async query(text, values) {
+        const rows = await database.query(`EXPLAIN (COSTS OFF) ${text}`, values);
+        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+        return [];
+      },
+    });
+    return plans.join('\n');
+  }
+
+  const cursor = Buffer.from('90:4500').toString('base64url');
+  const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
+    'sessions of everyone': { filter: {}, index: 'sessions_by_change' },
+    'sessions of an owner': { filter: { owner }, index: 'sessions_by_owner' },
+    'approvals of an owner': {
+      filter: { owner, awaitingApproval: true, archived: 'included' },
+      index: 'sessions_awaiting_approval_by_owner',
+    },
+    'approvals of everyone': {
+      filter: { awaitingApproval: true, archived: 'included' },
+      index: 'sessions_awaiting_approval',
+    },
+    'running and waiting sessions of an owner': {
+      filter: { owner, status: ['running', 'waiting'], archived: 'included' },
+      index: 'sessions_by_owner_and_status',
+    },
+    'running sessions of everyone': {
+      filter: { status: ['running'], archived: 'included' },
+      index: 'sessions_by_status',
+    },
+  };
+  for (const [name, { filter, index }] of Object.entries(LISTS)) {
+    test(`${name} are listed with an index, in its order`, async () => {
+      for (const page of [undefined, cursor]) {
+        const plan = await planOf((statements) =>
+          prepareList(statements)({ ...filter, limit: 50, cursor: page }),
+        );
+        expect(plan).toContain(`using ${index} `);
+        expect(plan).not.toContain('Seq Scan');
+        // Sorting is left to the merge of two branches.
+        if ((filter.status?.length ?? 1) < 2) expect(plan).not.toMatch(/\bSort\b/);
+      }
+    });
+  }
+
+  const READS: Record<string, { work: (statements: Statements) => Promise<unknown>; index: RegExp }> = {
+    events: { work: (statements) => prepareRead(statements)(ONE, 0, 10), index: /events_\d+_pkey/ },
+    'a record': { work: (statements) => prepareLoad(statements)(ONE), index: /sessions_bucket_owner_id_key/ },
+    'a head': { work: (statements) => prepareHead(statements)(ONE), index: /sessions_bucket_owner_id_key/ },
+    'sessions of an id': {
+      work: (statements) => prepareFindById(statements)(ONE.id),
+      index: /sessions_by_id/,
+    },
+    'the number of approvals': {
+      work: (statements) => prepareCount(statements)({ awaitingApproval: true, archived: 'included' }),
+      index: /sessions_awaiting_approval/,
+    },
+    'the number of sessions of an owner': {
+      work: (statements) => prepareCount(statements)({ owner }),
+      index: /sessions_by_owner/,
+    },
+    'the session of an approval': {
+      work: (statements) => prepareLookup(statements)({ kind: 'approval', id: ApprovalId.parse('a') }),
+      index: /lookups_pkey/,
+    },
+    'the session of a turn': {
+      work: (statements) => prepareLookup(statements)({ kind: 'turn', id: TurnId.parse('t') }, ONE),
+      index: /lookups_pkey/,
+    },
+  };
+  for (const [name, { work, index }] of Object.entries(READS)) {
+    test(`${name}`, async () => {
+      const plan = await planOf(work);
+      expect(plan).toMatch(index);
+      expect(plan).not.toContain('Seq Scan');
+    });
+  }
+});

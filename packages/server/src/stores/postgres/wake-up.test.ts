@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import { refOf } from '../contract/samples.ts';
+import { NO_LOG, noPostgres, testServer } from './testing.ts';
+import { openWakeUps, type WakeUps } from './wake-up.ts';
+
+const refs = (count: number) => Array.from({ length: count }, (_, index) => refOf('ada', `session ${index}`));
+
+/** Resolves when the node was told about all of them; counts how often it was told anything. */
+function told(node: WakeUps, wanted: readonly SessionRef[]): Promise<number> {
+  const missing = new Set(wanted);
+  let times = 0;
+  return new Promise((resolve) => {
+    const end = node.listen((concerns) => {
+      times++;
+      for (const ref of missing) if (concerns(ref)) missing.delete(ref);
+      if (missing.size > 0) return;
+      end();
+      resolve(times);
+    });
+  });
+}
+
+describe.skipIf(noPostgres)('wake-up notifications', () => {
+  const server = testServer();
+
+  test('tell other nodes which sessions have new events, many with one notification', async () => {
+    const url = await server().newDatabase();
+    const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
+    const all = refs(50);
+    const arrived = told(there, all);
+    const others: boolean[] = [];
+    there.listen((concerns) => others.push(concerns(refOf('ada', 'another'))));
+    for (const ref of all) here.notify(ref);
+    expect(await arrived).toBe(1);
+    expect(others).toEqual([false]);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  test('of more sessions than fit into one concern all of them', async () => {
+    const url = await server().newDatabase();
+    const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
+    const all = refs(2_000);
+    const arrived = told(there, [...all, refOf('ada', 'another')]);
+    for (const ref of all) here.notify(ref);
+    expect(await arrived).toBe(1);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  test('come again after a restart of the server, which concerns all sessions', async () => {
+    const { engine, newDatabase } = server();
+    const url = await newDatabase();
+    const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
+    const [one = refOf('ada', 'one')] = refs(1);
+    const restarted = told(there, [one]);
+    await engine.kill();
+    here.notify(one);
+    await engine.restart();
+    await restarted;
+    const arrived = told(there, [one]);
+    while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
+    await Promise.all([here.close(), there.close()]);
+  });
+});
