@@ -15,6 +15,8 @@ export type Ids = {
   readonly hash: string;
   readonly call: string;
   readonly grant: string;
+  /** the public part of an API key */
+  readonly key: string;
   readonly message: string;
   /** a session in which a browser task waits for its next step */
   readonly copilot: string;
@@ -100,6 +102,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
     ? await json<{ id: string }[]>(server, owner, `/v1/conversations/${session}/messages`)
     : [];
   const execution = await callAtBrowser(server, owner, { sessionId: browser, word });
+  const key = await madeKey(server, owner, word);
 
   const sessions = [session, copilot, browser];
   return {
@@ -112,6 +115,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
       hash: approval.hash,
       call: approval.call,
       grant: grants[0] ?? '',
+      key,
       message: messages[0]?.id ?? crypto.randomUUID(),
       copilot,
       task,
@@ -127,6 +131,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
         '/v1/sessions',
         '/v1/approvals',
         `/v1/sessions/${session}/grants`,
+        ...(owner.token ? ['/v1/keys'] : []),
         '/api/v1/user/preferences',
       ];
       const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, { path }))]);
@@ -167,6 +172,13 @@ async function begunTask(
   return String(JSON.parse(text).data.taskId);
 }
 
+/** `local` has no API keys. */
+async function madeKey(server: TestServer, owner: Person, name: string): Promise<string> {
+  if (!owner.token) return crypto.randomUUID().slice(0, 16);
+  const { text } = await asked(server, owner, { method: 'POST', path: '/v1/keys', body: { name } });
+  return String(JSON.parse(text).id);
+}
+
 async function callAtBrowser(server: TestServer, owner: Person, { sessionId, word }: Marked) {
   const client = await server.connect('/extension');
   client.send({
@@ -190,6 +202,7 @@ export const nobodysIds = (): Ids => {
     hash: id(),
     call: `call_${id()}`,
     grant: `nothing ${id()}`,
+    key: id().replaceAll('-', '').slice(0, 16),
     message: id(),
     copilot: id(),
     task: id(),
@@ -208,6 +221,8 @@ export function plain(text: string, { owner, ...ids }: Ids): string {
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\b(msg|socket|session|exec)_\d+_\w{9}/g, '<$1>')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replace(/"id":"[0-9A-Za-z]{16}"/g, '"id":"<key>"')
+    .replace(/plk_\w+/g, '<key>')
     .replace(/\b\d{13}\b/g, '<ms>')
     .replace(/[0-9a-f]{64}/g, '<hash>')
     .replace(

@@ -33,6 +33,8 @@ export const Principal = z.object({
   id: PrincipalId,
   role: Role,
   permissions: z.array(Permission).readonly(),
+  /** the dialects that the caller's API key is limited to; absent: all */
+  dialects: z.array(z.string()).readonly().optional(),
 });
 export type Principal = z.infer<typeof Principal>;
 

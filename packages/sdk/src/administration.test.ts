@@ -79,3 +79,19 @@ test('lists and revokes standing grants of all sessions', async () => {
   await session.revoke(standing?.grant ?? '');
   expect(await dev.grants.list()).toEqual([]);
 });
+
+test('a user makes, lists and revokes API keys, and a client with one is that user', async () => {
+  const dev = await loggedIn('dev');
+  const made = await dev.keys.add({ name: 'scripts', role: 'user', expiresAt: '2999-01-01T00:00:00Z' });
+  const client = connect({ url: server.http, token: made.key });
+  expect((await client.server()).principal).toMatchObject({ id: 'dev', role: 'user' });
+  const { key: _, ...shown } = made;
+  const [listed, ...others] = await dev.keys.list();
+  expect([{ ...listed, lastUsedAt: null }, ...others]).toEqual([shown]);
+  await expect(client.keys.list()).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(dev.admin.keys()).rejects.toMatchObject({ code: 'forbidden' });
+  expect((await ada.admin.keys()).map(({ id, owner }) => [id, owner])).toEqual([[made.id, 'dev']]);
+  await ada.keys.revoke(made.id);
+  await expect(client.server()).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(dev.keys.revoke(made.id)).rejects.toMatchObject({ code: 'not_found' });
+});

@@ -1,6 +1,6 @@
-/** Administration API: users, listeners, MCP servers, metrics. */
+/** Administration API: users, API keys, listeners, MCP servers, metrics. */
 import type { Role } from '@parlance/protocol';
-import type { Listener, McpServer, User } from './answers.ts';
+import type { ApiKey, Listener, McpServer, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -23,6 +23,8 @@ export type Administration = {
     /** Revokes all tokens of the user and closes their connections. */
     logout(name: string, options?: CallOptions): Promise<void>;
   };
+  /** API keys of all users. Admins only. `keys.revoke` revokes any of them. */
+  keys(options?: CallOptions): Promise<readonly ApiKey[]>;
   /** Listeners and their socket counts, the default listener first. Needs `metrics:read`. */
   listeners(options?: CallOptions): Promise<readonly Listener[]>;
   /** Configured MCP servers. Needs `metrics:read`. */
@@ -47,6 +49,9 @@ export function administration(wire: Wire): Administration {
       async logout(name, { signal } = {}) {
         await wire.response({ method: 'POST', path: `${of(name)}/logout`, signal });
       },
+    },
+    async keys({ signal } = {}) {
+      return (await wire.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;
     },
     async listeners({ signal } = {}) {
       return (await wire.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;

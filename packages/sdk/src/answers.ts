@@ -150,6 +150,26 @@ export type User = {
   readonly fromSettings: boolean;
 };
 
+/** A long-lived key for clients that cannot log in. */
+export type ApiKey = {
+  /** the public part of the key */
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  /** the most that it grants; never more than its owner has */
+  readonly role: Role;
+  /** the dialects that it may be used with; null: all */
+  readonly dialects: readonly string[] | null;
+  /** ISO 8601 */
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  /** up to a minute late */
+  readonly lastUsedAt: string | null;
+};
+
+/** `key` is the text of the key, which is not shown again. */
+export type MadeApiKey = ApiKey & { readonly key: string };
+
 /** An address that the server listens on. */
 export type Listener = {
   readonly address: string;

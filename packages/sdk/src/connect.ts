@@ -12,6 +12,7 @@ import type {
   SessionPage,
   StandingGrant,
 } from './answers.ts';
+import { type ApiKeys, apiKeys } from './api-keys.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DialectList } from './dialects.ts';
 import { ParlanceError } from './error.ts';
@@ -24,6 +25,7 @@ import { type Fetch, Wire } from './wire.ts';
 export type ConnectOptions = {
   /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */
   readonly url?: string;
+  /** of a login, or an API key */
   readonly token?: string | null;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
@@ -78,6 +80,7 @@ export type Parlance = {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
   };
+  readonly keys: ApiKeys;
   readonly admin: Administration;
   readonly auth: {
     /** Later requests send the new token. */
@@ -162,6 +165,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
     },
+    keys: apiKeys(wire),
     admin: administration(wire),
     auth: {
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),

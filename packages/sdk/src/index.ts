@@ -2,6 +2,7 @@
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
 export type { Administration, UserChange } from './administration.ts';
 export type * from './answers.ts';
+export type { ApiKeys, WantedKey } from './api-keys.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
 export type * from './dialects.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Role } from '@parlance/protocol';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import { openAccounts } from './accounts.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { hashPassword } from './passwords.ts';
@@ -14,6 +15,7 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
   );
   const authenticator = openAuthenticator({
     users,
+    apiKeys: openMemoryStore().apiKeys,
     revocations: revocationsInMemory(),
     secret: new Uint8Array(32).fill(7),
     open: false,

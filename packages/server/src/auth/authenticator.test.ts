@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import type { User } from '../core/ports/users.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { hashPassword } from './passwords.ts';
 import { revocationsInMemory, usersInMemory } from './test-users.ts';
@@ -20,10 +21,21 @@ beforeAll(async () => {
 
 function gateOver(users: ReturnType<typeof usersInMemory>, open = false) {
   const revocations = revocationsInMemory();
+  const { apiKeys } = openMemoryStore();
   const counted: string[] = [];
   const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
   const limits = { attempts: 3 };
-  const authenticator = openAuthenticator({ users, revocations, secret, open, limits, log, meter, now });
+  const authenticator = openAuthenticator({
+    users,
+    apiKeys,
+    revocations,
+    secret,
+    open,
+    limits,
+    log,
+    meter,
+    now,
+  });
   return { store: users, revocations, authenticator, counted };
 }
 

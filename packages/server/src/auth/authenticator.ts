@@ -1,11 +1,14 @@
-/** Resolves tokens and passwords to principals. */
-import { Fault, type Principal, PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
+/** Resolves tokens, API keys and passwords to principals. */
+import { Fault, type Principal, PrincipalId, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
+import type { ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, UserStore } from '../core/ports/users.ts';
 import type { Authenticator } from '../http/authenticator.ts';
-import { watchTokens } from './live-tokens.ts';
+import { isApiKey } from '../http/request-identity.ts';
+import { type KeyClaims, openKeyring } from './keyring.ts';
+import { type Claims, watchTokens } from './live-tokens.ts';
 import { type LoginLimits, limitLogins } from './login-limit.ts';
 import { verifyPassword } from './passwords.ts';
 import { notValid, openTokens, type TokenClaims } from './tokens.ts';
@@ -13,6 +16,7 @@ import { nameProblem } from './users.ts';
 
 export type AuthenticatorOptions = {
   readonly users: UserStore;
+  readonly apiKeys: ApiKeyStore;
   readonly revocations: RevocationStore;
   readonly secret: Uint8Array<ArrayBuffer>;
   /** in open mode a caller without a token is the principal `local`; a bad token is still refused */
@@ -30,9 +34,26 @@ const principalOf = (user: KeptUser): Principal => ({
   permissions: ROLE_PERMISSIONS[user.role],
 });
 
-/** Stops the revocation watch. Open connections stay open. */
-export function openAuthenticator(options: AuthenticatorOptions): Authenticator & { close(): void } {
-  const { users, revocations, secret, open, limits, log, meter = NO_METER, now = Date.now } = options;
+const principalOfKey = ({ name, role, dialects }: KeyClaims): Principal => ({
+  id: PrincipalId.parse(name),
+  role,
+  permissions: ROLE_PERMISSIONS[role],
+  ...(dialects && { dialects }),
+});
+
+/** Closing stops the revocation watch. Open connections stay open. */
+export function openAuthenticator(options: AuthenticatorOptions): Authenticator & { close(): Promise<void> } {
+  const {
+    users,
+    apiKeys,
+    revocations,
+    secret,
+    open,
+    limits,
+    log,
+    meter = NO_METER,
+    now = Date.now,
+  } = options;
   const tokens = openTokens(secret, now);
   const attempts = limitLogins(limits);
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
@@ -43,9 +64,28 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     return user?.tokenVersion === tokenVersion && !(await revocations.has(id)) ? user : null;
   }
 
-  const isValid = async (claims: TokenClaims) => (await holderOf(claims)) !== null;
-  const live = watchTokens({ read: tokens.verify, isValid, now, log });
-  const endFollow = revocations.follow(live.recheck);
+  const keyring = openKeyring({ keys: apiKeys, users, limits, now, log });
+
+  /** An API key is watched together with the role it has granted: `watched` is both, with a blank between. */
+  async function readWatched(watched: string): Promise<Claims> {
+    if (!isApiKey(watched)) return tokens.verify(watched);
+    const [key = '', role] = watched.split(' ');
+    const claims = await keyring.read(key);
+    return { ...claims, role: Role.safeParse(role).data ?? claims.role };
+  }
+
+  /** A key that grants another role than before is no longer what the connection was opened with. */
+  async function isValid(claims: Claims, watched: string): Promise<boolean> {
+    if (!('kind' in claims)) return (await holderOf(claims)) !== null;
+    const [key = ''] = watched.split(' ');
+    return (await keyring.read(key)).role === claims.role;
+  }
+
+  const live = watchTokens({ read: readWatched, isValid, now, log });
+  const endFollow = revocations.follow(() => {
+    keyring.changed();
+    live.recheck();
+  });
 
   async function holding(token: string): Promise<{ claims: TokenClaims; user: KeptUser }> {
     const claims = await tokens.verify(token);
@@ -57,7 +97,12 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   return {
     open,
 
-    verify: async (token) => principalOf((await holding(token)).user),
+    async verify(token, address) {
+      if (!isApiKey(token)) return principalOf((await holding(token)).user);
+      const claims = await keyring.read(token, address);
+      keyring.used(claims.id);
+      return principalOfKey(claims);
+    },
 
     async login(name, password, address) {
       const key = nameProblem(name) === null ? name : null;
@@ -78,16 +123,22 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     },
 
     async revoke(token) {
+      if (isApiKey(token)) {
+        await keyring.read(token);
+        throw new Fault('forbidden', 'An API key cannot log out: revoke it.');
+      }
       const { claims } = await holding(token);
       await revocations.add(claims.id, claims.validUntil);
       live.revoked(claims.id);
     },
 
-    onTokenRevoked: live.onTokenRevoked,
+    onTokenRevoked: (token, ended, granted) =>
+      live.onTokenRevoked(isApiKey(token) && granted ? `${token} ${granted.role}` : token, ended),
 
-    close() {
+    async close() {
       endFollow();
       live.stop();
+      await keyring.close();
     },
   };
 }

@@ -1,20 +1,20 @@
-/** Sockets and streams that close when their token ends. */
-
+/** Sockets and streams that close when their token or API key ends. */
+import type { Principal } from '@parlance/protocol';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { OnTokenRevoked, OpenStream } from '../http/connection.ts';
-import { tokenOf } from '../http/request-identity.ts';
+import { identifiedAs, isIssued, tokenOf } from '../http/request-identity.ts';
 
 export const tokenRevocation =
-  (authenticator: Authenticator, token: string): OnTokenRevoked =>
+  (authenticator: Authenticator, token: string, granted?: Principal): OnTokenRevoked =>
   (ended) =>
-    authenticator.onTokenRevoked(token, ended);
+    authenticator.onTokenRevoked(token, ended, granted);
 
 export const heldStreams =
   (authenticator: Authenticator, open: OpenStream): OpenStream =>
   (request, stream) => {
     const token = tokenOf(request);
-    return open(
-      request,
-      token === null ? stream : { ...stream, onTokenRevoked: tokenRevocation(authenticator, token) },
-    );
+    // A text that is no token of ours identifies nobody: the dialect has treated it as none.
+    if (token === null || !isIssued(token)) return open(request, stream);
+    const onTokenRevoked = tokenRevocation(authenticator, token, identifiedAs(request));
+    return open(request, { ...stream, onTokenRevoked });
   };

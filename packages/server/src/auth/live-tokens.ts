@@ -1,10 +1,12 @@
-/** Tokens in use by open sockets and streams; notifies their listeners when a token ends. */
+/** Tokens and API keys in use by open sockets and streams; notifies their listeners when one ends. */
 import { Fault } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
+import { isApiKey } from '../http/request-identity.ts';
+import type { KeyClaims } from './keyring.ts';
 import type { TokenClaims } from './tokens.ts';
 
-const EXPIRED = 'The token has expired.';
-const REVOKED = 'The token was revoked.';
+const expired = (token: string) => `The ${isApiKey(token) ? 'API key' : 'token'} has expired.`;
+const revoked = (token: string) => `The ${isApiKey(token) ? 'API key' : 'token'} was revoked.`;
 
 /**
  * Interval at which expiry is compared with the wall clock. A timer for the remaining time would fire late after the
@@ -16,7 +18,8 @@ const EXPIRY_CHECK_MS = 1_000;
 const BATCH_SIZE = 500;
 
 type Watcher = { readonly ended: (reason: string) => void };
-type Live = { readonly listeners: Set<Watcher>; claims: TokenClaims | null };
+export type Claims = TokenClaims | KeyClaims;
+type Live = { readonly listeners: Set<Watcher>; claims: Claims | null };
 
 export type LiveTokens = {
   onTokenRevoked(token: string, ended: (reason: string) => void): () => void;
@@ -29,9 +32,9 @@ export type LiveTokens = {
 
 export type LiveTokenOptions = {
   /** Throws `unauthenticated` if the token is invalid. */
-  readonly read: (token: string) => Promise<TokenClaims>;
+  readonly read: (token: string) => Promise<Claims>;
   /** whether a previously valid token still is, apart from its expiry */
-  readonly isValid: (claims: TokenClaims) => Promise<boolean>;
+  readonly isValid: (claims: Claims, token: string) => Promise<boolean>;
   readonly now: () => number;
   readonly log: Log;
 };
@@ -65,11 +68,12 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
   async function check(token: string, entry: Live): Promise<void> {
     try {
       entry.claims ??= await read(token);
-      const valid = await isValid(entry.claims);
-      if (!valid && live.get(token) === entry) end(token, entry, REVOKED);
+      const valid = await isValid(entry.claims, token);
+      if (!valid && live.get(token) === entry) end(token, entry, revoked(token));
     } catch (thrown) {
       if (live.get(token) !== entry) return;
-      if (thrown instanceof Fault && thrown.code === 'unauthenticated') end(token, entry, EXPIRED);
+      if (thrown instanceof Fault && thrown.code === 'unauthenticated')
+        end(token, entry, isApiKey(token) ? revoked(token) : expired(token));
       else log.error({ err: thrown }, 'token check failed');
     }
   }
@@ -77,7 +81,7 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
   function endExpired(): void {
     const at = now();
     for (const [token, entry] of [...live])
-      if (entry.claims && entry.claims.validUntil <= at) end(token, entry, EXPIRED);
+      if (entry.claims && entry.claims.validUntil <= at) end(token, entry, expired(token));
   }
 
   /** Sequential, in batches, so that a large number of tokens does not block the event loop; a change during the check restarts it. */
@@ -111,7 +115,7 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
     },
 
     revoked(id) {
-      for (const [token, entry] of [...live]) if (entry.claims?.id === id) end(token, entry, REVOKED);
+      for (const [token, entry] of [...live]) if (entry.claims?.id === id) end(token, entry, revoked(token));
     },
 
     recheck() {

@@ -1,12 +1,14 @@
 /** What all dialects of one server share. */
 import { Fault } from '@parlance/protocol';
 import { openAccounts } from '../auth/accounts.ts';
+import { openApiKeys } from '../auth/api-keys.ts';
 import { heldStreams } from '../auth/held-streams.ts';
 import type { Config } from '../config/config.ts';
 import { ChannelBus } from '../dialects/shared/channel-bus.ts';
 import { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { ByteBudgets } from '../http/byte-budget.ts';
+import { addressOf } from '../http/client-address.ts';
 import { bodyReader } from '../http/request-body.ts';
 import { tokenOf } from '../http/request-identity.ts';
 import { eventStreams } from '../http/sse.ts';
@@ -26,14 +28,11 @@ export type ContextParts = {
   readonly sockets: SocketTransport;
   readonly budgets: ByteBudgets;
   readonly readiness: Readiness;
-  /** where requests come from */
-  readonly addresses: WeakMap<Request, string>;
 };
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
-  const { backend, dialects, state, sockets, budgets, readiness, addresses } = parts;
+  const { backend, dialects, state, sockets, budgets, readiness } = parts;
   const { engine, authenticator, log, metrics, store, mcp, sandbox } = backend;
-  const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
   return {
     engine,
     authenticator,
@@ -46,6 +45,11 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         users: store,
         authenticator,
         named: config.authUsers.map(({ name }) => name),
+      }),
+      apiKeys: openApiKeys({
+        keys: store.apiKeys,
+        users: store,
+        dialects: dialects.map(({ name }) => name),
       }),
       doors: () =>
         state.listening.map((listener, index) => ({
@@ -63,16 +67,16 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     channels: new ChannelBus(),
     stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
     preferences: store.preferences,
-    asked: requestCounter(config, addresses, metrics),
+    asked: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),
   };
 }
 
 /** Callers are told apart by their token, or by their address if they have none. */
-function requestCounter(config: Config, addresses: WeakMap<Request, string>, metrics: Metrics) {
+function requestCounter(config: Config, metrics: Metrics) {
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   return (request: Request): void => {
-    const caller = tokenOf(request) ?? addresses.get(request) ?? '';
+    const caller = tokenOf(request) ?? addressOf(request);
     const retryAfterMs = callers.take(Bun.hash(caller).toString(36), Date.now());
     if (retryAfterMs === 0) return;
     metrics.add('refusals', 'apiRequestsPerMinute');

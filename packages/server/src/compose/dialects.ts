@@ -6,13 +6,15 @@ import type { Dialect, DialectContext } from '../dialects/shared/dialect.ts';
 import { NONE, type Projection } from '../dialects/shared/projection.ts';
 import type { ServedDialect } from '../dialects/shared/routes.ts';
 import { SubscriptionHub } from '../dialects/shared/subscription-hub.ts';
+import { forDialect } from '../http/dialect-scope.ts';
 
 export type ServerContext = Omit<DialectContext, 'settings'>;
 
 /** Throws if a dialect picks a setting that the configuration does not have. */
 export function openDialect(dialect: Dialect, config: Config, ctx: ServerContext): ServedDialect {
   const settings = dialect.settings?.parse(config);
-  return { dialect, inbound: dialect.inbound({ ...ctx, settings }, hubOf(dialect, ctx)) };
+  const authenticator = forDialect(ctx.authenticator, dialect.name);
+  return { dialect, inbound: dialect.inbound({ ...ctx, authenticator, settings }, hubOf(dialect, ctx)) };
 }
 
 type HubContext = {

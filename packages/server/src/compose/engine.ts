@@ -54,6 +54,7 @@ export async function openBackend(
   }
   const authenticator = openAuthenticator({
     users: store,
+    apiKeys: store.apiKeys,
     revocations: store.revocations,
     secret,
     open: config.auth === 'open',

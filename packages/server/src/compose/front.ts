@@ -35,11 +35,10 @@ export async function openFront(
     anonymous: budgets.anonymous.held,
     identified: budgets.identified.held,
   }));
-  const addresses = new WeakMap<Request, string>();
   const state: ServerState = { served: [], listening: [] };
   const readiness = new Readiness(() => store.writable());
   const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
-  const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness, addresses });
+  const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness });
   for (const dialect of dialects) {
     const served = openDialect(dialect, config, ctx);
     state.served.push(served);
@@ -48,7 +47,7 @@ export async function openFront(
   const { metricsToken } = config;
   const routes = httpRoutes(state.served, { authenticator, metrics, metricsToken, readiness }, log);
   for (const { inbound } of state.served) await inbound.resume?.();
-  const parts = { backend, served: state.served, sockets, routes, addresses };
+  const parts = { backend, served: state.served, sockets, routes };
   state.listening.push(...openListeners(config, parts, resources));
   return { listening: state.listening, sockets, readiness };
 }

@@ -7,6 +7,7 @@ import type { Dialect } from '../dialects/shared/dialect.ts';
 import { httpOwner, type ServedDialect } from '../dialects/shared/routes.ts';
 import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
+import { forDialect } from '../http/dialect-scope.ts';
 import { plainRefusal } from '../http/listener.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type Operations, operationRoutes } from '../telemetry/routes.ts';
@@ -17,7 +18,10 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   const refusal = refusalOf(dialects);
   routes.use(crossOrigin());
   for (const { inbound } of served) inbound.routes?.(routes);
-  operationRoutes(routes, operations);
+  operationRoutes(routes, {
+    ...operations,
+    authenticator: forDialect(operations.authenticator, null),
+  });
   consoleRoutes(routes, CONSOLE_FOLDER);
   documentRoutes(routes, dialects);
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));

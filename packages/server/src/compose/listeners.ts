@@ -8,7 +8,7 @@ import {
   type SocketRouter,
   socketRouter,
 } from '../dialects/shared/routes.ts';
-import { clientAddress } from '../http/client-address.ts';
+import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import type { SocketTransport } from '../http/websocket.ts';
 import type { Backend } from './engine.ts';
@@ -22,7 +22,6 @@ export type ListenerParts = {
   readonly served: readonly ServedDialect[];
   readonly sockets: SocketTransport;
   readonly routes: Hono;
-  readonly addresses: WeakMap<Request, string>;
 };
 
 /** Listens on every port; the default listener comes first in the result. Throws if a port is in use. */
@@ -31,7 +30,7 @@ export function openListeners(
   parts: ListenerParts,
   resources: AsyncDisposableStack,
 ): ListeningPort[] {
-  const { served, sockets, routes, addresses } = parts;
+  const { served, sockets, routes } = parts;
   const { authenticator, log } = parts.backend;
   const admit = originPolicy({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
   const refusal = refusalOf(served.map(({ dialect }) => dialect));
@@ -50,7 +49,7 @@ export function openListeners(
       maxBodyBytes: config.maxBody,
       opening: (request, peer) => openingOf(request, addressOf(request, peer), handshake),
       routes: (request, peer) => {
-        addresses.set(request, addressOf(request, peer));
+        rememberAddress(request, addressOf(request, peer));
         return routes.fetch(request);
       },
     });

@@ -55,8 +55,9 @@ export async function openingOf(
   const opening = { id, principal: null, session, params, listener, address };
   if (target.anonymous) return { ...opening, unknown: !authenticator.open, mayStay: true, accept };
   try {
-    const principal = await identify(authenticator, token);
-    const onTokenRevoked = token === null ? undefined : tokenRevocation(authenticator, token);
+    const principal = await identify(authenticator, token, address);
+    const onTokenRevoked =
+      token === null ? undefined : tokenRevocation(authenticator, token, principal ?? undefined);
     return { ...opening, principal, unknown: principal === null, onTokenRevoked, accept };
   } catch (thrown) {
     const ids = { request: requestIdOf(request), connection: id };

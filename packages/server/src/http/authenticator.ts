@@ -6,18 +6,26 @@ export type Login = { readonly token: string; readonly expiresAt: number; readon
 export interface Authenticator {
   /** in open mode a caller without a token is the principal `local` */
   readonly open: boolean;
-  /** Throws `unauthenticated` for a token that is not ours, expired, revoked, or of a user that is gone or was changed. */
-  verify(token: string): Promise<Principal>;
+  /**
+   * Of a token or an API key. Throws `unauthenticated` for one that is not ours, expired or revoked, for a token of a user
+   * that is gone or was changed, and for a key of a user that is gone. `address` is the client's: throws `limited` if too
+   * many invalid keys came from there.
+   */
+  verify(token: string, address?: string): Promise<Principal>;
   /**
    * `address` is the client's. Throws `unauthenticated` where name or password is wrong, and `limited`, without a look
    * at the password, where that happened too often.
    */
   login(name: string, password: string, address: string): Promise<Login>;
-  /** The token is no longer good for anything, from when this resolves. Throws as `verify`. */
+  /**
+   * The token is no longer good for anything, from when this resolves. Throws as `verify`, and `forbidden` for an API key,
+   * which does not log in or out.
+   */
   revoke(token: string): Promise<void>;
   /**
    * For what lives longer than a request. Calls `ended` once, with a line for the client, when the token is no longer
-   * good: expired, revoked, or its user changed or gone, here or by another process. Returns what ends the watch.
+   * good: expired, revoked, or its user changed or gone, here or by another process. An API key is watched for what it
+   * granted: `granted` is what `verify` returned, by default what the key grants now. Returns what ends the watch.
    */
-  onTokenRevoked(token: string, ended: (reason: string) => void): () => void;
+  onTokenRevoked(token: string, ended: (reason: string) => void, granted?: Principal): () => void;
 }

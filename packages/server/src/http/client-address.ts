@@ -1,6 +1,14 @@
 /** Where a request comes from, as far as that can be told. */
 import { isIP, isIPv6 } from 'node:net';
 
+const addresses = new WeakMap<Request, string>();
+
+export const rememberAddress = (request: Request, address: string): void => {
+  addresses.set(request, address);
+};
+
+export const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
+
 /**
  * `peer` is who holds the connection. Behind `proxies` trusted ones it is what the outermost of them has written into
  * X-Forwarded-For; what stands to the left of that is the client's own claim, and worth nothing.

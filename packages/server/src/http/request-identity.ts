@@ -1,28 +1,48 @@
 /** From a request to the principal that makes it. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Authenticator } from './authenticator.ts';
+import { addressOf } from './client-address.ts';
 
-/** `Authorization: Bearer …` or `?token=…`; null where there is neither. */
+export const API_KEY_PREFIX = 'plk_';
+
+/** Whether the text has the form of an API key. It may not be a valid one. */
+export const isApiKey = (token: string): boolean => token.startsWith(API_KEY_PREFIX);
+
+/**
+ * Whether the text has the form of a token or an API key of this server. Vendors' clients do not start without a key, so
+ * people write any word there: in open mode dialects for such clients treat other texts as no token.
+ */
+export const isIssued = (token: string): boolean => isApiKey(token) || /^[^.]+\.[^.]+\.[^.]+$/.test(token);
+
+/** A token or an API key: `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null where there is none. */
 export function tokenOf(request: Request): string | null {
-  const header = request.headers.get('authorization');
-  const bearer = header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
+  const { headers, url } = request;
+  const bearer = headers.get('authorization')?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
   if (bearer !== undefined) return bearer;
-  const { url } = request;
+  const key = headers.get('x-api-key');
+  if (key) return key;
   return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
 }
 
-/** Null where there is no token and one is required. Throws `unauthenticated` for a bad one, in open mode too. */
+/** Null where there is no token and one is required. Throws as `Authenticator.verify`, in open mode too. */
 export async function identify(
   authenticator: Authenticator,
   token: string | null,
+  address?: string,
 ): Promise<Principal | null> {
-  if (token !== null) return authenticator.verify(token);
+  if (token !== null) return authenticator.verify(token, address);
   return authenticator.open ? LOCAL : null;
 }
 
+const principals = new WeakMap<Request, Principal>();
+
+/** The principal that `principalOf` has found; undefined before. */
+export const identifiedAs = (request: Request): Principal | undefined => principals.get(request);
+
 /** As `identify`, for requests that cannot do without a principal. */
 export async function principalOf(authenticator: Authenticator, request: Request): Promise<Principal> {
-  const principal = await identify(authenticator, tokenOf(request));
+  const principal = await identify(authenticator, tokenOf(request), addressOf(request));
   if (!principal) throw new Fault('unauthenticated', 'A token is required.');
+  principals.set(request, principal);
   return principal;
 }

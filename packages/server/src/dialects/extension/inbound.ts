@@ -78,7 +78,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     if (!socket.open) return;
     if (sessionToken) {
       endGuard();
-      endGuard = authenticator.onTokenRevoked(sessionToken, dismiss);
+      endGuard = authenticator.onTokenRevoked(sessionToken, dismiss, claimed);
     }
     engine.clients.register({
       connection: socket.id,

@@ -4,6 +4,7 @@ import { type Description, named } from '../shared/description.ts';
 import { DialectList } from '../shared/dialect-list.ts';
 import { commandExamples } from './command-examples.ts';
 import { admin } from './describe-admin.ts';
+import { keys } from './describe-keys.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import {
   About,
@@ -215,6 +216,7 @@ export const description: Description = {
         ...errors(400, 401, 403, 404, 409),
       },
     },
+    ...keys,
     ...admin,
   ],
 };

@@ -16,6 +16,7 @@ const HTTP_PATHS = [
   '/approvals/*',
   '/admin/*',
   '/grants',
+  '/keys/*',
   '/auth/password',
 ] as const;
 

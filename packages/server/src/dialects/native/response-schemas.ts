@@ -190,6 +190,21 @@ export const User = named(
   }),
 );
 export const UserList = named('UserList', z.object({ users: z.array(User) }));
+const ApiKey = named(
+  'ApiKey',
+  z.object({
+    id: z.string().describe('the public part of the key'),
+    owner: z.string(),
+    name: z.string(),
+    role: Role.describe('the most that it grants; never more than its owner has'),
+    dialects: z.array(z.string()).nullable().describe('those that it may be used with; null: all'),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().nullable(),
+    lastUsedAt: z.iso.datetime().nullable().describe('up to a minute late'),
+  }),
+);
+export const ApiKeyList = named('ApiKeyList', z.object({ keys: z.array(ApiKey) }));
+export const MadeApiKey = named('MadeApiKey', ApiKey.extend({ key: z.string() }));
 export const DoorList = named(
   'DoorList',
   z.object({

@@ -6,6 +6,7 @@ import { requestLimit } from '../shared/request-limit.ts';
 import { retryWords, sayRetryAfter } from '../shared/retry.ts';
 import { aboutView } from './about.ts';
 import { adminRoutes } from './admin.ts';
+import { apiKeyRoutes } from './api-keys.ts';
 import { approvalRoutes } from './approvals.ts';
 import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
@@ -22,6 +23,7 @@ export function routes(app: Hono, ctx: Context): void {
   streamRoutes(api, ctx);
   approvalRoutes(api, ctx);
   adminRoutes(api, ctx);
+  apiKeyRoutes(api, ctx);
 
   api.get('/v1/server', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);

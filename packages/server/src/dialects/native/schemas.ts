@@ -44,4 +44,11 @@ export const UserChange = z
   .strictObject({ password: Password.optional(), role: Role.optional() })
   .refine(({ password, role }) => password !== undefined || role !== undefined, 'give a password or a role');
 
+export const NewApiKey = z.strictObject({
+  name: z.string().max(1_000),
+  role: Role.optional().describe('the most that the key grants; default: the caller’s role'),
+  dialects: z.array(z.string().max(100)).max(100).optional().describe('default: all'),
+  expiresAt: z.iso.datetime({ offset: true }).optional().describe('default: never'),
+});
+
 export const NewPassword = z.strictObject({ old: Password, new: Password });

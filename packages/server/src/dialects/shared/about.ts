@@ -1,6 +1,7 @@
 /** What the server is and how it was set up, as far as those who use it and those who administer it need to know. */
 import type { ApprovalMode } from '@parlance/protocol';
 import type { Accounts } from '../../http/accounts.ts';
+import type { ApiKeys } from '../../http/api-keys.ts';
 import type { DialectList } from './dialect-list.ts';
 
 export type About = {
@@ -45,6 +46,7 @@ export type McpServerView = {
 /** What admins look after. */
 export type Administration = {
   readonly accounts: Accounts;
+  readonly apiKeys: ApiKeys;
   readonly doors: () => readonly Door[];
   readonly mcpServers: () => readonly McpServerView[];
 };

@@ -28,8 +28,8 @@ type Subscription = {
   readonly places: Map<string, Place>;
 };
 
-/** Tokens in frames are hidden from observers. */
-const TOKEN = /("(?:sessionToken|token|access_token)"\s*:\s*")[^"]*"/g;
+/** Tokens and API keys in frames are hidden from observers. */
+const TOKEN = /("(?:sessionToken|token|access_token)"\s*:\s*")[^"]*(?=")|(plk_[0-9A-Za-z]{16}_)[0-9A-Za-z]+/g;
 
 export class ConnectionRegistry {
   readonly #subscriptions = new Map<string, Subscription>();
@@ -105,7 +105,7 @@ export class ConnectionRegistry {
       ({ key, owner, by }) => sees(subscription, key, owner) && mayObserve(by),
     );
     const observe: FrameTap = (direction, wire) => {
-      const text = direction === 'in' ? wire.replace(TOKEN, '$1…"') : wire;
+      const text = direction === 'in' ? wire.replace(TOKEN, '$1$2…') : wire;
       const frame = { at: this.now(), dialect, connection, direction, text };
       for (const { see } of observers) see(frame);
     };

@@ -14,6 +14,7 @@ export type ExampleIds = Readonly<
     | 'hash'
     | 'call'
     | 'grant'
+    | 'key'
     | 'task'
     | 'site'
     | 'execution'
@@ -30,6 +31,7 @@ export const EXAMPLE_IDS: ExampleIds = {
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   call: 'call_1',
   grant: 'shell: touch',
+  key: '0f8VqQ3mZr5TgY7u',
   task: '5b9e4c1d-7a36-4f2d-8c0b-1e6f3a9d2c47',
   site: 'shop.example',
   execution: 'exec_1700000000000_abcdefghi',

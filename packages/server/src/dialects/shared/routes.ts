@@ -1,5 +1,6 @@
 /** Which dialect serves an address, derived from the `listen` entries. */
 import type { Connection, Socket } from '../../http/connection.ts';
+import { maySpeak } from '../../http/dialect-scope.ts';
 import type { Dialect, Inbound } from './dialect.ts';
 import { httpRoutes, type SocketRoute, socketRoutes } from './listen.ts';
 import { type Candidate, openAt } from './protocol-detection.ts';
@@ -62,10 +63,19 @@ function candidatesOf({ dialect, inbound }: ServedDialect): Candidate[] {
   if (!open) return [];
   const named = (socket: Socket): Connection => {
     socket.speaks(dialect.name);
-    return open(socket);
+    return socket.principal && !maySpeak(socket.principal, dialect.name) ? limited(socket) : open(socket);
   };
   return socketRoutes(dialect.listen).map((route) => ({ route, open: named }));
 }
+
+/** A socket whose API key is limited to other dialects. */
+const limited = (socket: Socket): Connection => ({
+  opened: () => socket.close(1008, 'The API key is limited to other dialects'),
+  receive: () => undefined,
+  onInvalidFrame: () => undefined,
+  closed: () => undefined,
+  draining: () => undefined,
+});
 
 /** The dialects that are served at one path, all with the same `ws`. */
 function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarget | null) | null {

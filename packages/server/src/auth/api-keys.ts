@@ -1,0 +1,74 @@
+/** API key administration. */
+import { Fault } from '@parlance/protocol';
+import type { ApiKey, ApiKeyStore } from '../core/ports/api-keys.ts';
+import type { UserStore } from '../core/ports/users.ts';
+import type { ApiKeys, ApiKeyView, WantedKey } from '../http/api-keys.ts';
+import { newKey } from './key-format.ts';
+import { isWithin } from './keyring.ts';
+
+/** Bounds what one user can store. */
+export const KEYS_PER_OWNER = 100;
+const NAME_LENGTH = 100;
+
+export type ApiKeyOptions = {
+  readonly keys: ApiKeyStore;
+  readonly users: Pick<UserStore, 'find'>;
+  /** names of the dialects that are served */
+  readonly dialects: readonly string[];
+  readonly now?: () => number;
+};
+
+export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOptions): ApiKeys {
+  function problemOf({ name, dialects: wanted, expiresAt }: WantedKey): string | null {
+    if (name.trim() === '') return 'name: a name is needed';
+    if ([...name].length > NAME_LENGTH) return `name: longer than ${NAME_LENGTH} characters`;
+    if (/\p{C}/u.test(name)) return 'name: only visible characters and blanks';
+    if (wanted?.length === 0) return 'dialects: name at least one, or leave them out for all';
+    const unknown = wanted?.find((dialect) => !dialects.includes(dialect));
+    if (unknown !== undefined) return `dialects: no dialect ${unknown} (${dialects.join(', ')})`;
+    if (expiresAt !== undefined && expiresAt <= now()) return 'expiresAt: the time is over';
+    return null;
+  }
+
+  return {
+    list: async (owner) => (await keys.list(owner)).map(viewOf),
+
+    async add(owner, wanted) {
+      const problem = problemOf(wanted);
+      if (problem !== null) throw new Fault('invalid', problem);
+      const user = await users.find(owner);
+      if (user === null) throw noUser();
+      const { role = user.role } = wanted;
+      if (!isWithin(role, user.role))
+        throw new Fault('forbidden', `role: ${owner} has the role ${user.role}, which is less than ${role}`);
+      const { id, text, hash } = newKey();
+      const key: ApiKey = {
+        id,
+        owner: user.name,
+        name: wanted.name.trim(),
+        role,
+        dialects: wanted.dialects === undefined ? null : [...new Set(wanted.dialects)],
+        hash,
+        createdAt: now(),
+        expiresAt: wanted.expiresAt ?? null,
+        lastUsedAt: null,
+      };
+      switch (await keys.add(key, KEYS_PER_OWNER)) {
+        case 'added':
+          return { ...viewOf(key), key: text };
+        case 'too_many':
+          throw new Fault('forbidden', `${owner} has ${KEYS_PER_OWNER} API keys already: revoke one first.`);
+        case 'no_user':
+          throw noUser();
+      }
+    },
+
+    async revoke(id, owner) {
+      if (!(await keys.remove(id, owner))) throw new Fault('not_found', 'There is no such API key.');
+    },
+  };
+}
+
+const noUser = (): Fault => new Fault('forbidden', 'API keys belong to users: log in to make one.');
+
+const viewOf = ({ hash: _, ...view }: ApiKey): ApiKeyView => view;

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+type Json = Record<string, unknown>;
+
+let server: TestServer;
+let tokens: Record<'ada' | 'dev' | 'uma', string>;
+
+beforeAll(async () => {
+  server = await startTestServer({ PARLANCE_AUTH: 'required' });
+  const login = (name: string) => server.login(name, `${name}-password`);
+  tokens = { ada: await login('ada'), dev: await login('dev'), uma: await login('uma') };
+});
+afterAll(() => server.stop());
+
+async function asked(headers: Record<string, string>, method: string, path: string, body?: unknown) {
+  const response = await fetch(server.http + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Json };
+}
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` });
+const made = async (who: 'ada' | 'dev' | 'uma', wanted: object = {}) => {
+  const { status, body } = await asked(as(tokens[who]), 'POST', '/v1/keys', { name: 'a key', ...wanted });
+  expect(status).toBe(201);
+  return { id: String(body.id), key: String(body.key) };
+};
+const idsOf = ({ body }: { body: Json }) => (body.keys as Json[]).map(({ id }) => id);
+
+describe('API keys', () => {
+  test('are shown once, and listed to their owner and to admins', async () => {
+    const wanted = { name: 'laptop', role: 'user', dialects: ['native'], expiresAt: '2999-01-01T00:00:00Z' };
+    const added = await asked(as(tokens.dev), 'POST', '/v1/keys', wanted);
+    const view = {
+      id: expect.stringMatching(/^[0-9A-Za-z]{16}$/),
+      owner: 'dev',
+      name: 'laptop',
+      role: 'user',
+      dialects: ['native'],
+      createdAt: expect.any(String),
+      expiresAt: '2999-01-01T00:00:00.000Z',
+      lastUsedAt: null,
+    };
+    expect(added).toEqual({ status: 201, body: { ...view, key: expect.stringMatching(/^plk_/) } });
+    const secret = String(added.body.key).slice(-43);
+    const own = await asked(as(tokens.dev), 'GET', '/v1/keys');
+    expect(own).toEqual({ status: 200, body: { keys: [view] } });
+    const all = await asked(as(tokens.ada), 'GET', '/v1/admin/keys');
+    expect(idsOf(all)).toContain(added.body.id);
+    expect(JSON.stringify([own, all])).not.toContain(secret);
+    expect(await asked(as(tokens.uma), 'GET', '/v1/keys')).toEqual({ status: 200, body: { keys: [] } });
+    expect((await asked(as(tokens.uma), 'GET', '/v1/admin/keys')).status).toBe(403);
+  });
+
+  test('work as bearer, as x-api-key and in the query', async () => {
+    const { key } = await made('uma');
+    for (const [headers, query] of [
+      [as(key), ''],
+      [{ 'x-api-key': key }, ''],
+      [{}, `?token=${key}`],
+    ] as const) {
+      const { status, body } = await asked(headers, 'GET', `/v1/server${query}`);
+      expect([status, (body.principal as Json).id]).toEqual([200, 'uma']);
+    }
+    expect((await asked({ 'x-api-key': `${key}x` }, 'GET', '/v1/server')).status).toBe(401);
+  });
+
+  test('are revoked by their owner and by admins, and unknown to others', async () => {
+    const [one, other] = [await made('dev'), await made('dev')];
+    const revoke = async (who: 'ada' | 'dev' | 'uma', id: string) =>
+      (await asked(as(tokens[who]), 'DELETE', `/v1/keys/${id}`)).status;
+    expect(await revoke('uma', one.id)).toBe(404);
+    expect((await asked(as(one.key), 'GET', '/v1/server')).status).toBe(200);
+    expect(await revoke('dev', one.id)).toBe(204);
+    expect(await revoke('dev', one.id)).toBe(404);
+    expect(await revoke('ada', other.id)).toBe(204);
+    for (const { key } of [one, other]) expect((await asked(as(key), 'GET', '/v1/server')).status).toBe(401);
+  });
+
+  test('do not look after API keys, and do not log out', async () => {
+    const { id, key } = await made('ada');
+    for (const [method, path] of [
+      ['GET', '/v1/keys'],
+      ['POST', '/v1/keys'],
+      ['DELETE', `/v1/keys/${id}`],
+      ['GET', '/v1/admin/keys'],
+      ['POST', '/v1/auth/logout'],
+    ] as const)
+      expect([path, (await asked(as(key), method, path, method === 'POST' ? {} : undefined)).status]).toEqual(
+        [path, 403],
+      );
+    expect((await asked(as(key), 'GET', '/v1/admin/users')).status).toBe(200);
+  });
+
+  test('have no more than their role, whoever their owner is', async () => {
+    const { key } = await made('ada', { role: 'user' });
+    expect((await asked(as(key), 'GET', '/v1/admin/users')).status).toBe(403);
+    expect((await asked(as(key), 'GET', '/metrics')).status).toBe(403);
+    expect((await asked(as(tokens.uma), 'POST', '/v1/keys', { name: 'x', role: 'admin' })).status).toBe(403);
+  });
+
+  test('for some dialects are refused by the others, and by what belongs to none', async () => {
+    const { key } = await made('ada', { dialects: ['broadcast', 'conversations'] });
+    const statusOf = async (path: string) => (await asked(as(key), 'GET', path)).status;
+    expect(await statusOf('/v1/auth/me')).toBe(200);
+    expect(await statusOf('/v1/server')).toBe(403);
+    expect(await statusOf('/metrics')).toBe(403);
+    const allowed = await server.connect(`/broadcast?token=${key}`);
+    allowed.send({ type: 'nonsense' });
+    await allowed.next('error');
+    const refused = await server.connect(`/agentloop?token=${key}`);
+    expect(await refused.closed).toEqual({
+      code: 1008,
+      reason: 'The API key is limited to other dialects',
+    });
+  });
+
+  test('with a field that does not fit are refused by its name', async () => {
+    for (const [wanted, field] of [
+      [{}, 'name'],
+      [{ name: ' ' }, 'name'],
+      [{ name: 'x', role: 'root' }, 'role'],
+      [{ name: 'x', dialects: ['telex'] }, 'dialects'],
+      [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
+      [{ name: 'x', expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
+    ] as const) {
+      const { status, body } = await asked(as(tokens.uma), 'POST', '/v1/keys', wanted);
+      expect([status, body.detail]).toEqual([400, expect.stringMatching(new RegExp(`^${field}`))]);
+    }
+  });
+});
+
+test('in open mode a bad key is refused, and callers without a token have no keys', async () => {
+  const open = await startTestServer();
+  const statusOf = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(open.http + path, { headers })).status;
+  expect(await statusOf('/v1/server')).toBe(200);
+  const bad = `plk_${'0'.repeat(16)}_${'x'.repeat(43)}`;
+  for (const headers of [as(bad), as('plk_nonsense'), { 'x-api-key': bad }])
+    expect(await statusOf('/v1/server', headers)).toBe(401);
+  const wanted = { method: 'POST', body: JSON.stringify({ name: 'x' }) };
+  expect((await fetch(`${open.http}/v1/keys`, wanted)).status).toBe(403);
+  await open.stop();
+});

@@ -1,0 +1,59 @@
+/** API keys: everyone looks after their own, admins after all. */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import type { ApiKeyView } from '../../http/api-keys.ts';
+import { isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import type { Context } from './context.ts';
+import { body, checked } from './requests.ts';
+import { NewApiKey } from './schemas.ts';
+
+export function apiKeyRoutes(api: Hono, ctx: Context): void {
+  const apiKeys = () => ctx.administration.apiKeys;
+  // A pattern that ends in `/*` also matches the path before it.
+  api.use('/v1/keys/*', requestLimit(ctx));
+
+  /** A key must not make keys that outlive it or grant more: a login is needed. */
+  async function caller(request: Request): Promise<Principal> {
+    const principal = await principalOf(ctx.authenticator, request);
+    const token = tokenOf(request);
+    if (token !== null && isApiKey(token))
+      throw new Fault('forbidden', 'An API key cannot look after API keys: log in.');
+    return principal;
+  }
+
+  api.get('/v1/keys', async (c) => {
+    const { id } = await caller(c.req.raw);
+    return c.json({ keys: (await apiKeys().list(id)).map(keyView) });
+  });
+
+  api.post('/v1/keys', async (c) => {
+    const { id } = await caller(c.req.raw);
+    const { expiresAt, ...wanted } = checked(NewApiKey, await body(ctx, c.req.raw));
+    const until = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+    const { key, ...view } = await apiKeys().add(id, { ...wanted, expiresAt: until });
+    c.header('cache-control', 'no-store');
+    return c.json({ ...keyView(view), key }, 201);
+  });
+
+  api.delete('/v1/keys/:id', async (c) => {
+    const { id, role } = await caller(c.req.raw);
+    await apiKeys().revoke(c.req.param('id'), role === 'admin' ? undefined : id);
+    return c.body(null, 204);
+  });
+
+  api.get('/v1/admin/keys', async (c) => {
+    const { role } = await caller(c.req.raw);
+    if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may see the API keys of others.');
+    return c.json({ keys: (await apiKeys().list()).map(keyView) });
+  });
+}
+
+const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+const keyView = ({ createdAt, expiresAt, lastUsedAt, ...key }: ApiKeyView) => ({
+  ...key,
+  createdAt: time(createdAt),
+  expiresAt: time(expiresAt),
+  lastUsedAt: time(lastUsedAt),
+});

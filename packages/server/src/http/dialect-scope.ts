@@ -1,0 +1,19 @@
+/** API keys may be limited to some dialects. */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Authenticator } from './authenticator.ts';
+
+export const maySpeak = ({ dialects }: Principal, dialect: string | null): boolean =>
+  dialects === undefined || (dialect !== null && dialects.includes(dialect));
+
+/**
+ * The authenticator as a dialect sees it: `verify` throws `forbidden` for a key that is limited to others. `dialect` is null
+ * for what belongs to none, which only unlimited keys reach.
+ */
+export const forDialect = (authenticator: Authenticator, dialect: string | null): Authenticator => ({
+  ...authenticator,
+  async verify(token, address) {
+    const principal = await authenticator.verify(token, address);
+    if (maySpeak(principal, dialect)) return principal;
+    throw new Fault('forbidden', 'The API key is limited to other dialects.');
+  },
+});
