@@ -7,6 +7,7 @@ const USAGE = `Usage: parlance COMMAND
 
   serve      start the server; parlance serve --help lists its settings
   user       add, list, change and remove users; parlance user --help
+  key        add, list and revoke API keys; parlance key --help
   export     write sessions as JSON lines; parlance export --help
   import     read sessions written by export; parlance import --help
   backup     copy the data folder of a running server; parlance backup --help
@@ -21,6 +22,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./serve.ts')).serve(rest);
     case 'user':
       return (await import('./user.ts')).user(rest);
+    case 'key':
+      return (await import('./key.ts')).key(rest);
     case 'export':
       return (await import('./export.ts')).exportSessions(rest);
     case 'import':
