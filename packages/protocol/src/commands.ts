@@ -1,6 +1,7 @@
 /** Commands of a session. The native dialect accepts them as they are. */
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
+import { History } from './history.ts';
 import { ApprovalId, CallId, InputId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
@@ -15,6 +16,8 @@ export const SessionCreate = z.object({
   /** as in session.rename, of the title */
   automatic: z.boolean().optional(),
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
+  /** a conversation that the session takes over: it begins with it, and no model is asked */
+  history: History.optional(),
 });
 
 export const InputSubmit = z.object({

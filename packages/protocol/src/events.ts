@@ -15,6 +15,7 @@ import {
   Usage,
 } from './event-fields.ts';
 import { FaultData } from './faults.ts';
+import { HistoryItem } from './history.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
@@ -36,6 +37,16 @@ export const EVENTS = {
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
+  }),
+  /**
+   * Part of a conversation that was taken over from elsewhere: a message of the user, if it begins with one, and what
+   * followed it. It happened before the session was created.
+   */
+  'history.imported': durable({
+    /** the id of the user's message */
+    input: InputId.optional(),
+    items: z.array(HistoryItem).min(1),
+    dialect: z.string(),
   }),
   /** The conversation so far leaves the context. The events stay. */
   'session.cleared': durable({ by: z.string() }),

@@ -2,6 +2,7 @@ export * from './commands.ts';
 export * from './event-fields.ts';
 export * from './events.ts';
 export * from './faults.ts';
+export * from './history.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export * from './parts.ts';

@@ -71,13 +71,24 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       const { dialect, domain, named, agent, at } = event;
       return { ...view, created: { dialect, domain, named, at }, agent, erasedBy: null };
     }
+    case 'history.imported': {
+      const { input = null, items, dialect, at, seq } = event;
+      const [first] = items;
+      return {
+        ...view,
+        title: view.title || (first?.type === 'user' ? titleOf(first.parts) : ''),
+        entries: [...view.entries, { kind: 'history', input, items, dialect, at, seqs: [seq] }],
+      };
+    }
     case 'session.cleared': {
       const cleared = { kind: 'cleared', by: event.by, at: event.at, seqs: [event.seq] } as const;
       return { ...view, title: '', context: null, plan: null, entries: [...view.entries, cleared] };
     }
     case 'session.rewound': {
       const from = view.entries.findIndex(
-        (entry) => entry.kind === 'turn' && entry.input?.input === event.input,
+        (entry) =>
+          (entry.kind === 'turn' && entry.input?.input === event.input) ||
+          (entry.kind === 'history' && entry.input === event.input),
       );
       return from < 0 ? view : { ...view, entries: view.entries.slice(0, from) };
     }

@@ -14,6 +14,7 @@ import type {
   DirectCall,
   EphemeralEvent,
   FaultData,
+  HistoryItem,
   InputId,
   JsonObject,
   Outcome,
@@ -63,7 +64,16 @@ export type CreatedView = {
 
 type Numbered = { readonly at: number; readonly seqs: readonly number[] };
 
-export type Entry = TurnView | ClearedView | CompactionView;
+export type Entry = TurnView | HistoryView | ClearedView | CompactionView;
+
+/** Part of a conversation that the session took over: a message of the user, if it begins with one, and what followed. */
+export type HistoryView = Numbered & {
+  readonly kind: 'history';
+  /** the id of the user's message, which `replaces` of an input may name */
+  readonly input: InputId | null;
+  readonly items: readonly HistoryItem[];
+  readonly dialect: string;
+};
 
 export type ClearedView = Numbered & { readonly kind: 'cleared'; readonly by: string };
 

@@ -2,7 +2,7 @@
  * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
  * every one of them.
  */
-import { type Json, type SessionEvent, textPart } from '@parlance/protocol';
+import { type CallId, type Json, type SessionEvent, textPart } from '@parlance/protocol';
 import { calls, type Line, says, USAGE } from './scripted-provider.ts';
 import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
 
@@ -243,6 +243,28 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'resume-call-lost': killed('Go', (stage) => stage.happens('tool.started'), {
     answers: [calls('endless', {})],
     after: [says('I do not know whether it happened.')],
+  }),
+
+  history: played([says('The third is the Rhone.')], async ({ engine }) => {
+    const text = (words: string) => [{ type: 'text', text: words } as const];
+    const call = 'call_0' as CallId;
+    await engine.send(
+      SESSION,
+      {
+        type: 'session.create',
+        history: [
+          { type: 'user', parts: text('Name a river') },
+          { type: 'reasoning', text: 'Look it up.' },
+          { type: 'call', call, tool: 'lookup', input: { word: 'river' } },
+          { type: 'result', call, parts: text('river: Rhine') },
+          { type: 'text', text: 'The Rhine.' },
+          { type: 'user', parts: text('And another?') },
+          { type: 'text', text: 'The Danube.' },
+        ],
+      },
+      CALLER,
+    );
+    await say(engine, 'And a third?');
   }),
 
   'deferred-call': played(

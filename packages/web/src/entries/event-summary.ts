@@ -58,6 +58,7 @@ const CANCELS = {
 const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Type>) => string } = {
   'session.created': ({ dialect, domain, agent }) =>
     `created by ${dialect}, agent ${agent.name} of ${domain}`,
+  'history.imported': ({ items, dialect }) => `${items.length} items taken over from ${dialect}`,
   'session.cleared': ({ by }) => `context cleared by ${by}`,
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, by }) =>

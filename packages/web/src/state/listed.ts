@@ -1,4 +1,5 @@
 /** Applies an event to a session in a list. Pure. */
+import type { Part } from '@parlance/protocol';
 import type { ActivityEvent, Session } from '@parlance/sdk';
 
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'session.erased' | 'session.attached' }>;
@@ -18,11 +19,19 @@ export function listedAfter(session: Session, event: Happened): Session {
       return { ...now, agent: event.agent?.id ?? session.agent };
     case 'agent.changed':
       return { ...now, agent: event.to.id };
-    case 'input.accepted': {
-      const [first] = event.parts;
-      const title = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim().slice(0, 80) : '';
-      return { ...now, archived: false, title: session.title || title, said: session.said + 1 };
+    case 'history.imported': {
+      const [first] = event.items;
+      const said = event.items.filter(({ type }) => type === 'user' || type === 'text').length;
+      const title = session.title || (first?.type === 'user' ? titleOf(first.parts) : '');
+      return { ...now, title, said: session.said + said };
     }
+    case 'input.accepted':
+      return {
+        ...now,
+        archived: false,
+        title: session.title || titleOf(event.parts),
+        said: session.said + 1,
+      };
     case 'turn.started':
     case 'turn.resumed':
     case 'approval.answered':
@@ -40,6 +49,9 @@ export function listedAfter(session: Session, event: Happened): Session {
       return now;
   }
 }
+
+const titleOf = ([first]: readonly Part[]): string =>
+  first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim().slice(0, 80) : '';
 
 /** Most recently changed first. */
 export const byChange = (one: Session, other: Session): number =>

@@ -60,6 +60,7 @@ export function decisionContext(known: Known, { catalog, now, newId }: Sources):
     approvalKnown,
     mostQueued,
     ids: newIds(session, command, newId),
+    historyInputs: historyInputs(command, newId),
   };
 }
 
@@ -67,6 +68,11 @@ function newIds(session: LiveSession, command: Decided, newId: () => string): De
   if (command.type !== 'input.submit') return null;
   const input = newId() as InputId;
   return { input, turn: startsTurn(session.state, command) ? (newId() as TurnId) : null };
+}
+
+function historyInputs(command: Decided, newId: () => string): InputId[] {
+  const items = (command.type === 'session.create' && command.history) || [];
+  return items.filter(({ type }) => type === 'user').map(() => newId() as InputId);
 }
 
 function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefined {

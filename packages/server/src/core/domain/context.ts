@@ -2,6 +2,7 @@
 import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
+import { promptItems } from './history.ts';
 import { itemTokens } from './prompt-tokens.ts';
 
 type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
@@ -35,13 +36,17 @@ export const EMPTY: Context = {
   counted: null,
 };
 
-function add(context: Context, item: PromptItem, settles: boolean): Context {
-  const tokens = itemTokens(item);
-  const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
+const add = (context: Context, item: PromptItem, settles: boolean): Context =>
+  addAll(context, [item], settles);
+
+function addAll(context: Context, items: readonly PromptItem[], settles: boolean): Context {
+  const turn = context.turns.at(-1)?.started ?? 0;
+  const added = items.map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
+  const entries = [...context.entries, ...added];
   return {
     ...context,
     entries,
-    tokens: context.tokens + tokens,
+    tokens: added.reduce((sum, { tokens }) => sum + tokens, context.tokens),
     settled: settles ? entries.length : context.settled,
   };
 }
@@ -97,6 +102,11 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       ];
       const begun = { ...context, waiting, turns };
       return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
+    }
+    case 'history.imported': {
+      const { seq, input, items } = event;
+      const turns = input ? [...context.turns, { started: seq, input: seq, id: input }] : context.turns;
+      return addAll({ ...context, turns }, promptItems(items), true);
     }
     case 'reasoning.ended':
       return add(

@@ -1,4 +1,4 @@
-import { type Command, type DurableEventBody, Fault } from '@parlance/protocol';
+import { type Command, type DurableEventBody, Fault, type HistoryItem } from '@parlance/protocol';
 import type { DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -14,11 +14,29 @@ export function decideCreation(
   command: Extract<Command, { type: 'session.create' }>,
   context: DecisionContext,
 ): DurableEventBody[] {
-  const { named, title, automatic, labels } = command;
-  const events: DurableEventBody[] = [sessionCreated(named, context)];
+  const { named, title, automatic, labels, history = [] } = command;
+  const events: DurableEventBody[] = [sessionCreated(named, context), ...historyImported(history, context)];
   if (title !== undefined) events.push(decideRename(title, automatic, context));
   if (labels) events.push(decideLabels({ labels: {} }, labels));
   return events;
+}
+
+/**
+ * One event for each message of the user, with what followed it: compaction, paging and `replaces` treat it as they treat
+ * a turn.
+ */
+function historyImported(
+  items: readonly HistoryItem[],
+  { dialect, historyInputs }: DecisionContext,
+): DurableEventBody[] {
+  const starts = items.flatMap(({ type }, index) => (type === 'user' && index > 0 ? [index] : []));
+  const inputs = historyInputs.values();
+  return [0, ...starts].flatMap((from, at): DurableEventBody[] => {
+    const part = items.slice(from, starts[at]);
+    if (part.length === 0) return [];
+    const input = part[0]?.type === 'user' ? inputs.next().value : undefined;
+    return [{ type: 'history.imported', ...(input && { input }), items: part, dialect }];
+  });
 }
 
 export const decideRename = (

@@ -29,4 +29,6 @@ export type DecisionContext = {
   readonly mostQueued: number;
   /** the ids of a new input and, if it starts one, of its turn; null for commands that create neither */
   readonly ids: { readonly input: InputId; readonly turn: TurnId | null } | null;
+  /** an id for each message of the user in a history that is taken over */
+  readonly historyInputs: readonly InputId[];
 };

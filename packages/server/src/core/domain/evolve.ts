@@ -24,6 +24,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const { dialect, named, domain, agent, at } = event;
       return { ...state, created: { dialect, named, domain, at }, agent };
     }
+    case 'history.imported':
+      return taken(state, event);
     case 'session.cleared':
       // Queued inputs were accepted before this event: a reader of the context needs them.
       return {
@@ -42,9 +44,9 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         messageCount: state.messageCount + 1,
         archived: false,
         title: state.title || titleOf(firstLine(event.parts)),
-        firstInput: state.firstInput || firstLine(event.parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed(),
+        firstInput: state.firstInput || beginning(event.parts),
         queue: state.queue.concat({ input, via, call, agent, terms }),
-        keys: key === undefined ? state.keys : [...state.keys, { key, seq: event.seq }].slice(-REMEMBERED),
+        keys: withKey(state.keys, key, event.seq),
       };
     }
     case 'turn.started': {
@@ -158,6 +160,27 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return state;
   }
 }
+
+/** The history counts as if it had been said here. */
+function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
+  const said = items.filter(({ type }) => type === 'user' || type === 'text').length;
+  const [first] = items;
+  if (first?.type !== 'user') return { ...state, messageCount: state.messageCount + said };
+  const { parts, key } = first;
+  return {
+    ...state,
+    messageCount: state.messageCount + said,
+    title: state.title || titleOf(firstLine(parts)),
+    firstInput: state.firstInput || beginning(parts),
+    keys: withKey(state.keys, key, seq),
+  };
+}
+
+const withKey = (keys: SessionState['keys'], key: string | undefined, seq: number): SessionState['keys'] =>
+  key === undefined ? keys : [...keys, { key, seq }].slice(-REMEMBERED);
+
+const beginning = (parts: readonly Part[]): string =>
+  firstLine(parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed();
 
 const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState => ({
   ...state,

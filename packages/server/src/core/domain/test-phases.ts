@@ -35,6 +35,7 @@ export const asking = (more: Partial<DecisionContext> = {}): DecisionContext => 
   approvalKnown: false,
   mostQueued: Number.POSITIVE_INFINITY,
   ids: { input: newId() as InputId, turn: newId() as TurnId },
+  historyInputs: [],
   ...more,
 });
 

@@ -147,6 +147,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'context.compacted':
       return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
     case 'session.created':
+    case 'history.imported':
     case 'session.renamed':
     case 'session.archived':
     case 'session.labelled':

@@ -96,6 +96,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.cancelled':
       return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
     case 'input.accepted':
+    case 'history.imported':
     case 'session.cleared':
     case 'step.ended':
     case 'session.renamed':

@@ -25,11 +25,11 @@ export async function latest<Item>(
   return items.slice(-limit);
 }
 
-/** What a turn is depends on its input, which comes before it. */
+/** What a turn is depends on its input, which comes before it. A history that was taken over depends on nothing. */
 function firstWholeTurn(events: readonly DurableEvent[]): number {
   const inputs = new Set<string>();
   return events.findIndex((event) => {
     if (event.type === 'input.accepted') inputs.add(event.input);
-    return event.type === 'turn.started' && inputs.has(event.input);
+    return event.type === 'history.imported' || (event.type === 'turn.started' && inputs.has(event.input));
   });
 }

@@ -12,7 +12,7 @@ export type Message = {
   role: 'user' | 'assistant';
   content: string;
   created_at: string;
-  metadata: { dialect?: string; interrupted?: boolean };
+  metadata: { dialect?: string; interrupted?: boolean; imported?: boolean };
   agent_id: string | null;
 };
 
@@ -29,6 +29,9 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
   const answers = new Map<TurnId, Message>();
   for (const { event, state } of [...replay(step, startOf(record), events)].slice(first)) {
     switch (event.type) {
+      case 'history.imported':
+        messages.push(...importedMessages(event));
+        break;
       case 'input.accepted':
         messages.push(question(event));
         break;
@@ -68,6 +71,26 @@ const answered = ({ message, texts, agent }: State): Pick<Message, 'id' | 'conte
   content: texts.join(BETWEEN_BLOCKS),
   agent_id: agent.id,
 });
+
+/** The message of the user, and what answered it as one message. */
+function importedMessages(event: DurableEvent<'history.imported'>): Message[] {
+  const { input, items, dialect } = event;
+  const message = (id: string, role: Message['role'], content: string): Message => ({
+    id,
+    conversation_id: event.session,
+    role,
+    content,
+    created_at: new Date(event.at).toISOString(),
+    metadata: { dialect, imported: true },
+    agent_id: null,
+  });
+  const [first] = items;
+  const texts = items.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+  return [
+    ...(input && first?.type === 'user' ? [message(input, 'user', textOf(first.parts))] : []),
+    ...(texts.length > 0 ? [message(event.id, 'assistant', texts.join(BETWEEN_BLOCKS))] : []),
+  ];
+}
 
 const question = (event: DurableEvent<'input.accepted'>): Message => ({
   id: event.input,

@@ -96,6 +96,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     // restart, and was shown only what is in `texts`: for each, the chunks joined are the content.
     case 'turn.resumed':
     case 'session.created':
+    case 'history.imported':
     case 'session.cleared':
     case 'call.requested':
     case 'tool.started':

@@ -53,7 +53,14 @@ const Message = named(
     role: z.enum(['user', 'assistant']),
     content: z.string(),
     created_at: z.iso.datetime(),
-    metadata: z.object({ dialect: z.string().optional(), interrupted: z.boolean().optional() }),
+    metadata: z.object({
+      dialect: z.string().optional(),
+      interrupted: z.boolean().optional(),
+      imported: z
+        .boolean()
+        .optional()
+        .describe('said elsewhere, before the session took the conversation over'),
+    }),
     agent_id: z.string().nullable(),
   }),
 );

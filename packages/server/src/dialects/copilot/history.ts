@@ -25,7 +25,9 @@ export async function latestMessages(
   let messages: CopilotMessage[] = [];
   for await (const { events, whole } of latestEvents(engine, { ref, head: seq }, PAGE)) {
     // A call needs its request, which is in the same turn.
-    const start = whole ? 0 : events.findIndex((event) => event.type === 'turn.started');
+    const start = whole
+      ? 0
+      : events.findIndex(({ type }) => type === 'turn.started' || type === 'history.imported');
     if (start < 0) continue;
     messages = messagesOf(events.slice(start));
     if (messages.length >= limit || (events[start]?.at ?? 0) < since) break;

@@ -22,6 +22,8 @@ export type CopilotMessage = {
     readonly dialect?: string;
     readonly taskId?: TurnId;
     readonly interrupted?: true;
+    /** said elsewhere, before the session took the conversation over */
+    readonly imported?: true;
     /** of a plan: newer clients show plans by these messages alone */
     readonly messageType?: 'plan_preview' | 'plan_update';
     readonly plan?: Plan;

@@ -37,14 +37,30 @@ export function stepMessages(
   const plan = about ? progressAfter(state.plan, event, state.calls.get(about)) : state.plan;
   const notice = noticeOf(event, state, plan);
   const own = messageOf(event, notice ? { ...state, next: state.next + 1 } : state);
-  const messages = [
-    ...(notice ? [own ? { ...notice, messageId: nthId(event.id, 1) } : notice] : []),
-    ...(own ? [own] : []),
-  ];
+  const messages =
+    event.type === 'history.imported'
+      ? importedMessages(event, state.next)
+      : [
+          ...(notice ? [own ? { ...notice, messageId: nthId(event.id, 1) } : notice] : []),
+          ...(own ? [own] : []),
+        ];
   const calls = callsAfter(state.calls, event);
   if (messages.length === 0 && calls === state.calls && plan === state.plan) return [state, messages];
   return [{ next: state.next + messages.length, calls, plan }, messages];
 }
+
+/** The messages of a conversation that was taken over. */
+const importedMessages = (event: DurableEvent<'history.imported'>, next: number): CopilotMessage[] =>
+  event.items
+    .flatMap((item) => (item.type === 'user' || item.type === 'text' ? [item] : []))
+    .map((item, index) => ({
+      messageId: nthId(event.id, index),
+      sequenceNumber: next + index,
+      timestamp: new Date(event.at).toISOString(),
+      role: item.type === 'user' ? 'user' : 'assistant',
+      content: item.type === 'user' ? textOf(item.parts.slice(0, 1)) : item.text,
+      metadata: { dialect: event.dialect, imported: true as const },
+    }));
 
 /** The message that this event is where `next` is its number; null where it is none. */
 function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotMessage | null {
@@ -107,6 +123,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
       };
     }
     case 'session.created':
+    case 'history.imported':
     case 'session.cleared':
     case 'session.renamed':
     case 'session.archived':

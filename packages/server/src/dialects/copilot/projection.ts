@@ -72,6 +72,7 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
     case 'turn.cancelled':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
     case 'session.created':
+    case 'history.imported':
     case 'session.cleared':
     case 'session.renamed':
     case 'session.archived':

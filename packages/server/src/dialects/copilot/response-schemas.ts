@@ -169,6 +169,10 @@ const Message = named(
         dialect: z.string().optional(),
         taskId: z.string().optional(),
         interrupted: z.literal(true).optional(),
+        imported: z
+          .literal(true)
+          .optional()
+          .describe('said elsewhere, before the session took the conversation over'),
         messageType: z.enum(['plan_preview', 'plan_update']).optional(),
         plan: Plan.optional().describe('of a system message with a `messageType`'),
       })

@@ -68,6 +68,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'turn.cancelled':
       return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
     case 'session.created':
+    case 'history.imported':
     case 'session.cleared':
     case 'session.renamed':
     case 'session.archived':

@@ -127,6 +127,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.progress':
       return [state, say(progressContent(event))];
     case 'session.created':
+    case 'history.imported':
     case 'input.accepted':
     case 'step.ended':
     case 'session.renamed':

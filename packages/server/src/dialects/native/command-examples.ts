@@ -17,7 +17,20 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
       { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
     ],
   ],
-  'session.create': () => [['Create the session', { title: 'Playground' }]],
+  'session.create': () => [
+    ['Create the session', { title: 'Playground' }],
+    [
+      'Take over a conversation',
+      {
+        history: [
+          { type: 'user', parts: text('What is 2 + 2?') },
+          { type: 'call', call: 'call_1', tool: 'calculate', input: { expression: '2 + 2' } },
+          { type: 'result', call: 'call_1', parts: text('4') },
+          { type: 'text', text: 'It is 4.' },
+        ],
+      },
+    ],
+  ],
   'turn.cancel': () => [['Stop the turn']],
   'approval.answer': ({ approval, hash }) => [
     ['Approve once', { answer: 'once' }],

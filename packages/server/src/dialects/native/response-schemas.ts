@@ -11,6 +11,7 @@ import {
   DirectCall,
   EVENTS,
   FaultData,
+  HistoryItem,
   Part,
   Principal,
   Role,
@@ -31,6 +32,7 @@ named('Part', Part);
 named('Usage', Usage);
 named('ContextUse', ContextUse);
 named('DirectCall', DirectCall);
+named('HistoryItem', HistoryItem);
 
 const [first, ...others] = Object.entries(EVENTS)
   .filter(([, { durable }]) => durable)

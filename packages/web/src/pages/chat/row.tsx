@@ -5,6 +5,7 @@ import { Markdown } from '../../markdown/markdown.tsx';
 import { CallCard } from './call-card.tsx';
 import { duration, shortNumber } from './cost.ts';
 import { Folded } from './folded.tsx';
+import { History } from './history.tsx';
 import { InputRow } from './input-row.tsx';
 import type { Row } from './rows.ts';
 import { TurnEnd } from './turn-end.tsx';
@@ -25,6 +26,7 @@ export const RowView = memo(function RowView({ session, row }: { session: string
             The context was emptied by {row.entry.by}. What is above is no longer seen by the model.
           </Divider>
         );
+      if (row.entry.kind === 'history') return <History entry={row.entry} />;
       return <Compaction compaction={row.entry} />;
     case 'end':
       return <TurnEnd session={session} turn={row.turn} />;

@@ -1,0 +1,67 @@
+/** A conversation that a session takes over from elsewhere, as its client sends it. */
+import { z } from 'zod';
+import { CallId } from './ids.ts';
+import { JsonValue } from './json.ts';
+import { Part } from './parts.ts';
+
+export const HistoryItem = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('user'),
+    parts: z.array(Part).min(1).max(100),
+    /** idempotency key of the message: an input with the same key is not accepted again */
+    key: z.string().min(1).max(200).optional(),
+  }),
+  /** of the assistant */
+  z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('reasoning'), text: z.string().min(1) }),
+  z.strictObject({
+    type: z.literal('call'),
+    call: CallId,
+    tool: z.string().min(1).max(200),
+    input: z.record(z.string(), JsonValue),
+  }),
+  z.strictObject({
+    type: z.literal('result'),
+    call: CallId,
+    parts: z.array(Part).max(100),
+    failed: z.boolean().optional(),
+  }),
+]);
+export type HistoryItem = z.infer<typeof HistoryItem>;
+
+export const MOST_HISTORY_ITEMS = 10_000;
+
+/** In order. Every call has one result after it and before the next message of the user. */
+export const History = z
+  .array(HistoryItem)
+  .max(MOST_HISTORY_ITEMS)
+  .superRefine((items, context) => {
+    const wrong = wrongItem(items);
+    if (wrong) context.addIssue({ code: 'custom', path: [wrong.index], message: wrong.message });
+  });
+
+type Wrong = { readonly index: number; readonly message: string };
+
+/** The first item that makes the list no conversation: model APIs refuse a result without its call, and the reverse. */
+function wrongItem(items: readonly HistoryItem[]): Wrong | null {
+  const seen = new Set<string>();
+  const open = new Map<string, number>();
+  const unanswered = (): Wrong | null => {
+    const [first] = open;
+    return first ? { index: first[1], message: `the call ${first[0]} has no result` } : null;
+  };
+  for (const [index, item] of items.entries()) {
+    if (item.type === 'user') {
+      const wrong = unanswered();
+      if (wrong) return wrong;
+    } else if (item.type === 'call') {
+      if (seen.has(item.call)) return { index, message: `there are two calls ${item.call}` };
+      seen.add(item.call);
+      open.set(item.call, index);
+    } else if (item.type === 'result' && !open.delete(item.call)) {
+      const message = seen.has(item.call) ? 'has two results' : 'was not made';
+      return { index, message: `the call ${item.call} ${message}` };
+    }
+  }
+  return unanswered();
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'bun:test';
+import { type CallId, type CommandInput, type HistoryItem, isDurable, textPart } from '@parlance/protocol';
+import { says } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { brief } from '../domain/test-context-events.ts';
+
+const user = (text: string, key?: string): HistoryItem => ({ type: 'user', parts: [textPart(text)], key });
+const text = (words: string): HistoryItem => ({ type: 'text', text: words });
+const call = (id: string): HistoryItem => ({ type: 'call', call: id as CallId, tool: 'lookup', input: {} });
+const result = (id: string): HistoryItem => ({
+  type: 'result',
+  call: id as CallId,
+  parts: [textPart(`of ${id}`)],
+});
+const create = (history: HistoryItem[]): CommandInput => ({ type: 'session.create', history });
+
+const RIVERS = [
+  user('Name two rivers'),
+  { type: 'reasoning', text: 'Two.' } as const,
+  call('a'),
+  call('b'),
+  result('b'),
+  result('a'),
+  text('Rhine and Rhone.'),
+  user('And a third?'),
+  text('Danube.'),
+];
+
+describe('a session that takes a conversation over', () => {
+  test('asks no model, and shows the next one the whole conversation', async () => {
+    const { engine, provider } = await setStage([says('Elbe.')]);
+    await engine.send(SESSION, create(RIVERS), CALLER);
+    await engine.rested(SESSION);
+    expect(provider.prompts).toHaveLength(0);
+    await say(engine, 'A fourth?');
+    await engine.rested(SESSION);
+    expect(provider.prompts[0]?.items.map(brief)).toEqual([
+      'user Name two rivers',
+      'reasoning Two.',
+      'call a',
+      'call b',
+      'result of a',
+      'result of b',
+      'text Rhine and Rhone.',
+      'user And a third?',
+      'text Danube.',
+      'user A fourth?',
+    ]);
+  });
+
+  test('has one event for each message of the user, and lists the messages and the title', async () => {
+    const { engine, events } = await setStage([]);
+    await engine.send(SESSION, create([text('Welcome.'), ...RIVERS]), CALLER);
+    const imported = events.flatMap((event) => (event.type === 'history.imported' ? [event] : []));
+    expect(imported.map(({ items, dialect }) => [items.length, dialect])).toEqual([
+      [1, 'native'],
+      [7, 'native'],
+      [2, 'native'],
+    ]);
+    expect(imported.map(({ input }) => input !== undefined)).toEqual([false, true, true]);
+    expect(new Set(imported.map(({ input }) => input)).size).toBe(3);
+    expect(await engine.record(SESSION)).toMatchObject({
+      messageCount: 5,
+      title: 'Name two rivers',
+      firstInput: 'Name two rivers',
+      status: 'idle',
+    });
+  });
+
+  test('has it in another process, too', async () => {
+    const first = await setStage([]);
+    await first.engine.send(SESSION, create(RIVERS), CALLER);
+    const second = await setStage([says('Elbe.')], { store: first.store });
+    await say(second.engine, 'A fourth?');
+    await second.engine.rested(SESSION);
+    expect(second.provider.prompts[0]?.items).toHaveLength(RIVERS.length + 1);
+  });
+
+  test('can go on from before one of its messages', async () => {
+    const { engine, events, provider } = await setStage([says('Elbe.')]);
+    await engine.send(SESSION, create(RIVERS), CALLER);
+    const [, second] = events.flatMap((event) => (event.type === 'history.imported' ? [event.input] : []));
+    const parts = [textPart('And a lake?')];
+    await engine.send(SESSION, { type: 'input.submit', parts, replaces: second }, CALLER);
+    await engine.rested(SESSION);
+    expect(provider.prompts[0]?.items.slice(-2).map(brief)).toEqual([
+      'text Rhine and Rhone.',
+      'user And a lake?',
+    ]);
+  });
+
+  test('accepts a message of it only once', async () => {
+    const { engine, events } = await setStage([]);
+    await engine.send(SESSION, create([user('Hi', 'message-1'), text('Hello.')]), CALLER);
+    const submit: CommandInput = { type: 'input.submit', parts: [textPart('Hi')] };
+    const { events: accepted } = await engine.send(SESSION, submit, { ...CALLER, key: 'message-1' });
+    expect(accepted).toEqual([]);
+    expect(events.filter(isDurable)).toHaveLength(2);
+  });
+
+  test('compacts the older part of it', async () => {
+    const long = 'word '.repeat(200);
+    const history = [1, 2, 3, 4].flatMap((n) => [user(`question ${n}`), text(`${long}${n}`)]);
+    const { engine, provider, events } = await setStage([says('They asked.'), says('Done.')]);
+    await engine.send(SESSION, create(history), CALLER);
+    await say(engine, 'And now?');
+    await engine.rested(SESSION);
+    expect(events.some(({ type }) => type === 'context.compacted')).toBe(true);
+    const items = provider.prompts.at(-1)?.items.map(brief) ?? [];
+    expect(items[0]).toBe('summary They asked.');
+    expect(items).toContain('user question 4');
+    expect(items).not.toContain('user question 1');
+  });
+
+  test('that exists already is not changed', async () => {
+    const { engine, events } = await setStage([says('Hello.')]);
+    await say(engine, 'Hi');
+    await engine.rested(SESSION);
+    const before = events.length;
+    const receipt = await engine.send(SESSION, create(RIVERS), CALLER);
+    expect(receipt.events).toEqual([]);
+    expect(events).toHaveLength(before);
+  });
+
+  test('is not created if the history is none', async () => {
+    const { engine } = await setStage([]);
+    for (const history of [[result('a')], [call('a')], [user('Hi'), call('a'), user('More')]]) {
+      await expect(engine.send(SESSION, create(history), CALLER)).rejects.toMatchObject({
+        code: 'invalid',
+        message: expect.stringMatching(/^history\.\d+: the call a /),
+      });
+      expect(await engine.record(SESSION)).toBeNull();
+    }
+  });
+});

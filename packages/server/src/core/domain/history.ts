@@ -1,0 +1,31 @@
+import type { HistoryItem } from '@parlance/protocol';
+import type { PromptItem } from '../ports/provider.ts';
+
+/** A history that was taken over, as the model sees it: results that follow one another are in the order of their calls. */
+export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
+  /** the positions of the calls */
+  const asked = new Map<string, number>();
+  let run = 0;
+  return items
+    .map((item, at) => {
+      if (item.type === 'call') asked.set(item.call, at);
+      if (item.type !== 'result') run = at;
+      return { item, run, place: item.type === 'result' ? (asked.get(item.call) ?? at) : -1 };
+    })
+    .sort((a, b) => a.run - b.run || a.place - b.place)
+    .map(({ item }) => promptItem(item));
+}
+
+function promptItem(item: HistoryItem): PromptItem {
+  switch (item.type) {
+    case 'user':
+      return { kind: 'user', parts: item.parts };
+    case 'text':
+    case 'reasoning':
+      return { kind: item.type, text: item.text };
+    case 'call':
+      return { kind: 'call', call: item.call, tool: item.tool, input: item.input };
+    case 'result':
+      return { kind: 'result', call: item.call, parts: item.parts, failed: item.failed === true };
+  }
+}

@@ -1,0 +1,58 @@
+/** A conversation that the session took over from elsewhere. */
+import type { HistoryItem } from '@parlance/protocol';
+import type { HistoryView } from '@parlance/sdk';
+import { Chip } from '../../components/chip.tsx';
+import { Markdown } from '../../markdown/markdown.tsx';
+import { Folded } from './folded.tsx';
+import { Parts } from './parts.tsx';
+
+export function History({ entry }: { entry: HistoryView }) {
+  const { items, dialect, seqs } = entry;
+  return items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the items of an entry never change
+    <ItemView key={index} name={`history ${seqs[0]} ${index}`} item={item} dialect={dialect} />
+  ));
+}
+
+type ItemProps = { readonly name: string; readonly item: HistoryItem; readonly dialect: string };
+
+function ItemView({ name, item, dialect }: ItemProps) {
+  switch (item.type) {
+    case 'user':
+      return (
+        <div className="said">
+          <div className="said-bubble">
+            <Parts parts={item.parts} text="plain" />
+          </div>
+          <div className="said-under">
+            <Chip title="Said before this session took the conversation over">taken over via {dialect}</Chip>
+          </div>
+        </div>
+      );
+    case 'text':
+      return <Markdown text={item.text} />;
+    case 'reasoning':
+      return (
+        <Folded name={name} icon="thought" className="reasoning" summary="Thought">
+          <Markdown text={item.text} />
+        </Folded>
+      );
+    case 'call':
+      return (
+        <Folded name={name} icon="tool" className="reasoning" summary={`Called ${item.tool}`}>
+          <Parts parts={[{ type: 'text', text: JSON.stringify(item.input, null, 2) }]} text="output" />
+        </Folded>
+      );
+    case 'result':
+      return (
+        <Folded
+          name={name}
+          icon="tool"
+          className="reasoning"
+          summary={item.failed ? 'The call failed' : 'Result of the call'}
+        >
+          <Parts parts={item.parts} text="output" />
+        </Folded>
+      );
+  }
+}
