@@ -107,6 +107,7 @@ async function throughStore(folder: string, measured: Measure) {
       status: 'idle',
       approval: null,
       archived: false,
+      ephemeral: false,
       labels: {},
       messageCount: session.head + 1,
       createdAt: at,

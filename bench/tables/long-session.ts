@@ -89,6 +89,7 @@ export async function writeSession(
     status: 'idle',
     approval: null,
     archived: false,
+    ephemeral: false,
     labels: {},
     messageCount: Math.floor(events / 5) * 2,
     createdAt: at,

@@ -18,6 +18,8 @@ export const SessionCreate = z.object({
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
   /** a conversation that the session takes over: it begins with it, and no model is asked */
   history: History.optional(),
+  /** lists leave the session out, and it is erased when nobody has used it for a while */
+  ephemeral: z.boolean().optional(),
 });
 
 export const InputSubmit = z.object({

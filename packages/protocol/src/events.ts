@@ -37,6 +37,8 @@ export const EVENTS = {
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
+    /** lists leave it out, and it is erased when nobody has used it for a while */
+    ephemeral: z.literal(true).optional(),
   }),
   /**
    * Part of a conversation that was taken over from elsewhere: a message of the user, if it begins with one, and what

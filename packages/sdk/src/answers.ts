@@ -31,6 +31,8 @@ export type Session = {
   /** seq of the last event */
   readonly head: number;
   readonly archived: boolean;
+  /** the session is erased when nobody has used it for a while */
+  readonly ephemeral?: boolean;
   /** number of messages from both sides */
   readonly said: number;
   /** attached connections by dialect */

@@ -47,6 +47,8 @@ export type Page = CallOptions & {
   readonly domain?: string;
   /** default: archived sessions are left out */
   readonly archived?: 'included' | 'only';
+  /** default: ephemeral sessions are left out */
+  readonly ephemeral?: 'included' | 'only';
 };
 
 export type Parlance = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isDurable, type SessionEvent } from '@parlance/protocol';
+import { isDurable, type SessionEvent, type SessionId } from '@parlance/protocol';
 import { readTranscript, transcriptPath } from '../../server/src/testing/transcripts.ts';
 import type { Snapshot } from './answers.ts';
-import { type CallView, EMPTY, fold, foldAll, type SessionView, type TurnView } from './view.ts';
+import { type CallView, EMPTY, type Entry, fold, foldAll, type SessionView, type TurnView } from './view.ts';
 
 const NAMES = readdirSync(dirname(transcriptPath('x'))).map((file) => file.replace('.jsonl', ''));
 const viewOf = (name: string): SessionView => foldAll(EMPTY, readTranscript(name));
@@ -269,4 +269,17 @@ test('an unknown event of a newer server only moves the position', () => {
   const unknown = { ...readTranscript('plain-answer')[0], type: 'moon.risen', seq: view.seq + 1 };
   expect(fold(view, unknown as never)).toEqual({ ...view, seq: view.seq + 1 });
   expect(fold(view, { type: 'moon.rising' } as never)).toBe(view);
+});
+
+test('a history that was taken over comes before the turns, and can be replaced from one of its messages', () => {
+  const events = readTranscript('history');
+  const view = foldAll(EMPTY, events);
+  expect(view.title).toBe('Name a river');
+  expect(view.entries.map(({ kind }) => kind)).toEqual(['history', 'history', 'turn']);
+  const [first, second] = view.entries;
+  expect(first).toMatchObject({ dialect: 'native', items: [{ type: 'user' }, {}, {}, {}, { type: 'text' }] });
+  if (second?.kind !== 'history' || !second.input) throw new Error('there is no message');
+  const rewound = { type: 'session.rewound', input: second.input, from: 3, by: 'local' } as const;
+  const head = { session: 'session-1' as SessionId, id: 'rewound', at: 0, seq: view.seq + 1 };
+  expect(fold(view, { ...rewound, ...head }).entries).toEqual([first as Entry]);
 });

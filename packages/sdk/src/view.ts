@@ -68,8 +68,9 @@ function withEphemeral(view: SessionView, live: EphemeralEvent): SessionView {
 function withEvent(view: SessionView, event: DurableEvent): SessionView {
   switch (event.type) {
     case 'session.created': {
-      const { dialect, domain, named, agent, at } = event;
-      return { ...view, created: { dialect, domain, named, at }, agent, erasedBy: null };
+      const { dialect, domain, named, agent, at, ephemeral } = event;
+      const created = { dialect, domain, named, at, ...(ephemeral && { ephemeral }) };
+      return { ...view, created, agent, erasedBy: null };
     }
     case 'history.imported': {
       const { input = null, items, dialect, at, seq } = event;

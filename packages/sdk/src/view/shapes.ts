@@ -60,6 +60,8 @@ export type CreatedView = {
   readonly domain: string;
   readonly named: boolean;
   readonly at: number;
+  /** the session is erased when nobody has used it for a while */
+  readonly ephemeral?: true;
 };
 
 type Numbered = { readonly at: number; readonly seqs: readonly number[] };

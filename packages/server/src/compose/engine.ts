@@ -91,6 +91,7 @@ export async function openBackend(
     allowsFullAuto: sandbox !== null,
     turnsAtOnce: config.turnsAtOnce,
     limits: config,
+    ephemeralIdleMs: config.ephemeralIdle,
     now: Date.now,
     newId: () => crypto.randomUUID(),
     log,

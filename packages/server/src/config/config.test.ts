@@ -61,6 +61,7 @@ describe('defaults', () => {
       requestsPerMinute: 6_000,
       apiRequestsPerMinute: 60_000,
       sessionsPerPrincipal: 100_000,
+      ephemeralIdle: 600_000,
       inputsQueued: 1_000,
       turnsAtOnce: 1_000,
       turnsWaiting: 1_000,

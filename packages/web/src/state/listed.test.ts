@@ -45,6 +45,15 @@ test('an input names an unnamed session and unarchives it', () => {
   expect(after({ ...session, title: 'Mine' }, 'input.accepted', { parts }).title).toBe('Mine');
 });
 
+test('a history that was taken over names an unnamed session, and its messages count', () => {
+  const items = [
+    { type: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'text', text: 'Hi.' },
+  ];
+  expect(after(session, 'history.imported', { items })).toMatchObject({ title: 'Hello', said: 2 });
+});
+
 test('an event that is already in the list changes nothing', () => {
   expect(listedAfter(session, { type: 'session.renamed', seq: 3, title: 'late' } as never)).toBe(session);
 });

@@ -35,7 +35,9 @@ export function useSessions({ query, archived }: Filter): SessionList & { more()
     const { signal } = stop;
     const q = query.trim() === '' ? undefined : query.trim();
     const fits = (session: Session) =>
-      session.archived === archived && (!q || session.title.toLowerCase().includes(q.toLowerCase()));
+      !session.ephemeral &&
+      session.archived === archived &&
+      (!q || session.title.toLowerCase().includes(q.toLowerCase()));
 
     // One request at a time, so that an older response never replaces a newer one. Events received during a request
     // win over its response if they are newer.

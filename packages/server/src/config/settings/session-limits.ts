@@ -14,6 +14,15 @@ export const SESSION_LIMITS = {
     description: 'sessions per principal, without archived ones',
     reached: 'no new session is created; the fault `limited`: 429',
   }),
+  ephemeralIdle: limit({
+    env: 'PARLANCE_EPHEMERAL_IDLE',
+    flag: '--ephemeral-idle',
+    argument: 'MS',
+    fallback: 600_000,
+    range: [1, 2_592_000_000],
+    description: 'how long an ephemeral session is kept that nobody uses: it does not run and is not watched',
+    reached: 'the session and its events are erased',
+  }),
   inputsQueued: limit({
     env: 'PARLANCE_INPUTS_QUEUED',
     flag: '--inputs-queued',

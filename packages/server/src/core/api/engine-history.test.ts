@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type CommandInput, type HistoryItem, isDurable, textPart } from '@parlance/protocol';
-import { says } from '../../testing/scripted-provider.ts';
+import { says, scriptedProvider } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 import { brief } from '../domain/test-context-events.ts';
 
@@ -99,9 +99,10 @@ describe('a session that takes a conversation over', () => {
   });
 
   test('compacts the older part of it', async () => {
-    const long = 'word '.repeat(200);
+    const long = 'word '.repeat(400);
     const history = [1, 2, 3, 4].flatMap((n) => [user(`question ${n}`), text(`${long}${n}`)]);
-    const { engine, provider, events } = await setStage([says('They asked.'), says('Done.')]);
+    const provider = { ...scriptedProvider([says('They asked.'), says('Done.')]), contextLimit: 2_000 };
+    const { engine, events } = await setStage([], { parts: { provider } });
     await engine.send(SESSION, create(history), CALLER);
     await say(engine, 'And now?');
     await engine.rested(SESSION);

@@ -10,6 +10,7 @@ import type { Transport } from '../ports/transport.ts';
 import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admission-control.ts';
 import { withinLimits } from '../runtime/answer-limits.ts';
 import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
+import { EphemeralSessions } from '../runtime/ephemeral-sessions.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { RemoteCalls } from '../runtime/remote-calls.ts';
 import { RemoteClients } from '../runtime/remote-clients.ts';
@@ -39,6 +40,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
+  /** how long an ephemeral session is kept that nobody uses, in milliseconds; ten minutes by default */
+  readonly ephemeralIdleMs?: number;
   /** how many unused sessions stay in memory */
   readonly keptInMemory?: number;
   /** the delay before a session runs again after its nth failure in a row; 1 s, 2 s, … by default */
@@ -55,12 +58,14 @@ export type EngineInternals = {
   readonly admission: AdmissionControl;
   /** the other nodes, if there can be any */
   readonly network: RemoteNetwork | undefined;
+  readonly ephemeral: EphemeralSessions;
 };
 
 /** How long a turn that another node wants to end is held for it, in milliseconds. */
 const HELD_MS = 1_000;
 /** An unused session is read again in a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
+const EPHEMERAL_IDLE_MS = 600_000;
 
 export function assemble(parts: EngineParts): EngineInternals {
   const { store, catalog, providerFor, meter = NO_METER, tracer = NO_TRACER, limits = NO_LIMITS } = parts;
@@ -72,7 +77,7 @@ export function assemble(parts: EngineParts): EngineInternals {
     meter,
     tracer,
   };
-  const awaitingApproval = { awaitingApproval: true, archived: 'included' } as const;
+  const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
   const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
   const network = parts.cluster
     ? new RemoteNetwork({ ...parts, meter, transport: parts.cluster.transport })
@@ -95,8 +100,10 @@ export function assemble(parts: EngineParts): EngineInternals {
   meter.gauge('queue_depth', () => queue.depths);
   meter.gauge('sessions_in_memory', () => sessions.size);
   const admission = new AdmissionControl({ store, queue, limits, meter });
+  const { ephemeralIdleMs: idleMs = EPHEMERAL_IDLE_MS, cluster } = parts;
+  const ephemeral = new EphemeralSessions({ ...parts, sessions }, { idleMs, alone: !cluster });
   const resolver = new SessionResolver(store);
-  return { parts, deps, limits, resolver, sessions, queue, admission, network };
+  return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, network };
 }
 
 /** Clients of other nodes run tools for sessions that are driven here, and the other way round. */

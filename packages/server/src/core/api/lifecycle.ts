@@ -6,7 +6,8 @@ import { type EngineInternals, released } from './engine-internals.ts';
 
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
-export function lifecycle({ parts, deps, resolver, sessions, queue, network }: EngineInternals) {
+export function lifecycle(internals: EngineInternals) {
+  const { parts, deps, resolver, sessions, queue, ephemeral, network } = internals;
   const { leases, log, cluster } = parts;
   let sweeping: ReturnType<typeof setInterval> | null = null;
   let sweep: Promise<unknown> | null = null;
@@ -73,13 +74,17 @@ export function lifecycle({ parts, deps, resolver, sessions, queue, network }: E
 
     /**
      * Resumes every turn that was running when its process ended; returns how many there are. Pending approvals stay
-     * pending. With several nodes, sessions of nodes that end later are looked for from now on.
+     * pending. With several nodes, sessions of nodes that end later are looked for from now on. Ephemeral sessions are
+     * erased from now on, when nobody uses them.
      */
     async recover(): Promise<number> {
-      if (!cluster) return takeOver(Number.POSITIVE_INFINITY);
-      sweeping ??= setInterval(sweepNow, cluster.sweepMs);
-      network?.onReleased(sweepNow);
-      return takeOver(queue.room);
+      if (cluster) {
+        sweeping ??= setInterval(sweepNow, cluster.sweepMs);
+        network?.onReleased(sweepNow);
+      }
+      const resumed = await takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
+      if (!queue.draining) await ephemeral.start();
+      return resumed;
     },
 
     /**
@@ -88,7 +93,7 @@ export function lifecycle({ parts, deps, resolver, sessions, queue, network }: E
      */
     async drain(graceMs: number): Promise<boolean> {
       if (sweeping) clearInterval(sweeping);
-      await sweep;
+      await Promise.all([sweep, ephemeral.stop()]);
       const finished = await queue.drain(graceMs);
       endLosses();
       await Promise.all([...sessions.all()].map((session) => released(session, log, true)));

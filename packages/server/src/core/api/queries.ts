@@ -76,7 +76,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     /** The standing grants in the sessions of one page of `list`; unreadable sessions are skipped. */
     async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
-      const { sessions: records, next } = await list(principal, page);
+      const { sessions: records, next } = await list(principal, { ...page, ephemeral: 'included' });
       const standing: GrantPage['standing'][number][] = [];
       await eachReadable(records, log, async (record) => {
         const grants = restedGrants(record) ?? (await snapshot(record.ref)).grants;
@@ -93,7 +93,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     /** One page of the sessions with an approval that this principal may answer; unreadable sessions are skipped. */
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
-      const filter = { awaitingApproval: true, archived: 'included' } as const;
+      const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
       const { sessions: records, next } = await list(principal, { ...page, ...filter });
       const waiting: SessionSnapshot[] = [];
       await eachReadable(records, log, async ({ ref }) => waiting.push(await snapshot(ref)));

@@ -40,14 +40,20 @@ export class SessionResolver {
     return (await this.store.lookup({ kind: 'approval', id: approval }, ref)) !== null;
   }
 
-  /** Includes archived sessions. */
+  /** Includes archived and ephemeral sessions. */
   async *all(filter: {
     owner?: PrincipalId;
     status: SessionRecord['status'][];
   }): AsyncGenerator<SessionRecord> {
     let cursor: string | undefined;
     do {
-      const page = await this.store.list({ ...filter, archived: 'included', limit: 100, cursor });
+      const page = await this.store.list({
+        ...filter,
+        archived: 'included',
+        ephemeral: 'included',
+        limit: 100,
+        cursor,
+      });
       yield* page.sessions;
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

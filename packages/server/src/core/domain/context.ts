@@ -36,17 +36,13 @@ export const EMPTY: Context = {
   counted: null,
 };
 
-const add = (context: Context, item: PromptItem, settles: boolean): Context =>
-  addAll(context, [item], settles);
-
-function addAll(context: Context, items: readonly PromptItem[], settles: boolean): Context {
-  const turn = context.turns.at(-1)?.started ?? 0;
-  const added = items.map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
-  const entries = [...context.entries, ...added];
+function add(context: Context, item: PromptItem, settles: boolean): Context {
+  const tokens = itemTokens(item);
+  const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
   return {
     ...context,
     entries,
-    tokens: added.reduce((sum, { tokens }) => sum + tokens, context.tokens),
+    tokens: context.tokens + tokens,
     settled: settles ? entries.length : context.settled,
   };
 }
@@ -106,7 +102,9 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'history.imported': {
       const { seq, input, items } = event;
       const turns = input ? [...context.turns, { started: seq, input: seq, id: input }] : context.turns;
-      return addAll({ ...context, turns }, promptItems(items), true);
+      const turn = turns.at(-1)?.started ?? 0;
+      const added = promptItems(items).map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
+      return keep({ ...context, turns }, [...context.entries, ...added]);
     }
     case 'reasoning.ended':
       return add(

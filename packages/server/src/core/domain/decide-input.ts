@@ -24,7 +24,7 @@ export function decideInput(
   ) {
     throw new Fault('empty', 'The message is empty.');
   }
-  const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command.named, context)];
+  const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
   if (state.turn && state.queue.length >= context.mostQueued) {
     const message = `${context.mostQueued} messages wait in this session already.`;

@@ -2,20 +2,26 @@ import { type Command, type DurableEventBody, Fault, type HistoryItem } from '@p
 import type { DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 
-export const sessionCreated = (named: boolean, context: DecisionContext): DurableEventBody => ({
+type Created = { readonly named: boolean; readonly ephemeral?: boolean };
+
+export const sessionCreated = (
+  { named, ephemeral }: Created,
+  { dialect, domain, agent }: DecisionContext,
+): DurableEventBody => ({
   type: 'session.created',
-  dialect: context.dialect,
+  dialect,
   named,
-  domain: context.domain,
-  agent: context.agent,
+  domain,
+  agent,
+  ...(ephemeral && { ephemeral: true as const }),
 });
 
 export function decideCreation(
   command: Extract<Command, { type: 'session.create' }>,
   context: DecisionContext,
 ): DurableEventBody[] {
-  const { named, title, automatic, labels, history = [] } = command;
-  const events: DurableEventBody[] = [sessionCreated(named, context), ...historyImported(history, context)];
+  const { title, automatic, labels, history = [] } = command;
+  const events: DurableEventBody[] = [sessionCreated(command, context), ...historyImported(history, context)];
   if (title !== undefined) events.push(decideRename(title, automatic, context));
   if (labels) events.push(decideLabels({ labels: {} }, labels));
   return events;

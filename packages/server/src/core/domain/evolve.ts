@@ -21,8 +21,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   const state = { ...before, seq: event.seq, updatedAt: event.at };
   switch (event.type) {
     case 'session.created': {
-      const { dialect, named, domain, agent, at } = event;
-      return { ...state, created: { dialect, named, domain, at }, agent };
+      const { dialect, named, domain, agent, at, ephemeral } = event;
+      return { ...state, created: { dialect, named, domain, at, ...(ephemeral && { ephemeral }) }, agent };
     }
     case 'history.imported':
       return taken(state, event);

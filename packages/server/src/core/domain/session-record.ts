@@ -21,6 +21,7 @@ export const recordOf = (
   status: statusOf(state),
   approval: waitingCall(state)?.approval ?? null,
   archived: state.archived,
+  ephemeral: state.created?.ephemeral === true,
   labels: state.labels,
   messageCount: state.messageCount,
   createdAt: state.created?.at ?? state.updatedAt,

@@ -79,6 +79,7 @@ export type SessionState = {
     readonly named: boolean;
     readonly domain: string;
     readonly at: number;
+    readonly ephemeral?: true;
   } | null;
   readonly agent: AgentRef;
   readonly title: string;

@@ -22,6 +22,8 @@ export type SessionRecord = {
   /** the pending approval */
   readonly approval: ApprovalId | null;
   readonly archived: boolean;
+  /** lists leave it out, and it is erased when nobody has used it for a while */
+  readonly ephemeral: boolean;
   /** set by clients, to find the session by */
   readonly labels: Readonly<Record<string, string>>;
   /** how many messages either side has sent, as `SessionState` counts them */
@@ -41,6 +43,8 @@ export type SessionFilter = {
   readonly status?: readonly SessionStatus[];
   /** archived sessions are left out by default */
   readonly archived?: 'included' | 'only';
+  /** ephemeral sessions are left out by default */
+  readonly ephemeral?: 'included' | 'only';
   /** part of the title; the case of ASCII letters does not matter */
   readonly title?: string;
   readonly label?: { readonly name: string; readonly value: string };

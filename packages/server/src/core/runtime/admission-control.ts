@@ -77,7 +77,10 @@ export class AdmissionControl {
     if (most === Number.POSITIVE_INFINITY) return nothing;
     const { owner } = session.ref;
     let count = this.#owned.get(owner);
-    if (count === undefined || count >= most) count = await this.deps.store.count({ owner });
+    if (count === undefined || count >= most) {
+      // Ephemeral sessions count, too: they take the same space.
+      count = await this.deps.store.count({ owner, ephemeral: 'included' });
+    }
     if (count >= most) {
       this.#owned.set(owner, count);
       this.deps.meter.add('refusals', 'sessionsPerPrincipal');

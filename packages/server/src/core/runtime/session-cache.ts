@@ -4,7 +4,13 @@ import { type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { LiveSession } from './live-session.ts';
 import type { SessionSources } from './session-sources.ts';
 
-type Entry = { readonly loading: Promise<LiveSession>; session: LiveSession | null; pins: number };
+type Entry = {
+  readonly loading: Promise<LiveSession>;
+  session: LiveSession | null;
+  pins: number;
+  /** someone has used it since `usedLately` was asked */
+  used: boolean;
+};
 
 /** How many entries are checked for each new session: more than one, so that the cache shrinks again. */
 const MOST_CHECKS = 16;
@@ -23,6 +29,7 @@ export class SessionCache {
   async use<Result>(ref: SessionRef, work: (session: LiveSession) => Promise<Result>): Promise<Result> {
     const entry = this.#entry(ref);
     entry.pins++;
+    entry.used = true;
     try {
       // A session that did not exist may have been imported since.
       if (entry.session?.state.seq === 0) await entry.session.refresh();
@@ -48,6 +55,25 @@ export class SessionCache {
     for (const { session } of this.#entries.values()) if (session) yield session;
   }
 
+  /** Whether someone uses the session, or has used it since this was last asked. */
+  usedLately(ref: SessionRef): boolean {
+    const entry = this.#entries.get(sessionKey(ref));
+    if (!entry) return false;
+    const { used } = entry;
+    entry.used = false;
+    return used || inUse(entry);
+  }
+
+  /** Erases the session unless someone uses it or it does not fit any more. False if it was not erased. */
+  eraseUnused(ref: SessionRef, by: string, fits: (session: LiveSession) => boolean): Promise<boolean> {
+    return this.use(ref, async (session) => {
+      await session.fresh();
+      const alone = this.#entry(ref).pins === 1 && session.idle;
+      // Checked and queued at once: whoever comes later finds no session.
+      return alone && fits(session) && session.erase(by);
+    });
+  }
+
   get size(): number {
     return this.#entries.size;
   }
@@ -58,7 +84,7 @@ export class SessionCache {
     if (known) return known;
     if (this.#entries.size >= this.keep) this.#evict();
     const loading = LiveSession.load(ref, this.firstAgent, this.sources);
-    const entry: Entry = { loading, session: null, pins: 0 };
+    const entry: Entry = { loading, session: null, pins: 0, used: false };
     this.#entries.set(key, entry);
     loading.then(
       (session) => {
@@ -78,8 +104,11 @@ export class SessionCache {
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size < this.keep || checks-- === 0) return;
       this.#entries.delete(key);
-      if (!entry.session?.idle || entry.pins > 0) this.#entries.set(key, entry);
-      else entry.session.close();
+      if (inUse(entry)) this.#entries.set(key, entry);
+      else entry.session?.close();
     }
   }
 }
+
+/** It is loading, pinned, driven or watched. */
+const inUse = ({ session, pins }: Entry): boolean => pins > 0 || !session?.idle;

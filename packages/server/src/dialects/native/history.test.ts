@@ -30,6 +30,9 @@ const HISTORY = [
   { type: 'user', parts: text('Thanks') },
 ];
 
+/** A name that every dialect takes. */
+const ELSEWHERE = '5f2b1c9e-7c1d-4e0a-9f59-6d1f3c1b0a01';
+
 const create = (session: string, history: unknown) =>
   ask(`/v1/sessions/${session}/commands`, { type: 'session.create', history });
 
@@ -50,8 +53,8 @@ describe('a conversation that is taken over', () => {
   });
 
   test('is shown in other dialects as messages from before', async () => {
-    await create('elsewhere', HISTORY);
-    const { body: conversation } = await ask('/v1/conversations/elsewhere');
+    await create(ELSEWHERE, HISTORY);
+    const { body: conversation } = await ask(`/v1/conversations/${ELSEWHERE}`);
     const metadata = { dialect: 'native', imported: true };
     expect(conversation).toMatchObject({
       messages: [
@@ -60,14 +63,15 @@ describe('a conversation that is taken over', () => {
         { role: 'user', content: 'Thanks', metadata },
       ],
     });
-    const { body: copilot } = await ask('/api/session/elsewhere/messages');
-    const messages = (copilot as { data: { messages: object[] } }).data.messages;
-    expect(messages).toMatchObject([
-      { role: 'user', content: 'What is 2 + 2?', sequenceNumber: 0, metadata },
-      { role: 'assistant', content: 'Let me see.', sequenceNumber: 1, metadata },
-      { role: 'assistant', content: 'It is 4.', sequenceNumber: 2, metadata },
-      { role: 'user', content: 'Thanks', sequenceNumber: 3, metadata },
-    ]);
+    const { body: copilot } = await ask(`/api/session/${ELSEWHERE}/messages`);
+    expect(copilot).toMatchObject({
+      messages: [
+        { role: 'user', content: 'What is 2 + 2?', sequenceNumber: 0, metadata },
+        { role: 'assistant', content: 'Let me see.', sequenceNumber: 1, metadata },
+        { role: 'assistant', content: 'It is 4.', sequenceNumber: 2, metadata },
+        { role: 'user', content: 'Thanks', sequenceNumber: 3, metadata },
+      ],
+    });
   });
 
   test('is part of an export', async () => {

@@ -63,6 +63,7 @@ export const Session = named(
     updatedAt: z.iso.datetime(),
     head: Position,
     archived: z.boolean(),
+    ephemeral: z.boolean().optional().describe('it is erased when nobody has used it for a while'),
     said: z.number().int().describe('number of messages of both sides'),
     attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
     metadata: z.object({ dialect: z.string() }),

@@ -13,6 +13,8 @@ export const SessionsQuery = PageQuery.extend({
   status: z.enum(['idle', 'running', 'waiting', 'failed']).optional(),
   domain: z.string().max(200).optional(),
   archived: z.enum(['included', 'only']).optional(),
+  /** default: left out */
+  ephemeral: z.enum(['included', 'only']).optional(),
 });
 
 export const EventsQuery = z.object({

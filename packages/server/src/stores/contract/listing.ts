@@ -53,6 +53,23 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({})).toBe('ba');
     }));
 
+  test('ephemeral sessions are left out unless requested', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1 });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, ephemeral: true });
+      await begin(store, refOf('ada', 'c'), { updatedAt: 3, ephemeral: true, archived: true });
+      const idsFor = async (filter: SessionFilter) =>
+        idsOf((await store.list({ ...filter, limit: 10 })).sessions).join('');
+      expect(await idsFor({})).toBe('a');
+      expect(await idsFor({ ephemeral: 'included' })).toBe('ba');
+      expect(await idsFor({ ephemeral: 'only' })).toBe('b');
+      expect(await idsFor({ ephemeral: 'only', archived: 'included' })).toBe('cb');
+      expect(await store.count({})).toBe(1);
+      expect(await store.count({ ephemeral: 'included', archived: 'included' })).toBe(3);
+      expect((await store.load(refOf('ada', 'b')))?.ephemeral).toBe(true);
+      expect((await store.findById(refOf('ada', 'b').id)).length).toBe(1);
+    }));
+
   test('sessions are found by one label and keep all of their labels', () =>
     withStore(implementation, async (store) => {
       const odd = `it's "odd" \\ 你好`;

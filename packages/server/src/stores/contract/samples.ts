@@ -37,6 +37,7 @@ export const recordOf = (
   status: 'idle',
   approval: null,
   archived: false,
+  ephemeral: false,
   labels: {},
   messageCount: 0,
   createdAt: 1_700_000_000_000,

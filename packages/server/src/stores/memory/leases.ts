@@ -69,7 +69,13 @@ export function openMemoryLeases(table: LeaseTable, store: Pick<EventStore, 'lis
       const taken: Lease[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.list({ status: ['running'], archived: 'included', limit: PAGE, cursor });
+        const page = await store.list({
+          status: ['running'],
+          archived: 'included',
+          ephemeral: 'included',
+          limit: PAGE,
+          cursor,
+        });
         for (const { ref } of page.sessions) if (taken.length < limit && !holder(ref)) taken.push(take(ref));
         cursor = page.next ?? undefined;
       } while (cursor !== undefined && taken.length < limit);

@@ -278,10 +278,11 @@ const isWithin = (ref: SessionRef, { owner, id }: Partial<SessionRef>): boolean 
   (owner === undefined || ref.owner === storable(owner)) && (id === undefined || ref.id === storable(id));
 
 const matches = (
-  { owner, domain, status, archived, label, title }: SessionFilter,
+  { owner, domain, status, archived, ephemeral, label, title }: SessionFilter,
   record: SessionRecord,
 ): boolean =>
   (archived === 'included' || record.archived === (archived === 'only')) &&
+  (ephemeral === 'included' || record.ephemeral === (ephemeral === 'only')) &&
   (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
   (title === undefined || record.title.toLowerCase().includes(storable(title).toLowerCase())) &&
   (owner === undefined || record.ref.owner === storable(owner)) &&

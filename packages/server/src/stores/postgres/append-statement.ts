@@ -18,6 +18,7 @@ const RECORD = [
   'status',
   'approval',
   'archived',
+  'ephemeral',
   'labels',
   'message_count',
   'created_at',
@@ -31,7 +32,7 @@ WITH write AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS write (
     n INT, bucket SMALLINT, owner TEXT, id TEXT, expected BIGINT, epoch BIGINT, take TEXT,
     dialect TEXT, domain TEXT, agent TEXT, title TEXT, renamed BOOLEAN, first_input TEXT, status TEXT, approval TEXT,
-    archived BOOLEAN, labels JSONB, message_count BIGINT, created_at BIGINT, updated_at BIGINT, head BIGINT,
+    archived BOOLEAN, ephemeral BOOLEAN, labels JSONB, message_count BIGINT, created_at BIGINT, updated_at BIGINT, head BIGINT,
     checkpoint_action TEXT, checkpoint_version INT, checkpoint_seq BIGINT, checkpoint_state TEXT)
 ), held AS MATERIALIZED (
   SELECT write.n, sessions.row, sessions.head, sessions.epoch, sessions.driver, sessions.created_at,

@@ -147,6 +147,7 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
     status: record.status,
     approval: record.approval && storable(record.approval),
     archived: record.archived,
+    ephemeral: record.ephemeral,
     labels: storableLabels(record.labels),
     message_count: record.messageCount,
     created_at: record.createdAt,

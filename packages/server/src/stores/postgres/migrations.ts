@@ -67,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
       status TEXT COLLATE "C" NOT NULL,
       approval TEXT COLLATE "C",
       archived BOOLEAN NOT NULL,
+      ephemeral BOOLEAN NOT NULL,
       labels JSONB NOT NULL,
       message_count BIGINT NOT NULL,
       created_at BIGINT NOT NULL,
@@ -84,6 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX sessions_by_status ON sessions (status, updated_at DESC, row DESC);
     CREATE INDEX sessions_by_owner_and_status ON sessions (owner, status, updated_at DESC, row DESC);
     CREATE INDEX sessions_by_id ON sessions (id);
+    CREATE INDEX sessions_ephemeral ON sessions (updated_at DESC, row DESC) WHERE ephemeral;
     CREATE INDEX sessions_running ON sessions (driver) WHERE status = 'running';
     CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
     CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)

@@ -22,10 +22,10 @@ async function fill({ query }: Database): Promise<void> {
   const owners = Array.from({ length: 50 }, (_, index) => `owner ${index}`);
   await query(
     `INSERT INTO sessions (bucket, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval,
-       archived, labels, message_count, created_at, updated_at, head)
+       archived, ephemeral, labels, message_count, created_at, updated_at, head)
      SELECT bucket, owner, 'session ' || n, '', '', '', '', FALSE, '',
        (ARRAY['idle', 'running', 'waiting', 'failed'])[1 + n % 4], CASE WHEN n % 20 = 0 THEN 'asked' END,
-       FALSE, '{}', 0, n, n, 1
+       FALSE, n % 50 = 0, '{}', 0, n, n, 1
      FROM unnest($1::int[], $2::text[]) AS owners (bucket, owner), generate_series(1, 100) AS n`,
     [owners.map(bucketOf), owners],
   );
@@ -68,19 +68,23 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
     'sessions of everyone': { filter: {}, index: 'sessions_by_change' },
     'sessions of an owner': { filter: { owner }, index: 'sessions_by_owner' },
     'approvals of an owner': {
-      filter: { owner, awaitingApproval: true, archived: 'included' },
+      filter: { owner, awaitingApproval: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval_by_owner',
     },
     'approvals of everyone': {
-      filter: { awaitingApproval: true, archived: 'included' },
+      filter: { awaitingApproval: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval',
     },
     'running and waiting sessions of an owner': {
-      filter: { owner, status: ['running', 'waiting'], archived: 'included' },
+      filter: { owner, status: ['running', 'waiting'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_owner_and_status',
     },
+    'ephemeral sessions': {
+      filter: { ephemeral: 'only', archived: 'included' },
+      index: 'sessions_ephemeral',
+    },
     'running sessions of everyone': {
-      filter: { status: ['running'], archived: 'included' },
+      filter: { status: ['running'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_status',
     },
   };
@@ -107,7 +111,8 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
       index: /sessions_by_id/,
     },
     'the number of approvals': {
-      work: (statements) => prepareCount(statements)({ awaitingApproval: true, archived: 'included' }),
+      work: (statements) =>
+        prepareCount(statements)({ awaitingApproval: true, archived: 'included', ephemeral: 'included' }),
       index: /sessions_awaiting_approval/,
     },
     'the number of sessions of an owner': {

@@ -5,8 +5,8 @@ import type { SessionRecord } from '../../core/ports/event-store.ts';
 
 /** The columns of a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
-    message_count, created_at, updated_at, head,
+  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
+    labels, message_count, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -26,6 +26,7 @@ const Row = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
   approval: ApprovalId.nullable(),
   archived: z.boolean(),
+  ephemeral: z.boolean(),
   labels: z.record(z.string(), z.string()),
   message_count: BigInteger,
   created_at: BigInteger,

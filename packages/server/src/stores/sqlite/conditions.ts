@@ -6,7 +6,7 @@ export type Values = Record<string, string | number>;
 export type Conditions = { readonly conditions: string[]; readonly values: Values };
 
 export function conditionsOf(filter: SessionFilter): Conditions {
-  const { owner, domain, status, archived, label, title, awaitingApproval } = filter;
+  const { owner, domain, status, archived, ephemeral, label, title, awaitingApproval } = filter;
   const conditions: string[] = [];
   const values: Values = {};
   if (owner !== undefined) {
@@ -22,6 +22,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
     values.status = JSON.stringify(status);
   }
   if (archived !== 'included') conditions.push(archived === 'only' ? 'archived <> 0' : 'archived = 0');
+  if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? 'ephemeral <> 0' : 'ephemeral = 0');
   if (label !== undefined) {
     conditions.push(
       'EXISTS (SELECT 1 FROM json_each(labels) WHERE key = $labelName AND value = $labelValue)',
@@ -33,7 +34,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
     conditions.push('instr(lower(title), lower($title)) > 0');
     values.title = storable(title);
   }
-  // Must match the condition of the partial indexes, so that SQLite uses them.
+  // As `ephemeral <> 0` above, this must match the condition of the partial indexes, so that SQLite uses them.
   if (awaitingApproval) conditions.push('approval IS NOT NULL');
   return { conditions, values };
 }

@@ -192,6 +192,10 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN ephemeral INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX sessions_ephemeral ON sessions (updated_at DESC, row DESC) WHERE ephemeral <> 0;
+  `,
 ];
 
 /** The migration that gave the events table its current name. */

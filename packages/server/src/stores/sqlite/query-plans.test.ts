@@ -43,15 +43,15 @@ describe('queries read only matching rows, however many sessions there are', () 
 
   const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
     'approvals of an owner': {
-      filter: { owner, awaitingApproval: true, archived: 'included' },
+      filter: { owner, awaitingApproval: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval_by_owner (owner=?',
     },
     'running and waiting sessions of an owner': {
-      filter: { owner, status: ['running', 'waiting'], archived: 'included' },
+      filter: { owner, status: ['running', 'waiting'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_owner_and_status (owner=? AND status=?',
     },
     'running sessions of everyone': {
-      filter: { status: ['running'], archived: 'included' },
+      filter: { status: ['running'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_status (status=?',
     },
   };
@@ -66,8 +66,18 @@ describe('queries read only matching rows, however many sessions there are', () 
     });
   }
 
+  test('ephemeral sessions have their own index, read in order', () => {
+    const filter = { ephemeral: 'only', archived: 'included' } as const;
+    for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
+      expect(plan.find((step) => step.includes('sessions'))).toMatch(
+        /^(SCAN|SEARCH) sessions USING INDEX sessions_ephemeral\b/,
+      );
+      expect(plan.join('\n')).not.toContain('TEMP B-TREE');
+    }
+  });
+
   test('approvals of all owners have their own index, read in order', () => {
-    const filter = { awaitingApproval: true, archived: 'included' } as const;
+    const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
     for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
       expect(plan.find((step) => step.includes('sessions'))).toMatch(
         /^(SCAN|SEARCH) sessions USING INDEX sessions_awaiting_approval\b/,

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../core/ports/event-store.ts';
 
 /** The columns of a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, labels,
+  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral, labels,
     message_count, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
@@ -23,6 +23,7 @@ const Row = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
   approval: ApprovalId.nullable(),
   archived: z.number(),
+  ephemeral: z.number(),
   labels: z.string(),
   message_count: z.number(),
   created_at: z.number(),
@@ -42,6 +43,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
     owner,
     id,
     archived,
+    ephemeral,
     labels,
     renamed,
     first_input,
@@ -60,6 +62,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
       renamed: renamed !== 0,
       firstInput: first_input,
       archived: archived !== 0,
+      ephemeral: ephemeral !== 0,
       labels: Labels.parse(JSON.parse(labels)),
       messageCount: message_count,
       createdAt: created_at,

@@ -42,7 +42,11 @@ export function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
     const stop = new AbortController();
     async function read(): Promise<void> {
       const found = new Map<string, string>();
-      for await (const session of parlance.sessions.all({ status: 'waiting', signal: stop.signal }))
+      for await (const session of parlance.sessions.all({
+        status: 'waiting',
+        ephemeral: 'included',
+        signal: stop.signal,
+      }))
         found.set(nameOf({ owner: session.owner, session: session.id }), session.title);
       setTitles((before) => new Map([...before, ...found]));
     }

@@ -1,0 +1,106 @@
+/**
+ * Erases ephemeral sessions that nobody uses any more. While they are used they are stored as any other, so that a turn
+ * survives the end of the process.
+ */
+import { statusOf } from '../domain/session-state.ts';
+import { type EventStore, type SessionRecord, sessionKey } from '../ports/event-store.ts';
+import type { Log } from '../ports/logger.ts';
+import type { SessionCache } from './session-cache.ts';
+
+export type EphemeralOptions = {
+  /** how long a session is kept that does not run, is not watched and is not asked for */
+  readonly idleMs: number;
+  /** no other process uses the store: what is idle at the start was left by an earlier process */
+  readonly alone: boolean;
+};
+
+/** How often they are looked at, at least. */
+const MOST_INTERVAL_MS = 60_000;
+const PAGE = 100;
+const BY = 'server';
+
+type Deps = {
+  readonly store: EventStore;
+  readonly sessions: SessionCache;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+export class EphemeralSessions {
+  /** when a session was last found in use */
+  #usedAt = new Map<string, number>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(
+    private readonly deps: Deps,
+    private readonly options: EphemeralOptions,
+  ) {}
+
+  /** Erases what an earlier process left idle, if this one is alone, and looks at the sessions regularly from then on. */
+  async start(): Promise<void> {
+    const { idleMs, alone } = this.options;
+    if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
+    if (this.#stopped) return;
+    const sweep = () => this.#inTurn(() => this.sweep());
+    this.#timer = setInterval(sweep, Math.min(idleMs, MOST_INTERVAL_MS));
+    this.#timer.unref();
+  }
+
+  /** Resolves when no session is being erased. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  /** Erases the sessions that nobody has used for `idleMs`. */
+  async sweep(): Promise<void> {
+    const { now, sessions } = this.deps;
+    const at = now();
+    const usedAt = new Map<string, number>();
+    await this.#eraseEach((record) => {
+      if (record.status === 'running') return false;
+      const key = sessionKey(record.ref);
+      const used = sessions.usedLately(record.ref)
+        ? at
+        : Math.max(record.updatedAt, this.#usedAt.get(key) ?? 0);
+      if (used + this.options.idleMs <= at) return true;
+      usedAt.set(key, used);
+      return false;
+    });
+    this.#usedAt = usedAt;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    this.#sweeping = this.#sweeping.then(work).catch((err) => {
+      this.deps.log.warn({ err }, 'ephemeral sessions could not be erased');
+    });
+    return this.#sweeping;
+  }
+
+  async #eraseEach(wanted: (record: SessionRecord) => boolean): Promise<void> {
+    const { store, sessions, log } = this.deps;
+    let cursor: string | undefined;
+    do {
+      const query = { ephemeral: 'only', archived: 'included', limit: PAGE, cursor } as const;
+      const page = await store.list(query);
+      for (const { ref, head } of page.sessions.filter(wanted)) {
+        if (this.#stopped) return;
+        try {
+          await sessions.eraseUnused(
+            ref,
+            BY,
+            ({ state }) => state.seq === head && statusOf(state) !== 'running',
+          );
+        } catch (thrown) {
+          log.warn({ err: thrown, session: ref.id }, 'ephemeral session could not be erased');
+        }
+      }
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+}
+
+const isIdle = ({ status }: SessionRecord): boolean => status === 'idle' || status === 'failed';
