@@ -27,7 +27,7 @@ const SEEN_BY = new Map([
   ['@parlance/copilot', ['dialects', 'tools', 'root']],
   ['@parlance/offline', ['providers']],
 ]);
-/** names of dialects, and what MCP servers and paths look like */
+/** names of dialects, MCP servers and paths */
 const CONFIG_SEES = ['dialects/index.ts', 'tools/mcp/servers.ts', 'tools/paths.ts'];
 const ROOMS = [
   'core',

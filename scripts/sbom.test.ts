@@ -10,7 +10,7 @@ type Entry = {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 };
 
-/** What the workspaces need, found by walking the lock file as Node looks for packages. */
+/** The dependencies of the workspaces, found by walking the lock file like Node's resolution. */
 async function needed(): Promise<Set<string>> {
   const lock: { packages: Record<string, Entry> } = await Bun.file(
     join(import.meta.dir, '../package-lock.json'),

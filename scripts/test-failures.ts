@@ -15,13 +15,13 @@ const MOST_LINES = 60;
 export class Trouble {
   #rest = '';
   #file = '';
-  /** what was printed since the last result, by file: several are run at once, and take turns in printing */
+  /** output since the last result, by file: several files run concurrently */
   readonly #since = new Map<string, string[]>();
   #rules = 0;
   #over = false;
   readonly #found: string[] = [];
 
-  /** Takes what was printed next, cut anywhere. */
+  /** Takes the next chunk of output, split anywhere. */
   take(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';

@@ -1,4 +1,4 @@
-/** The Dockerfile as data: stages with their steps, and what the image says about how it is run. */
+/** The Dockerfile as data: stages with their steps, and the run configuration of the image. */
 import { DockerfileParser } from 'dockerfile-ast';
 
 export type Step =

@@ -1,4 +1,4 @@
-/** A view of this machine in which folders of ours stand where the image has them. */
+/** A view of this machine with our folders mounted at the paths of the image. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 

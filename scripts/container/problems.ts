@@ -1,4 +1,4 @@
-/** What is wrong with the Dockerfile and compose.yaml, in sentences. Two linters say what an engine would, the rest is ours. */
+/** Problems of the Dockerfile and compose.yaml, as sentences: from two linters, and from checks of our own. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,10 @@ type Service = {
   readonly ports?: readonly string[];
 };
 
-/** Taste is switched off; so are a name for what is built here, and ports for the world, which are the proxy's trade. */
+/**
+ * Style rules are off, and so are rules for image names (images are built here) and published ports (the proxy needs
+ * them).
+ */
 const RULES = {
   'no-build-and-image': 0,
   'no-unbound-port-interfaces': 0,

@@ -1,4 +1,4 @@
-/** Starts what was built as the image would be started, and uses it. */
+/** Starts the built server as the image would, and uses it. */
 import { existsSync, readdirSync } from 'node:fs';
 import { outputOf } from '../../e2e/output.ts';
 import type { Image } from './dockerfile.ts';
@@ -73,7 +73,7 @@ async function talk(http: string): Promise<void> {
   must('and answered', heard.includes('"turn.ended"'));
 }
 
-/** tini is in the image; where it is not on this machine the server is started without it. */
+/** tini is in the image; if this machine does not have it, the server is started without it. */
 function entrypointHere([first = '', ...rest]: readonly string[]): string[] {
   if (existsSync(first) || !first.endsWith('/tini')) return [first, ...rest];
   console.log(`left out: ${first}`);

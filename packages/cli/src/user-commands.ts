@@ -66,7 +66,7 @@ async function changeRole(users: Users, name: string, flags: Flags): Promise<str
   return `${name} has the role ${role} now; tokens issued before are no longer good`;
 }
 
-/** Putting a user as it is begins another generation: nothing changes but that. */
+/** Storing an unchanged user only increments its token version. */
 async function logOut(users: Users, name: string): Promise<string> {
   await users.put(await existing(users, name));
   return `logged ${name} out; tokens issued before are no longer good`;

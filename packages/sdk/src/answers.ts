@@ -83,12 +83,12 @@ export type DurableEventPage = {
   readonly reset: boolean;
 };
 
-/** The command was carried out and is durable. */
+/** The command was executed and is durable. */
 export type Receipt = {
   readonly session: SessionId;
   /** seq of the session's last event after the command */
   readonly seq: number;
-  /** events written by the command; empty if it had been carried out before */
+  /** events written by the command; empty if it had been executed before */
   readonly facts: readonly DurableEvent[];
 };
 
@@ -121,7 +121,7 @@ export type About = {
   readonly sandbox: boolean;
   /** listeners, the default one (`all`) first */
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
-  /** dialects that are served, and their WebSocket paths; `dialects()` says more */
+  /** the served dialects with their WebSocket paths; see also `dialects()` */
   readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
   /** Pusher channels: public application key, and the host if another server serves them */
   readonly channels: { readonly key: string; readonly host: string | null } | null;

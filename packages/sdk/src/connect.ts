@@ -56,7 +56,7 @@ export type Parlance = {
   token: string | null;
   /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
-  /** How clients speak to the server: addresses, messages with examples, first steps. */
+  /** The served dialects: addresses, messages with examples, first steps. */
   dialects(options?: CallOptions): Promise<DialectList>;
   /** A handle of the session with that name, existing or not; without a name, a new one. Sends nothing. */
   session(id?: string): SessionHandle;

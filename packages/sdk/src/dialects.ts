@@ -1,4 +1,4 @@
-/** How clients speak to a server: the answer of `/v1/dialects`. */
+/** The dialects of a server: the response of `/v1/dialects`. */
 import type { JsonObject } from '@parlance/protocol';
 
 export type DialectExample = {
@@ -20,7 +20,7 @@ export type DialectSocket = {
   readonly addresses: readonly { readonly address: string; readonly condition: string | null }[];
   /** values of the path parameters */
   readonly params: Readonly<Record<string, string>>;
-  /** what a client says in the query, beside session and token */
+  /** other query parameters than session and token */
   readonly query: Readonly<Record<string, string>>;
   /** the handshake carries no token and no session */
   readonly anonymous: boolean;

@@ -3,7 +3,7 @@ import type { FaultCode } from '@parlance/protocol';
 
 export type ParlanceErrorCode =
   | FaultCode
-  /** no response: server or network down; the request may have been carried out */
+  /** no response: server or network down; the request may have been executed */
   | 'unreachable'
   /** the response is not from this API */
   | 'unexpected';

@@ -41,7 +41,7 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'session.archive': true,
   'session.label': true,
   'turn.cancel': false, // a second one would cancel the next turn
-  'approval.answer': false, // our own answer could not be told from someone else's
+  'approval.answer': false, // our own answer could not be distinguished from another client's
   'approval.explain': false,
   'call.answer': false,
   'grant.revoke': false,

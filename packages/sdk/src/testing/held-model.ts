@@ -2,7 +2,7 @@
 export type HeldModel = {
   /** environment of the server under test */
   readonly settings: Record<string, string>;
-  /** Resolves when the server has sent its request; text said before that is lost. */
+  /** Resolves when the server has sent its request; earlier text is lost. */
   asked(): Promise<void>;
   say(text: string): void;
   end(): void;

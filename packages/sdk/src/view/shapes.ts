@@ -40,7 +40,7 @@ export type SessionView = {
   /** who erased the session; null if it exists */
   readonly erasedBy: string | null;
   readonly status: 'idle' | 'running' | 'waiting' | 'failed';
-  /** turns and what is between them, in order */
+  /** turns and the entries between them, in order */
   readonly entries: readonly Entry[];
   /** inputs whose turn has not started, in order */
   readonly queued: readonly InputView[];
@@ -151,7 +151,7 @@ export type CallState =
   | { readonly phase: 'waiting' }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
-  /** carried out by a client that may be disconnected meanwhile */
+  /** executed by a client that may be disconnected meanwhile */
   | { readonly phase: 'deferred' }
   | {
       readonly phase: 'ended';

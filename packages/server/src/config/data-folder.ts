@@ -1,4 +1,4 @@
-/** Tells default data folders that this user's servers created from those that came with foreign files. */
+/** Distinguishes default data folders created by servers of this user from those that came with foreign files. */
 import {
   existsSync,
   lstatSync,

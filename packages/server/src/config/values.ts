@@ -1,6 +1,6 @@
 /**
  * Schemas of single settings. Each accepts the text of a variable or flag as well as JSON from the config file.
- * Messages continue a sentence that begins with the setting's name, and never quote a secret.
+ * Messages continue a sentence that starts with the name of the setting, and never quote a secret.
  */
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** The users, for whoever looks after them: names and roles go out, passwords only come in. */
+/** User administration. Names and roles can be read, passwords only written. */
 import type { Role } from '@parlance/protocol';
 import type { Login } from './authenticator.ts';
 
@@ -19,11 +19,11 @@ export interface Accounts {
   /** Throws `invalid` for a name or a password that cannot be, and for a name that is taken. */
   add(wanted: { readonly name: string; readonly password: string; readonly role: Role }): Promise<Account>;
   /**
-   * What is left out stays. The tokens of the user end. Throws `not_found`, `invalid` for a password that cannot be,
-   * and `forbidden` where nobody would be admin afterwards.
+   * Omitted fields stay unchanged. The user's tokens are revoked. Throws `not_found`, `invalid` for an unacceptable
+   * password, and `forbidden` if no admin would remain.
    */
   change(name: string, wanted: { readonly password?: string; readonly role?: Role }): Promise<Account>;
-  /** Throws `not_found`, and `forbidden` where nobody would be admin afterwards. */
+  /** Throws `not_found`, and `forbidden` if no admin would remain. */
   remove(name: string): Promise<void>;
   /** Ends all tokens of the user, and nothing else. Throws `not_found`. */
   logOut(name: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** Who is read, who waits and who is evicted, with peers that only note it. */
+/** Which peers are read, wait or are evicted, with peers that only record it. */
 import { describe, expect, test } from 'bun:test';
 import { type AnonymousLimits, AnonymousSockets, type Peer } from './anonymous-sockets.ts';
 

@@ -103,8 +103,8 @@ export class AnonymousSockets {
   }
 
   /**
-   * The address with the fewest places comes first, and of its peers the latest: connections that someone piles up
-   * do not stand before a client that has just come.
+   * The address with the fewest slots comes first, and there the latest peer: connections piled up by one address do
+   * not delay a new client.
    */
   #next(): Peer | null {
     let next: Peer | null = null;

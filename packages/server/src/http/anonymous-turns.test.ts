@@ -1,4 +1,4 @@
-/** Sockets of peers who have not authenticated, over real sockets: with one place, they are read one after another. */
+/** Unauthenticated sockets, over real connections: with one slot, they are read one after another. */
 import { afterEach, expect, test } from 'bun:test';
 import { type Principal, PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import { serveEcho } from '../testing/echo.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const uma: Principal = { id: PrincipalId.parse('uma'), role: 'user', permissions: ROLE_PERMISSIONS.user };
 
-/** Whoever sends a frame is uma from then on. */
+/** A peer that sends a frame is uma from then on. */
 const claims = (socket: Socket): Partial<Connection> => {
   let claimed: Principal | null = null;
   return {

@@ -1,4 +1,4 @@
-/** Who is calling: the door to `auth/` for everyone who takes a request. */
+/** Authentication of callers; implemented by `auth/`. */
 import type { Principal } from '@parlance/protocol';
 
 export type Login = { readonly token: string; readonly expiresAt: number; readonly principal: Principal };
@@ -13,8 +13,8 @@ export interface Authenticator {
    */
   verify(token: string, address?: string): Promise<Principal>;
   /**
-   * `address` is the client's. Throws `unauthenticated` where name or password is wrong, and `limited`, without a look
-   * at the password, where that happened too often.
+   * `address` is the client's. Throws `unauthenticated` if name or password is wrong, and `limited`, without checking
+   * the password, after too many failures.
    */
   login(name: string, password: string, address: string): Promise<Login>;
   /**

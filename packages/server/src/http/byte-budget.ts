@@ -33,8 +33,8 @@ export class ByteBudget {
 export type ByteBudgets = { readonly anonymous: ByteBudget; readonly identified: ByteBudget };
 
 /**
- * One address cannot use up the budget of all strangers: it has a sixteenth of it, and room for four of the largest bodies
- * in any case.
+ * One address cannot use up the anonymous budget: it has a sixteenth of it, and at least room for four of the largest
+ * bodies.
  */
 export const anonymousBudget = (bytes: number, largestBody: number): ByteBudget =>
   new ByteBudget(bytes, Math.max(Math.floor(bytes / 16), 4 * largestBody));

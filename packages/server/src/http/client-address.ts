@@ -1,4 +1,4 @@
-/** Where a request comes from, as far as that can be told. */
+/** The address of a client, as far as it can be determined. */
 import { isIP, isIPv6 } from 'node:net';
 
 const addresses = new WeakMap<Request, string>();
@@ -10,8 +10,8 @@ export const rememberAddress = (request: Request, address: string): void => {
 export const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
 
 /**
- * `peer` is who holds the connection. Behind `proxies` trusted ones it is what the outermost of them has written into
- * X-Forwarded-For; what stands to the left of that is the client's own claim, and worth nothing.
+ * `peer` is the address of the connection. Behind trusted `proxies` the client is the entry that the outermost of them
+ * wrote to X-Forwarded-For; entries to the left of it are the client's own claim and are ignored.
  */
 export function clientAddress(headers: Headers, peer: string | undefined, proxies: number): string {
   const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
@@ -19,7 +19,7 @@ export function clientAddress(headers: Headers, peer: string | undefined, proxie
   return network(told !== undefined && isIP(told) !== 0 ? told : (peer ?? 'unknown'));
 }
 
-/** Whoever has one address of an IPv6 network of 64 bits has them all. */
+/** An IPv6 client usually controls a whole /64 network, so addresses are grouped by it. */
 function network(address: string): string {
   const mapped = address.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

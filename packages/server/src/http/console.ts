@@ -1,7 +1,4 @@
-/**
- * The console, as `packages/web` was built: served from files that are read when they are asked for, so that a server
- * that nobody looks at pays nothing. What is served is what the manifest lists, and nothing else of the disk.
- */
+/** The built console of `packages/web`. Files are read on demand, and only files in the manifest are served. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
@@ -44,13 +41,13 @@ export function consoleRoutes(app: Hono, folder: string): void {
       return new Response(null, { status: 304, headers });
     const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
     const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
-    // Rebuilt at this moment: what was listed is gone.
+    // Rebuilt at this moment: the listed file is gone.
     if (!(await body.exists())) return null;
     return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
   }
 }
 
-/** Read again when it has changed, so that a rebuilt console is served without a restart. Null where none was built. */
+/** Reloaded when it changes, so that a rebuilt console is served without a restart. Null if there is no build. */
 function manifestIn(folder: string): () => Promise<Manifest | null> {
   const path = join(folder, 'manifest.json');
   let read: { readonly at: number; readonly manifest: Manifest } | null = null;

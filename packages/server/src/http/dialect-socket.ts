@@ -1,4 +1,4 @@
-/** One WebSocket as a dialect sees it, and what is known of it. */
+/** One WebSocket as a dialect sees it, and its state. */
 import type { ConnectionId, Principal } from '@parlance/protocol';
 import type { ServerWebSocket } from 'bun';
 import type { Meter } from '../core/ports/meter.ts';
@@ -9,22 +9,22 @@ import type { Lag, SendBuffer, Wire } from './send-buffer.ts';
 import type { Place } from './socket-counts.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** What is known of a socket when it is opened. */
+/** Properties of a socket when it is opened. */
 export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** which door it comes through; the first, unless told */
+  /** index of its listener; the default listener if absent */
   readonly listener?: number;
-  /** where it comes from, where that is counted */
+  /** the client address, if it is counted */
   readonly address?: string;
-  /** whoever opens it has yet to say who they are, and has to */
+  /** the peer has not authenticated yet, and must do so */
   readonly unknown?: boolean;
-  /** an unknown peer has no deadline, because a part of what is served here needs no token */
+  /** an unauthenticated peer has no deadline, because some endpoints here need no token */
   readonly mayStay?: boolean;
   readonly onTokenRevoked?: OnTokenRevoked | undefined;
-  /** the dialect's side; or why the socket is closed at once, so that the client sees the code */
+  /** the connection of the dialect, or the close code and reason, sent after the upgrade so that the client sees them */
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
 };
 
@@ -34,10 +34,10 @@ export type Data = {
   receiveQueue: ReceiveQueue | null;
   sendBuffer: SendBuffer | null;
   dialect: string;
-  /** who looks at the frames that pass; nearly always nobody */
+  /** observers of the frames; usually none */
   tap: FrameTap | null;
   open: boolean;
-  /** what is read after the right to be here was lost is not handled */
+  /** frames read after the token was revoked are not handled */
   dismissed: boolean;
   stopTokenWatch: (() => void) | null;
   readonly place: Place;
@@ -46,7 +46,7 @@ export type Data = {
   readonly rate: TokenBucket;
   /** frames that were refused, less those that were taken since */
   refused: number;
-  /** closes the socket of whoever does not say in time who they are */
+  /** closes the socket if it does not authenticate in time */
   deadline: ReturnType<typeof setTimeout> | undefined;
 };
 
@@ -78,7 +78,7 @@ export class SocketWire implements Wire, Lag {
   }
 }
 
-/** What a dialect holds of it. */
+/** The connection as the dialect uses it. */
 export class DialectSocket implements Socket {
   constructor(
     private readonly ws: ServerWebSocket<Data>,

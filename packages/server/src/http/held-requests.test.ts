@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../testing/server.ts';
 
 const OPEN = 60;
-/** The collector does not look closely at the stack: a few may seem to be in use. */
+/** The garbage collector scans the stack conservatively: a few requests may seem to be in use. */
 const FEW = OPEN / 3;
 
 let server: TestServer;
@@ -40,7 +40,7 @@ test('event streams do not retain their requests', async () => {
   const streams = await Promise.all(
     Array.from({ length: OPEN }, () => fetch(`${session}/events`, { headers: accept, signal: stop.signal })),
   );
-  // The first event is read: by then the answer has begun.
+  // The first event has been read, so the response has started.
   for (const stream of streams) await stream.body?.getReader().read();
   expect(requests() - before).toBeLessThan(FEW);
   stop.abort();

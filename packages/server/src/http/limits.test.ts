@@ -159,7 +159,7 @@ describe('number of sockets', () => {
 describe('an unauthenticated socket', () => {
   const uma: Principal = { id: PrincipalId.parse('uma'), role: 'user', permissions: ROLE_PERMISSIONS.user };
 
-  /** Whoever sends {uma: true} is uma from then on. */
+  /** A peer that sends {uma: true} is uma from then on. */
   const claims = (socket: Socket): Partial<Connection> => {
     let claimed: Principal | null = null;
     return {

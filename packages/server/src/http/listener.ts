@@ -15,15 +15,15 @@ export type Listening = {
   readonly sockets: SocketTransport;
   /** null: come in; otherwise why not */
   readonly admit: (request: Request) => string | null;
-  /** null where no socket is served at that path */
+  /** null if no socket is served at that path */
   readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
   /** larger bodies are refused before they are read */
   readonly maxBodyBytes: number;
-  /** `peer` is the address of whoever holds the connection */
+  /** `peer` is the address of the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
-  /** The body of a refusal, in the words of whoever serves that path. */
+  /** The body of a refusal, in the error format of that path. */
   readonly refusal?: (path: string, status: number, reason: string) => object;
-  /** told of every request, at level debug */
+  /** receives every request, at level debug */
   readonly log?: Log;
 };
 
@@ -42,12 +42,12 @@ const noPlace = ({ reason, status }: Refusal): Response =>
 /** Without the query, which may hold a token. An address without a usable Host is a path, and no URL. */
 const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
 
-/** Throws an error with code EADDRINUSE where anyone listens on the port, be it another server of ours. */
+/** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
 export function listen(listening: Listening): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
   const { refusal: bodyOf = (_path, _status, reason) => plainRefusal(reason) } = listening;
 
-  /** Undefined where it has become a socket. */
+  /** Undefined if it was upgraded to a socket. */
   async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
     const refusal = admit(request);
     if (refusal !== null) return Response.json(bodyOf(pathOf(request.url), 403, refusal), { status: 403 });
@@ -69,12 +69,12 @@ export function listen(listening: Listening): Server<unknown> {
   return Bun.serve({
     hostname,
     port,
-    // Without `development`, Bun would share the port with whoever else shares it.
+    // Without `development`, Bun would share the port with other processes that share it.
     reusePort: false,
     maxRequestBodySize: maxBodyBytes,
     idleTimeout: 120,
     websocket: sockets.handler,
-    // Otherwise whoever asks is shown the source around what was thrown.
+    // Otherwise Bun's error page would show source code to the client.
     development: false,
     error(thrown) {
       log?.error({ err: thrown }, 'a request could not be handled');
@@ -86,7 +86,7 @@ export function listen(listening: Listening): Server<unknown> {
       const id = requestIdOf(request);
       const response = await answer(request, server);
       response?.headers.set(REQUEST_ID_HEADER, id);
-      // The rest of a body that is late is not waited for.
+      // The rest of a late body is not awaited.
       if (response?.status === 408) response.headers.set('connection', 'close');
       log?.debug(
         {

@@ -1,11 +1,11 @@
-/** Whether a request comes in: Host and Origin, on every door and every method. */
+/** Decides by Host and Origin whether a request is accepted, on every listener and method. */
 import type { Log } from '../core/ports/logger.ts';
 import { type Bound, checkHost, checkOrigin } from './origins.ts';
 
-/** Origins that the operator was told of. Past this many nothing more is said: somebody is making them up. */
+/** Refused origins that were logged. Beyond this number nothing more is logged: they are invented. */
 const MOST_TOLD = 1_000;
 
-/** Gives null where the request comes in, otherwise why not. The operator is told once of each origin that is refused. */
+/** Null if the request is accepted, otherwise the reason. Each refused origin is logged once. */
 export function originPolicy(bound: Bound, log: Log): (request: Request) => string | null {
   const told = new Set<string>();
   /** Most requests name the host that the one before them named. */

@@ -1,6 +1,6 @@
 /**
- * Which browsers may call. Both checks must pass: an origin counts as our own when it equals the Host header, and it is
- * `checkHost` that keeps a stranger's name, pointed at our address, from being that header.
+ * Which browser origins may call. Both checks must pass: an origin counts as our own if it equals the Host header, and
+ * `checkHost` prevents a foreign name that resolves to our address (DNS rebinding) from being that header.
  */
 
 export type Bound = {
@@ -23,7 +23,7 @@ const isLoopback = (name: string) =>
   name === 'localhost' || name === '[::1]' || (isIpv4(name) && name.startsWith('127.'));
 const isWildcard = (name: string) => name === '0.0.0.0' || name === '[::]';
 
-/** The authority of a Host header or a listening address, in the form URLs give it; null where it is none. */
+/** The authority of a Host header or a listening address in URL form; null if it is invalid. */
 function parseHost(host: string): URL | null {
   const bracketed = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(host) ? `[${host}]` : host;
   if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(bracketed)) return null;

@@ -1,4 +1,4 @@
-/** The frames of one socket, handled one after another. What was read is handled even if the socket is gone. */
+/** The frames of one socket, handled sequentially. Frames that were read are handled even if the socket is gone. */
 type Work = () => void | Promise<void>;
 
 type Waiting = { readonly work: Work; readonly bytes: number; readonly done: (() => void) | undefined };
@@ -14,7 +14,7 @@ export class ReceiveQueue {
     private readonly limits = { frames: 1_000, bytes: 16 * 1024 * 1024 },
   ) {}
 
-  /** False where the inbox is full: the frame was not taken. `done` is called when it has been handled. */
+  /** False if the queue is full: the frame was not accepted. `done` is called when it has been handled. */
   put(work: Work, bytes = 0, done?: () => void): boolean {
     const { limits } = this;
     if (this.#busy && (this.#waiting.length >= limits.frames || this.#bytes + bytes > limits.bytes))

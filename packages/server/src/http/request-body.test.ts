@@ -56,7 +56,7 @@ function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000, share = bud
       const headers = { 'x-from': from };
       return (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers })).text();
     },
-    /** A request whose body has begun. */
+    /** A request whose body has started. */
     begin(length: number, piece: string): Socket {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** The id under which the log speaks of a request: the caller's own, where it has one that is fit for a log. */
+/** The id of a request in the log: the caller's own if it has a valid one. */
 
 /** Carries it in both directions. */
 export const REQUEST_ID_HEADER = 'x-request-id';

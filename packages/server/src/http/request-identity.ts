@@ -14,7 +14,7 @@ export const isApiKey = (token: string): boolean => token.startsWith(API_KEY_PRE
  */
 export const isIssued = (token: string): boolean => isApiKey(token) || /^[^.]+\.[^.]+\.[^.]+$/.test(token);
 
-/** A token or an API key: `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null where there is none. */
+/** A token or an API key: `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null without one. */
 export function tokenOf(request: Request): string | null {
   const { headers, url } = request;
   const bearer = headers.get('authorization')?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
@@ -24,7 +24,7 @@ export function tokenOf(request: Request): string | null {
   return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
 }
 
-/** Null where there is no token and one is required. Throws as `Authenticator.verify`, in open mode too. */
+/** Null if a required token is missing. Throws as `Authenticator.verify`, in open mode too. */
 export async function identify(
   authenticator: Authenticator,
   token: string | null,

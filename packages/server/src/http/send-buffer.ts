@@ -1,21 +1,21 @@
 /**
- * What one socket is sent. While its reader keeps up, frames go straight out and this costs nothing. A reader that is
- * behind has its frames held here, pieces of one text as one frame, up to a limit; beyond it the reader is let go, and
- * reads what is missing from the log when it comes back.
+ * The send buffer of one socket. While its reader keeps up, frames are sent directly and this costs nothing. For a
+ * slow reader, frames are held here, pieces of one text joined into one frame, up to a limit. Beyond it the reader is
+ * disconnected, and reads the rest from the log when it reconnects.
  */
 import { TextBuffer } from '../core/api/index.ts';
 import type { Pieces } from './connection.ts';
 
 export type Wire = {
-  /** -1 where the reader is behind; the frame is on its way all the same */
+  /** -1 if the reader is behind; the frame is sent nevertheless */
   sendText(text: string): number;
-  /** The reader does not come along: `dropped` is what it is not sent. Nothing more is taken. */
+  /** The reader is too slow: `dropped` are the frames that it does not receive. Nothing more is accepted. */
   disconnect(dropped: readonly (object | undefined)[]): void;
-  /** what a frame made of pieces becomes; as JSON where it is absent */
+  /** encodes a joined frame; JSON if absent */
   encode?(frame: object): string;
 };
 
-/** Told what becomes of readers that are behind. */
+/** Notified about slow readers. */
 export type Lag = {
   coalesced(): void;
   /** the reader has caught up after so many milliseconds */
@@ -37,7 +37,7 @@ export class SendBuffer {
   #held: Held[] | null = null;
   /** the frame that the reader was too far behind for: it is on its way */
   #leaving: Held | null = null;
-  /** what was held when the reader was let go */
+  /** the frames held when the reader was disconnected */
   #dropped: readonly Held[] = [];
   #size = 0;
   #since = 0;
@@ -46,7 +46,7 @@ export class SendBuffer {
   constructor(
     private readonly wire: Wire,
     private readonly lag: Lag,
-    /** how many characters may be held before the next frame is too much */
+    /** how many characters may be held before the next frame exceeds the limit */
     private readonly limit: number,
   ) {}
 
@@ -55,8 +55,8 @@ export class SendBuffer {
   }
 
   /**
-   * On the path of a token. `text` is `frame` encoded; without `pieces` frames are held one by one. False where the
-   * reader has been let go.
+   * On the token path. `text` is `frame` encoded; without `pieces`, frames are held individually. False if the reader
+   * has been disconnected.
    */
   send(text: string, frame?: object, pieces?: Pieces): boolean {
     if (this.#held) this.#hold(text, frame, pieces);
@@ -69,15 +69,15 @@ export class SendBuffer {
   }
 
   /**
-   * The frames that the reader was not sent. `cut`: the connection broke, so the frame that was on its way counts as
-   * well. Pieces of one text are one frame.
+   * The frames that the reader did not receive. `cut`: the connection broke, so the frame in flight is included.
+   * Pieces of one text are one frame.
    */
   unsent(cut: boolean): object[] {
     const leaving = cut && this.#leaving ? [this.#leaving] : [];
     return [...leaving, ...(this.#held ?? this.#dropped)].flatMap((one) => wholeOf(one) ?? []);
   }
 
-  /** The reader has read what was sent: it is sent what was held. */
+  /** The reader has caught up with the socket: sends the held frames. */
   drained(): void {
     const held = this.#held;
     if (!held) return;
@@ -87,7 +87,7 @@ export class SendBuffer {
       const one = held[index] as Held;
       this.#size -= sizeOf(one);
       if (this.wire.sendText(this.#encoded(one)) !== -1) continue;
-      // Behind again: what is left is held as before, and the reader has been behind all the time.
+      // Behind again: the rest is held, and the reader has been behind all the time.
       this.#held = held.slice(index + 1);
       this.#leaving = one;
       return;

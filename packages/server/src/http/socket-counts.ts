@@ -1,4 +1,4 @@
-/** How many sockets there are: in all, of one principal, from one address, and of those who have yet to say who they are. */
+/** Counts sockets: in total, per principal, per address, and unauthenticated ones. */
 
 export type CountLimits = {
   readonly sockets: number;
@@ -7,11 +7,11 @@ export type CountLimits = {
   readonly unknownSockets: number;
 };
 
-/** Whose place it is. A socket gives back what it took. */
+/** What a socket is counted under. A closed socket releases exactly that. */
 export type Place = {
   principal: string | null;
   readonly address: string | null;
-  /** whoever opened it has yet to say who they are */
+  /** not authenticated yet */
   unknown: boolean;
 };
 
@@ -30,7 +30,7 @@ export class SocketCounts {
 
   constructor(private readonly limits: CountLimits) {}
 
-  /** Null where there is room; it is taken then. */
+  /** Null if there is room, which is then taken. */
   enter({ principal, address, unknown }: Place): Refusal | null {
     const { limits } = this;
     if (this.#all >= limits.sockets) return SERVER_FULL;
@@ -53,14 +53,17 @@ export class SocketCounts {
     if (principal !== null) add(this.#principals, principal, -1);
   }
 
-  /** The socket stays nobody's, and is not unknown any more. */
+  /** The socket is no longer unauthenticated, but belongs to no principal. */
   vouch(place: Place): null {
     if (place.unknown) this.#unknown--;
     place.unknown = false;
     return null;
   }
 
-  /** The socket is that principal's from now on. Not null where the principal has too many: it is nobody's then. */
+  /**
+   * The socket belongs to that principal from now on. Not null if the principal has too many: it then belongs to no
+   * principal.
+   */
   identify(place: Place, principal: string): Refusal | null {
     this.vouch(place);
     if (place.principal === principal) return null;

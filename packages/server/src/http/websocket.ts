@@ -17,17 +17,17 @@ export type SocketLimits = CountLimits & {
   readonly frameBytes: number;
   /** the same, until the peer has authenticated */
   readonly firstFrameBytes: number;
-  /** what the runtime may buffer of unfinished messages of peers who have not authenticated */
+  /** bytes that the runtime may buffer for unfinished messages of unauthenticated peers */
   readonly unfinishedBytes: number;
   /** how long they may take to say it, in milliseconds; then the socket is closed with 1008 */
   readonly identifyWithin: number;
-  /** a frame beyond it is answered with the dialect's error, unread; who does not stop is let go with 1008 */
+  /** a frame beyond it gets the error of the dialect, unread; a client that does not stop is closed with 1008 */
   readonly framesPerMinute: number;
-  /** a peer that is not heard for so long, pongs included, is gone; 8 is the least that there is */
+  /** a peer without any frame or pong for so long is gone; 8 is the minimum */
   readonly idleSeconds: number;
   /** what may be on its way to a reader that does not read; then the socket is closed */
   readonly unsentBytes: number;
-  /** what may be held for such a reader beside it, in characters; then it is let go with 1013 */
+  /** characters that may be held for a slow reader beside it; beyond that it is closed with 1013 */
   readonly heldCharacters: number;
 };
 
@@ -39,7 +39,7 @@ export type SocketTransport = {
   /** Tells every socket, then closes it with 1001. */
   drain(): void;
   readonly size: number;
-  /** How many came through that door, by dialect; `unknown` while a socket has yet to show what it speaks. */
+  /** The sockets of that listener by dialect; `unknown` until the protocol is detected. */
   at(listener: number): Readonly<Record<string, number>>;
 };
 
@@ -83,14 +83,14 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
   const failed = (thrown: unknown, { opening, dialect }: Data) =>
     log.error({ err: thrown, connection: opening.id, dialect }, 'a frame could not be handled');
 
-  /** Says in the dialect's words that a frame was not read. Not in turn: it is said at once. */
+  /** Reports in the error format of the dialect that a frame was not read. Immediate, out of order. */
   function refuse(ws: ServerWebSocket<Data>, limit: string, retryAfterMs: number): void {
     meter.add('refusals', limit);
     if (++ws.data.refused > mostRefused) return void ws.close(1008, 'Too many messages');
     ws.data.connection?.onRateLimited?.(new Fault('limited', 'Too many messages.', { retryAfterMs }));
   }
 
-  /** Whoever has authenticated in a frame is known from then on. */
+  /** A peer that authenticated in a frame is known from then on. */
   function look(ws: ServerWebSocket<Data>): void {
     const { connection, place, peer, open } = ws.data;
     const principal = connection?.identified?.() ?? null;

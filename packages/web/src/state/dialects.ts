@@ -1,4 +1,4 @@
-/** The dialects that the server speaks, with examples: read once, when a page needs them. */
+/** The served dialects with examples: read once, when a page needs them. */
 import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
 import { useEffect } from 'react';
 

@@ -1,4 +1,4 @@
-/** Carries out slash commands. */
+/** Executes slash commands. */
 import type { About } from '@parlance/sdk';
 import { toast } from '../../components/toast.tsx';
 import { go } from '../../router.ts';

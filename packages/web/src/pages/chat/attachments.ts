@@ -53,7 +53,7 @@ export function problemWith(
   return file.size === 0 ? `“${file.name}” was not added: it is empty.` : null;
 }
 
-/** A picture as it is; anything else where it is text, and called text, so that models are shown it. Throws `NotText`. */
+/** A picture unchanged; any other file as text, so that models can read it. Throws `NotText`. */
 export async function attachmentOf(file: File): Promise<Attachment> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const { name } = file;

@@ -1,4 +1,4 @@
-/** Where a dialect is spoken, with session and token in the form that a page can send. */
+/** The address of a dialect, with session and token in the form that a page can send. */
 import type { Dialect } from '@parlance/sdk';
 
 export type Call = {

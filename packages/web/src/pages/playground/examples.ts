@@ -17,7 +17,7 @@ export function frameOf({ transport }: Dialect, frame: Example['frame'], filling
   return { ...made, path: filledPath(frame.path, filling) };
 }
 
-/** What a client sends first. */
+/** The first message of a client. */
 export function firstFrame(dialect: Dialect, filling: Filling): object {
   const [snippet] = dialect.snippets.filter(({ kind }) => kind === 'socket');
   const frame = snippet?.kind === 'socket' ? snippet.frames[0] : examplesOf(dialect)[0]?.frame;

@@ -47,7 +47,7 @@ function withToken(text: string): string {
   return word.replace(REDACTED, (_, before: string) => `${before}'${TOKEN}'`);
 }
 
-/** What a client has to send first. */
+/** The first message of a client. */
 function greetingOf({ socket, messages }: Dialect) {
   const message = messages.find(({ name }) => name === socket?.greeting);
   const frame = message?.examples[0]?.frame;

@@ -1,4 +1,4 @@
-/** Connection instructions for each kind of client, from what the server says about its dialects. */
+/** Connection instructions for each kind of client, from the dialect descriptions of the server. */
 import type { Dialect, DialectList, DialectSnippet } from '@parlance/sdk';
 import { addressOf } from '../playground/address.ts';
 import { type Filling, filled, filledPath } from '../playground/fill.ts';
@@ -7,7 +7,7 @@ import { curl, type Snippet, wscat } from './snippet.ts';
 
 export type Address = {
   readonly address: string;
-  /** when the dialect is spoken there; null: always */
+  /** when the dialect is served there; null: always */
   readonly condition: string | null;
 };
 
