@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import { inBench } from './contestants/contestant.ts';
 
-/** Does nothing where they are there. Never throws: without them the rest is measured all the same. */
+/** Does nothing if they are installed. Never throws: without them the rest is measured. */
 export async function installPeers(say: (text: string) => void): Promise<void> {
   // npm writes this file when it is done.
   if (existsSync(inBench('node_modules/.package-lock.json'))) return;
   say('installing the peers into bench/node_modules (about a minute)');
   const npm = Bun.which('npm');
   if (npm === null) return say('there is no npm here: the peers are absent');
-  // Without a lock file: one that is written where a peer's other platforms cannot be seen would fail everywhere else.
+  // No lock file: one written on this platform lacks the other platforms of a peer and would fail there.
   const options = ['--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
   const child = Bun.spawn([npm, 'install', ...options], {
     cwd: inBench('.'),

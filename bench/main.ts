@@ -24,7 +24,7 @@ if (process.platform !== 'linux') {
   process.exit(1);
 }
 
-/** One line that is written over, on a terminal; nothing elsewhere, where lines would pile up. */
+/** A progress line that is overwritten on a terminal; nothing elsewhere. */
 const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };

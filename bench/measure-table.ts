@@ -6,7 +6,7 @@ import type { Figures, Job, Outcome, Progress, Row, Table } from './tables/table
 
 export type Plan = {
   readonly quick: boolean;
-  /** what there is no time for is left out, and said to be */
+  /** time limit; what does not fit is skipped and reported */
   readonly deadline: number;
   readonly measuredOn: string;
   /** a second checkout, which is measured beside this one */

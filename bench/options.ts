@@ -18,7 +18,7 @@ export const USAGE = `npm run bench -- [--quick] [--only TABLE[,TABLE…]] [--ou
   --out     where the JSON goes, in place of bench/results/latest.json
   --against a second checkout (npm ci done there) that is measured beside this one, without peers: figures of both and ratios`;
 
-/** Null where help is asked for. Throws where an option is wrong. */
+/** Null if help is requested. Throws if an option is invalid. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],

@@ -17,7 +17,7 @@ type Line = {
 
 export type Run = {
   readonly progress: Progress;
-  /** what takes longer is ended, with all that it started */
+  /** a job that takes longer is ended with all its processes */
   readonly patienceMs?: number;
   /** the folder whose benchmark measures */
   readonly checkout?: string;

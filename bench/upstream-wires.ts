@@ -3,7 +3,7 @@ export type WireName = 'chat' | 'responses';
 
 export type Wire = {
   begin(id: string): string;
-  /** what stands before and after the text of a token: the same for a whole answer, so that a token costs no encoding */
+  /** the text before and after a token, the same for a whole answer, so that a token needs no encoding */
   around(id: string): readonly [string, string];
   end(id: string, whole: string, tokens: number): string;
 };

@@ -56,7 +56,7 @@ function forget(socket: Socket<Peer>): void {
   for (const phase of phases) for (const answer of phase) if (answer.socket === socket) phase.delete(answer);
 }
 
-/** What is written here is ASCII, so characters are bytes. */
+/** Everything written here is ASCII, so characters are bytes. */
 function send(socket: Socket<Peer>, text: string): void {
   if (socket.data.unsent !== '') {
     socket.data.unsent += text;
@@ -98,7 +98,7 @@ function whole(socket: Socket<Peer>, body: string, status = '200 OK'): void {
   );
 }
 
-/** A model whose name says so answers at once: some servers ask for a title beside the answer. */
+/** A model with this name answers at once: some servers request a title beside the answer. */
 function stream(socket: Socket<Peer>, name: WireName, body: string): void {
   const wire = WIRES[name];
   const id = String(++answers);
@@ -135,7 +135,7 @@ function step(answer: Answer, phase: Set<Answer>): void {
 const began = performance.now();
 let tick = 0;
 setInterval(() => {
-  // A late timer makes up for what it missed, so that the rate holds.
+  // A late timer catches up, so that the rate holds.
   for (const due = performance.now() - began; tick <= due; tick++) {
     const phase = phases[tick % interval];
     if (phase) for (const answer of phase) step(answer, phase);

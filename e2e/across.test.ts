@@ -21,7 +21,7 @@ const open = (dialect: string, session: string, on = server): Promise<Driver> =>
 
 /** Sessions are created in one dialect, so that all others can attach. */
 async function begun(dialect: string, session: string): Promise<Driver> {
-  // The server names a conversation, or its id begins with temp-; any other id must exist.
+  // The server assigns conversation ids, or the id starts with temp-; any other id must exist.
   if (dialect === 'conversations') {
     const other = await open('agentloop', session);
     other.say('Hello');

@@ -6,7 +6,7 @@ import { type Answer, type ChatRequest, type CountTokens, type FakeModel, fakeMo
 let model: FakeModel;
 let server: TestServer;
 
-/** Approximately what a vendor would count: the whole request, at four characters per token. */
+/** An approximate vendor count: the whole request, at four characters per token. */
 const byLength: CountTokens = ({ messages, tools }, answer) => ({
   prompt: Math.ceil(JSON.stringify([messages, tools]).length / 4),
   completion: Math.ceil(JSON.stringify(answer).length / 4),

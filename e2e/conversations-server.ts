@@ -1,4 +1,4 @@
-/** A server and clients of `conversations`, for tests of what a socket inherits from a closed one. */
+/** A server and clients of `conversations`, for tests of inherited conversations. */
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 

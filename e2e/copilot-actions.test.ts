@@ -1,4 +1,4 @@
-/** Deployed clients read what was meant, whatever the text is. */
+/** Deployed clients parse every action as intended, whatever its text. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';

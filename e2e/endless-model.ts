@@ -1,4 +1,4 @@
-/** Models that do not stop, on each wire: endless text, reasoning, arguments or calls. */
+/** Models that do not stop, for each model API: endless text, reasoning, arguments or calls. */
 
 export const ENDLESS_WIRES = ['chat', 'responses', 'anthropic', 'google'] as const;
 export type EndlessWire = (typeof ENDLESS_WIRES)[number];
@@ -131,7 +131,7 @@ async function* endless({ first, more }: Pieces[EndlessKind], signal: AbortSigna
   yield first.map(event).join('');
   for (let at = 0; !signal.aborted; at += 20) {
     yield Array.from({ length: 20 }, (_, offset) => event(more(at + offset))).join('');
-    // Yields to the rest of the process.
+    // Yields to other work of the process.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

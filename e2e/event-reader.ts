@@ -16,7 +16,7 @@ export class EventReader {
   #wake: () => void = () => undefined;
   #broken: Error | null = null;
 
-  /** `told` is called with every event, in order, after the reader has processed it. */
+  /** `told` receives every event, in order, after the reader has processed it. */
   constructor(
     private readonly session: string,
     private readonly told: (event: SessionEvent) => void = () => undefined,

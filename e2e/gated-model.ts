@@ -1,4 +1,4 @@
-/** A model that begins its answers and ends them when the test releases it. */
+/** A model that starts its answers and ends them when the test releases it. */
 
 const event = (data: object | string): string =>
   `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;

@@ -1,6 +1,6 @@
 /**
- * `conversations`: what a closed socket had not been sent yet continues on the next socket of its user, from the next
- * character. The test decides when the model speaks.
+ * `conversations`: unsent text of a closed socket continues on the next socket of its user, from the next character.
+ * The test controls the model.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../packages/server/src/testing/client.ts';

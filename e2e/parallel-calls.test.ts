@@ -1,4 +1,4 @@
-/** Calls of one answer that run at once, in a server that is killed with SIGKILL while they do. */
+/** Parallel calls of one answer in a server that is killed with SIGKILL. */
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

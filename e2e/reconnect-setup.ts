@@ -20,7 +20,7 @@ export type ReconnectSetup = {
   readonly bearer: { readonly authorization: string };
   /** Creates the session and follows it without interruption. */
   witnessOf(session: string): Promise<EventReader>;
-  /** The model says the text; resolves when the witness has received it. */
+  /** The model streams the text; resolves when the witness has received it. */
   says(witness: EventReader, text: string): Promise<void>;
   stop(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /**
- * A client loses its connection in the middle of an answer, reconnects as its contract says, and has the complete text in the
- * end. The test decides when the model speaks, so every cut is at a defined position.
+ * A client loses its connection in the middle of an answer, reconnects as its contract specifies, and has the complete
+ * text in the end. The test controls the model, so every cut is at a defined position.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
@@ -102,7 +102,7 @@ for (const dialect of Object.keys(DRIVERS)) {
   });
 }
 
-/** The id or text of the approval, if the wire has one. */
+/** The id or text of the approval, if the dialect has one. */
 const approvalIn = (frame: AnyFrame): unknown =>
   (frame.payload as { requestId?: string } | undefined)?.requestId ?? frame.message ?? frame.reasoning;
 

@@ -149,7 +149,7 @@ describe('by default', () => {
     await turn('left', WIDTH);
     slow.goOn();
     expect(await slow.closed).toBe(1013);
-    // That much at once is too much for the next socket as well: it reconnects until it has everything.
+    // That much is too much for the next socket as well: it reconnects until it has everything.
     const readers = [slow];
     while (!readers.at(-1)?.texts.some(done)) {
       const next = await rawReader(server.http, `/ws?token=${token}`);
@@ -173,7 +173,7 @@ describe('by default', () => {
       expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
       slow.goOn();
       expect(await slow.closed).toBe(1013);
-      // What it received has no gap: it is a prefix of the answer.
+      // The received text has no gap: it is a prefix of the answer.
       expect(answerOf(WIDTH).startsWith(READERS[name].text(slow.texts))).toBe(true);
       quick.end();
     });
@@ -196,7 +196,7 @@ describe('by default', () => {
   });
 });
 
-/** The small profile returns freed memory at once, so the resident size shows what is held. */
+/** The small profile returns freed memory at once, so the resident size shows what is retained. */
 describe('with the small profile', () => {
   withServer({ PARLANCE_PROFILE: 'small' });
 

@@ -1,4 +1,4 @@
-/** What "always" allows a model, and what it does not. */
+/** What "always" grants a model, and what not. */
 import { expect, test } from 'bun:test';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';

@@ -31,7 +31,7 @@ function settle(): void {
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Overwrites the bytes of `words`, or every page that contains them. Returns the number of places. */
+/** Overwrites the bytes of `words`, or every page that contains them. Returns the number of matches. */
 function overwrite(words: string, what: 'words' | 'pages'): number {
   const bytes = readFileSync(path);
   const places = new Map<number, number>();
@@ -53,7 +53,7 @@ const ask = (server: ServerProcess, session: string, text: string) =>
 const rested = (server: ServerProcess, session: string, turns: number) =>
   followed(server, session, (events) => events.filter(({ type }) => type === 'turn.ended').length === turns);
 
-// The words come so late that they are in pages of their own: those that sessions share have only beginnings.
+// The text is so far behind that it is in pages of its own: shared pages only contain the start of a session.
 const long = (word: string) => `echo ${'-'.repeat(2_000)} ${`${word} `.repeat(4_000)}`;
 
 async function begun(server: ServerProcess): Promise<DurableEvent[]> {

@@ -1,7 +1,7 @@
 /**
- * `npm run sbom [-- FILE]`: a software bill of materials of what runs in production, as CycloneDX JSON made by npm from the lock
- * file. npm's own `--omit dev` also drops packages that both production and development need, so what is for
- * development alone is taken out here.
+ * `npm run sbom [-- FILE]`: a software bill of materials of the production dependencies, as CycloneDX JSON from npm
+ * and the lock file. npm's own `--omit dev` also drops packages that both production and development need, so
+ * development-only packages are removed here.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a team writes today: the AI SDK's streamText and the ws package. `node by-hand-server.mjs UPSTREAM` prints its port. */
+/** The usual stack: the AI SDK's streamText and the ws package. `node by-hand-server.mjs UPSTREAM` prints its port. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText } from 'ai';
 import { WebSocketServer } from 'ws';

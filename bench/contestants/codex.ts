@@ -76,7 +76,7 @@ export const codex: Contestant = {
       write({ id: calls, method, params });
       return answered.promise;
     };
-    /** Under load it asks its clients to come again. */
+    /** Under load it asks its clients to retry. */
     const call = async (method: string, params: object): Promise<unknown> => {
       for (;;) {
         try {

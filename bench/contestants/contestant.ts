@@ -1,15 +1,15 @@
-/** What a contestant is, and what they share. */
+/** Contestants, and what they share. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Reported as it stands, never as zero. */
+/** Reported with its reason, never as zero. */
 export class Absent extends Error {
   override readonly name = 'Absent';
 }
 
 /** One conversation with the server: a prompt out, the pieces of one answer in. */
 export type Lane = {
-  /** `heard` is told every piece of text as it arrives; resolves when the server has said that the answer is over. */
+  /** `heard` receives every piece of text as it arrives; resolves when the server has ended the answer. */
   ask(heard: (text: string, arrivedAt: number) => void): Promise<void>;
   close(): void;
 };
@@ -24,11 +24,11 @@ export type Running = {
 
 export type Contestant = {
   readonly name: string;
-  /** what it is, with its version */
+  /** description, with its version */
   readonly description: string;
-  /** at 500 streams a round takes it minutes, so that it gets one where others get three */
+  /** too slow for 500 streams, where a round would take minutes, and for the full number of rounds */
   readonly slow?: boolean;
-  /** Ready to answer when it resolves. Throws `Absent` where it cannot be run here. `folder` is empty and its own. */
+  /** Ready when it resolves. Throws `Absent` if it cannot be run here. `folder` is empty and its own. */
   start(upstream: string, folder: string): Promise<Running>;
 };
 
@@ -36,7 +36,7 @@ const BENCH = join(import.meta.dir, '..');
 export const inBench = (path: string): string => join(BENCH, path);
 export const inRepository = (path: string): string => join(BENCH, '..', path);
 
-/** The path of what a package of the benchmark has; throws `Absent` where it was not installed. */
+/** The path of a file in a package of the benchmark; throws `Absent` if the package is not installed. */
 export function installed(path: string): string {
   const found = inBench(join('node_modules', path));
   if (!existsSync(found)) throw new Absent(`${path} is not installed: npm install --prefix bench`);
@@ -75,7 +75,7 @@ type Started = {
 export async function startServer(
   command: readonly string[],
   options: {
-    /** its home; what it complains about is kept there */
+    /** its home, which also has its error output */
     readonly folder: string;
     readonly cwd?: string;
     readonly env?: Record<string, string>;
@@ -101,7 +101,7 @@ export async function startServer(
   throw new Error(`${command.join(' ')} did not start: ${(await Bun.file(errors).text()).slice(-500)}`);
 }
 
-/** What it says later is read and forgotten: a full pipe would stop it. */
+/** Later output is read and dropped: a full pipe would block the process. */
 async function drain(lines: AsyncGenerator<string>): Promise<void> {
   for await (const _ of lines);
 }

@@ -3,7 +3,7 @@ import { nowMicros } from '../measure/clock.ts';
 
 export type EventReader = { close(): void };
 
-/** Resolves when the stream is open. `take` is told the data of every event, and when its last byte arrived. */
+/** Resolves when the stream is open. `take` receives the data of every event, and when its last byte arrived. */
 export async function readEvents(
   url: string,
   headers: Record<string, string>,

@@ -1,14 +1,14 @@
 import { type Contestant, inBench, startServer } from './contestant.ts';
 import { connect, ENDED, type Read, socketLane } from './socket-lane.ts';
 
-/** The floor and "by hand" speak the same few words. */
+/** The floor and "by hand" have the same protocol. */
 export const prompt = () => ({ prompt: 'Tell me something.' });
 export const read: Read = (frame) => {
   if (frame.type === 'delta') return frame.text as string;
   return frame.type === 'done' ? ENDED : null;
 };
 
-/** Bun makes 256 requests at once unless told otherwise, and lets the rest wait. */
+/** By default Bun makes at most 256 concurrent requests and queues the rest. */
 export const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
 
 /** `command`: a program of the benchmark and its arguments before the address of the model API. */

@@ -1,4 +1,4 @@
-/** `opencode serve`: prompts over HTTP, one stream of server-sent events that tells all sessions. */
+/** `opencode serve`: prompts over HTTP, one event stream for all sessions. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Contestant, installed, type Lane, startServer, versionOf } from './contestant.ts';

@@ -13,14 +13,14 @@ export type ParlanceServer = {
   readonly pid: number;
   readonly http: string;
   readonly ws: string;
-  /** a token of a user who may do everything that a developer may */
+  /** a token of a user with the role developer */
   token(): Promise<string>;
   stop(): Promise<void>;
 };
 
 /**
- * Started as `npm start` starts it, so that what ships is what is measured. Data and tools stay in `folder`. `checkout` is
- * the folder whose version is started.
+ * Started like `npm start`, so that the shipped configuration is measured. Data and tools stay in `folder`. `checkout`
+ * is the folder of the version to start.
  */
 export async function startParlance(
   folder: string,
@@ -131,7 +131,7 @@ const native: Open = async ({ http }) => {
 export const DIALECTS = { agentloop, conversations, native } satisfies Record<string, Open>;
 export type StreamingDialect = keyof typeof DIALECTS;
 
-/** `extension` and `broadcast` tell an answer when it is whole, and `copilot` answers requests: those three do not stream. */
+/** `extension` and `broadcast` send complete answers, and `copilot` answers requests: these three do not stream. */
 export const STREAMING = Object.keys(DIALECTS) as StreamingDialect[];
 
 /** `settings`: environment variables of the server, in addition to those of the model API. */

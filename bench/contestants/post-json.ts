@@ -1,4 +1,4 @@
-/** Null where the answer is empty; throws where it is no success. */
+/** Null if the response is empty; throws if it is not a success. */
 export async function postJson(
   url: string,
   body: object,

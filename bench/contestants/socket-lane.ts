@@ -2,7 +2,7 @@
 import { nowMicros } from '../measure/clock.ts';
 import type { Lane } from './contestant.ts';
 
-/** What a frame means to a lane: a piece of the answer, its end, or nothing. */
+/** The meaning of a frame to a lane: a piece of the answer, its end, or nothing. */
 export type Read = (frame: Record<string, unknown>) => string | typeof ENDED | null;
 export const ENDED = Symbol('ended');
 

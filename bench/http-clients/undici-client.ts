@@ -1,6 +1,6 @@
 /**
- * HTTP client over the `undici` package. Bun replaces the bare name by a module of its own that asks with `fetch`, so the
- * package is loaded by the path of its file: then it runs over sockets of `node:net`.
+ * HTTP client over the `undici` package. Bun replaces the bare name with its own module on top of `fetch`, so the
+ * package is loaded by file path and then uses sockets of `node:net`.
  */
 import { join } from 'node:path';
 import type { Dispatcher } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * Asks a server over connections that are kept, at little cost: `fetch` takes as long as the server does to answer, and
- * would be measured with it on a machine that both share. For short answers that say how long they are.
+ * A cheap HTTP client with keep-alive: `fetch` takes as much CPU as the server, and would be measured with it on a
+ * shared machine. For short responses with a content length.
  */
 import type { Socket } from 'bun';
 
@@ -15,7 +15,7 @@ export class Asker {
 
   constructor(private readonly url: URL) {}
 
-  /** Resolves when the answer is here whole; rejects where it is no success. */
+  /** Resolves when the response is complete; rejects if it is not a success. */
   async ask(method: 'POST' | 'DELETE', path: string, body = ''): Promise<void> {
     const line = this.#idle.pop() ?? (await this.#connect());
     const length = Buffer.byteLength(body);

@@ -3,7 +3,7 @@ export const nowMicros = (): number => Math.round((performance.timeOrigin + perf
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Milliseconds that `work` took, and what it gave. */
+/** The duration of `work` in milliseconds, and its result. */
 export async function timed<Given>(
   work: () => Given | Promise<Given>,
 ): Promise<{ ms: number; given: Given }> {

@@ -1,4 +1,4 @@
-/** The smallest value that at least `share` of all values do not exceed; NaN where there are none. */
+/** The smallest value that at least `share` of all values do not exceed; NaN if there are none. */
 export function percentile(values: Iterable<number>, share: number): number {
   const sorted = Float64Array.from(values).sort();
   if (sorted.length === 0) return Number.NaN;

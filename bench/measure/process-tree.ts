@@ -1,4 +1,4 @@
-/** What a process and everything it started has used, from /proc. Linux only. */
+/** CPU time and memory of a process and its descendants, from /proc. Linux only. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** USER_HZ, which is 100 wherever Linux runs. */
@@ -12,7 +12,7 @@ type Stat = {
   readonly ended: number;
 };
 
-/** Null where the process is gone. */
+/** Null if the process is gone. */
 function read(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -24,7 +24,7 @@ function read(path: string): string | null {
 function statOf(pid: number): Stat | null {
   const text = read(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The name stands in parentheses and may hold anything; what follows it is numbered from field 3.
+  // The name is in parentheses and may contain anything; the fields after it are numbered from 3.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);
   return { pid, parent: field(4), own: field(14) + field(15), ended: field(16) + field(17) };

@@ -1,4 +1,4 @@
-/** What a row was measured on. */
+/** The machine on which a row was measured. */
 import { cpus, release, totalmem } from 'node:os';
 import { versionOf } from '../contestants/contestant.ts';
 import { PARLANCE_VERSION } from '../contestants/parlance.ts';
@@ -30,6 +30,6 @@ export async function machineOf(): Promise<Machine> {
   };
 }
 
-/** In one line, without the versions of what a reader does not ask about. */
+/** In one line, with only the relevant versions. */
 export const machineLine = ({ processor, cores, memoryGigabytes, kernel, versions }: Machine): string =>
   `${processor}, ${cores} cores, ${memoryGigabytes} GB, Linux ${kernel}; Bun ${versions.bun}, Node ${versions.node}`;

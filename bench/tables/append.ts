@@ -132,7 +132,7 @@ async function throughStore(folder: string, measured: Measure) {
   return figures;
 }
 
-/** Messages to sessions whose turn goes on are kept in line: what is measured is taking them, not answering them. */
+/** Messages to sessions with a running turn are queued: this measures accepting them, not answering them. */
 async function overHttp(folder: string, measured: Measure) {
   const upstream = await startUpstream(1_000, 1_000);
   const server = await startParlance(folder, openaiAt(upstream.url));

@@ -1,4 +1,4 @@
-/** From starting the process until it says that it can be used. */
+/** From process start until ready. */
 import { contestantOf } from '../contestants/index.ts';
 import { timed } from '../measure/clock.ts';
 import { median } from '../measure/percentile.ts';

@@ -1,4 +1,4 @@
-/** Compacting a context on demand: reading it from the log, summarising it with the offline model, keeping the rest. */
+/** Compaction on demand: reading the context from the log, summarising it with the offline model, keeping the rest. */
 import { join } from 'node:path';
 import { startParlance } from '../contestants/parlance.ts';
 import { postJson } from '../contestants/post-json.ts';

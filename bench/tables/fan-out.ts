@@ -1,4 +1,4 @@
-/** One answer told to many: what a frame costs the server, per watcher. */
+/** One answer to many subscribers: the server's cost of a frame per subscriber. */
 import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
 import { percentile } from '../measure/percentile.ts';
 import { watchTree } from '../measure/process-tree.ts';
@@ -9,10 +9,10 @@ import { WATCHED, type Watched } from './watched.ts';
 
 const RATE = { tokens: 50, intervalMs: 20 };
 const TOKEN = /\d+:\d{16} /g;
-/** Then what is missing is lost. */
+/** After this time a missing token counts as lost. */
 const PATIENCE_MS = 30_000;
 
-/** The watchers of one server; each answer is checked anew. */
+/** The watchers of one server; each answer is checked separately. */
 class SubscriptionHub {
   #checks: AnswerCheck[] = [];
   #waiting = 0;

@@ -1,4 +1,4 @@
-/** What a socket that is just connected costs in resident memory of the server. */
+/** Resident memory of a socket that is only connected. */
 import { byHand } from '../contestants/by-hand.ts';
 import { floor } from '../contestants/floor.ts';
 import { openaiAt, startParlance } from '../contestants/parlance.ts';

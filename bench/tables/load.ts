@@ -1,4 +1,4 @@
-/** One process of Parlance under load: turns that stream at once beside sockets that are just connected. */
+/** One Parlance process under load: concurrent turns beside idle sockets. */
 import { DIALECTS, openaiAt, STREAMING, startParlance } from '../contestants/parlance.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';

@@ -23,7 +23,7 @@ const WORDS =
 const TURNS_BETWEEN_COMPACTIONS = 200;
 const BATCH = 5_000;
 
-/** The events of one turn that was asked and answered. */
+/** The events of one answered turn. */
 function turnEvents(turn: number): DurableEventBody[] {
   const ids = {
     turn: `turn-${turn}` as TurnId,

@@ -22,7 +22,7 @@ import {
 } from '../../packages/server/src/core/domain/session-state.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
-/** The same number however many sessions there are, so that what they cost can be compared. */
+/** A fixed number, independent of the number of sessions, so that costs can be compared. */
 export const APPROVALS = 50;
 /** The title of one session, the one that changed longest ago. */
 export const NEEDLE = 'the needle in the haystack';

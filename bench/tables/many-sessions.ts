@@ -1,4 +1,4 @@
-/** A server with many sessions: what does not look at them all must not cost more with them. */
+/** A server with many sessions: operations that do not scan all of them must not cost more. */
 import { join } from 'node:path';
 import { type ParlanceServer, startParlance } from '../contestants/parlance.ts';
 import { postJson } from '../contestants/post-json.ts';
@@ -64,7 +64,7 @@ async function measureRequests({ http }: ParlanceServer, rounds: number) {
   const listMs = await medianOf(rounds, list);
   const searchMs = await medianOf(rounds, search);
   const approvalsMs = await medianOf(rounds, approvals);
-  // Each is answered once, and its turn goes on meanwhile with the offline model.
+  // Each is answered once; its turn continues meanwhile with the offline model.
   const answerMs = await medianOf(rounds, () =>
     postJson(`${v1}/approvals/${asked.pop()}`, { answer: 'deny' }),
   );

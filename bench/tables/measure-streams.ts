@@ -1,4 +1,4 @@
-/** The same load through any contestant: N answers at once, each with a conversation of its own. */
+/** The same load for any contestant: N concurrent answers, each in its own conversation. */
 import type { Contestant, Lane, Running } from '../contestants/contestant.ts';
 import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
 import { clockSkew, sleep, timed } from '../measure/clock.ts';
@@ -16,7 +16,7 @@ export type StreamLoad = {
   /** that count; those in which the host took the machine away are played again */
   readonly rounds: number;
   readonly mostRounds: number;
-  /** come before them: an engine compiles what runs often, and until it has, that is most of what is measured */
+  /** warm-up rounds: until the engine has compiled the hot code, compilation dominates */
   readonly warmUps: number;
 };
 
@@ -101,7 +101,7 @@ export async function measureRound(server: Running, load: StreamLoad): Promise<M
   };
 }
 
-/** Memory, and what is lost or misplaced, counts in whatever round it was. */
+/** Memory and lost or misplaced tokens count in every round. */
 export function figuresOf({ quietest, all, stolen }: Rounds<MeasuredRound>, load: StreamLoad): RoundFigures {
   const delays = quietest.flatMap((round) => round.delays);
   const missing = sumOf(all, (round) => round.missing);
@@ -123,7 +123,7 @@ export function figuresOf({ quietest, all, stolen }: Rounds<MeasuredRound>, load
 const sumOf = <Item>(items: readonly Item[], figure: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + figure(item), 0);
 
-/** A few at a time: a thousand handshakes at once would measure the listen queue. */
+/** A few at a time: a thousand concurrent handshakes would measure the listen queue. */
 async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane[]> {
   const lanes: Lane[] = [];
   while (lanes.length < count) {
@@ -134,8 +134,8 @@ async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane
 }
 
 /**
- * Every lane asks once. The questions are spread over the first tenth of an answer, as people do not press a key in the
- * same microsecond, so that nine tenths of the time all stream at once. Then the lanes are closed.
+ * Every lane asks once. Questions are spread over the first tenth of an answer, so all lanes stream concurrently for
+ * nine tenths of the time. Then the lanes are closed.
  */
 async function playRound(lanes: readonly Lane[], load: StreamLoad, delays: number[]): Promise<Verdict[]> {
   const checks = lanes.map(() => new AnswerCheck(load.tokens, delays));

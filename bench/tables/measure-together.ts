@@ -63,7 +63,7 @@ async function entrantOf(
   }
 }
 
-/** Every entrant plays once before any plays again; who begins changes. */
+/** Every entrant plays once before any plays again; the starting one rotates. */
 async function playRounds(entrants: readonly Entrant[], load: StreamLoad, progress: Progress): Promise<void> {
   for (const { name, server } of entrants) {
     progress(`warming up ${name}`);

@@ -1,6 +1,6 @@
 import { connect } from '../contestants/socket-lane.ts';
 
-/** A hundred at a time: all handshakes at once would measure the listen queue. */
+/** A hundred at a time: more concurrent handshakes would measure the listen queue. */
 export async function openSockets(url: string, count: number): Promise<WebSocket[]> {
   const sockets: WebSocket[] = [];
   while (sockets.length < count) {

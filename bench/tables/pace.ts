@@ -10,7 +10,7 @@ async function timedSend(send: Send, times: number[]): Promise<void> {
   times.push(performance.now() - before);
 }
 
-/** Does not wait for answers: a slow one delays nobody but itself. */
+/** Does not wait for responses: a slow one delays no other. */
 export async function atRate(send: Send, perSecond: number, ms: number): Promise<Paced> {
   const times: number[] = [];
   const sent: Promise<void>[] = [];

@@ -1,8 +1,8 @@
-/** What a table of the benchmark is: a list of jobs, each measured by a process of its own. */
+/** A table of the benchmark: a list of jobs, each measured by its own process. */
 export type Figure = number | string | boolean | null;
 export type Figures = Readonly<Record<string, Figure>>;
 
-/** One row: what is measured and how much of it. */
+/** One row: the subject and its size. */
 export type Job = {
   readonly table: string;
   readonly subject: string;
@@ -18,7 +18,7 @@ export type Outcome = {
   readonly absent: string | null;
 };
 
-/** The exit code of a job that was told to end. */
+/** The exit code of a cancelled job. */
 export const ENDED_EARLY = 143;
 
 export type Column = {
@@ -37,7 +37,7 @@ export type Table = {
   readonly unit: string;
   readonly columns: readonly Column[];
   jobs(quick: boolean): readonly Omit<Job, 'table' | 'quick'>[];
-  /** Throws `Absent` where the subject cannot be measured here. */
+  /** Throws `Absent` if the subject cannot be measured here. */
   measure(job: Job, progress: Progress): Promise<Figures>;
   /** Jobs for which `takes` holds are measured in one process, in rounds that alternate; one outcome a job, in their order. */
   readonly together?: {
@@ -52,7 +52,7 @@ export type Table = {
 
 export type Row = Job &
   Outcome & {
-    /** what it was measured on: processor, cores, versions, date */
+    /** processor, cores, versions and date of the measurement */
     readonly measuredOn: string;
   };
 

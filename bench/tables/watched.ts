@@ -1,4 +1,4 @@
-/** What many watch at once: where a watcher connects, which of its frames carry tokens, and how one more answer begins. */
+/** Subscriptions of many watchers: the address, the frames that carry tokens, and how to start another answer. */
 import { inBench, installed, startServer } from '../contestants/contestant.ts';
 import { readEvents } from '../contestants/event-source.ts';
 import { openaiAt, type ParlanceServer, startParlance } from '../contestants/parlance.ts';
@@ -13,7 +13,7 @@ type Take = (frame: string, arrivedAt: number) => void;
 export type Watched = {
   readonly pid: number;
   watch(take: Take): Promise<unknown>;
-  /** Resolves when the answer was told to begin, or was told whole. */
+  /** Resolves when the answer was requested, or was sent completely. */
   answer(): Promise<unknown>;
   stop(): Promise<void>;
 };
@@ -52,7 +52,7 @@ const session =
     };
   };
 
-/** Frames that carry the text of tokens; what tells the whole answer once more is no token. */
+/** Frames that carry the text of tokens; a frame with the complete answer is not one. */
 const only =
   (mark: string, take: Take): Take =>
   (frame, at) => {

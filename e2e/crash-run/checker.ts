@@ -1,4 +1,4 @@
-/** Checks that nothing was lost: a pure function of what clients saw and what is stored. Returns the violations. */
+/** Checks that nothing was lost: a pure function of what clients received and what is stored. Returns the violations. */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Evidence, Sent, Shown } from './evidence.ts';
 import { fits } from './messages.ts';

@@ -9,7 +9,7 @@ import type { Conversation, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import type { Victim } from './victim.ts';
 
-/** What a client needs: an address, a conversation, and a ledger. */
+/** The inputs of a client: an address, a conversation, and a ledger. */
 export type Seat = {
   readonly server: ServerProcess;
   /** of the user `dev`, for dialects that need one */
@@ -24,7 +24,7 @@ export type Talk = {
   say(message: Sent): Promise<void>;
   /** resolves when the answer has been shown as complete and recorded */
   answered(message: Sent): Promise<void>;
-  /** resolves when the answer has begun; absent if a message does not interrupt the previous one */
+  /** resolves when the answer has started; absent if a message does not interrupt the previous one */
   begun?(): Promise<void>;
   close(): void;
 };

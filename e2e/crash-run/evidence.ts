@@ -1,4 +1,4 @@
-/** What the clients of a run sent, received and showed, and what is stored in the end. */
+/** What the clients of a run sent, received and showed, and what is stored at the end. */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 
 export type Sent = {
@@ -8,7 +8,7 @@ export type Sent = {
   readonly number: number;
   /** unique in its session */
   readonly text: string;
-  /** the server has acknowledged it, as the wire defines */
+  /** acknowledged by the server, as the dialect defines it */
   acknowledged: boolean;
 };
 
@@ -25,9 +25,9 @@ export type Told = {
 export type Shown = {
   readonly session: string;
   readonly dialect: string;
-  /** which text of a turn the wire shows: of its last step, all of it, one block, or the outcome of its last call */
+  /** which text of a turn the dialect shows: of its last step, all of it, one block, or the outcome of its last call */
   readonly part: 'last step' | 'turn' | 'block' | 'outcome';
-  /** the turn or block, if the wire names it */
+  /** the turn or block, if the dialect names it */
   readonly of?: string;
   readonly text: string;
 };

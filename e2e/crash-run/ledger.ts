@@ -30,7 +30,7 @@ export class Ledger {
     private readonly onTrouble: (what: string) => void,
   ) {}
 
-  /** `name` begins the id; dialects with client-generated ids accept any string. */
+  /** `name` is the prefix of the id; dialects with client-generated ids accept any string. */
   begin(dialect: string, id: string): Conversation {
     const conversation = { id, dialect, sent: [] };
     this.conversations.push(conversation);

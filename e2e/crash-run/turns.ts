@@ -114,7 +114,7 @@ const isEnd = ({ type }: DurableEvent): boolean =>
 export const ENDED = 'turn.ended';
 const BETWEEN_BLOCKS = '\n\n';
 
-/** The text of the turn that a wire with this part shows. */
+/** The text of the turn that a dialect with this part shows. */
 export function shownOf(turn: TurnRead, part: 'last step' | 'turn' | 'outcome'): string {
   switch (part) {
     case 'last step':

@@ -1,4 +1,4 @@
-/** Errors say what a caller needs: no stack, no path of the server, no words of a vendor. Everything is looked through. */
+/** Errors contain what a caller needs: no stack, no server path, no vendor text. All responses are searched. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Command } from '../../packages/protocol/src/index.ts';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';

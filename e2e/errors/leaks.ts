@@ -1,4 +1,4 @@
-/** What a response must never contain, and everything that was received. */
+/** Text that a response must never contain, and everything that was received. */
 import { dirname, join } from 'node:path';
 
 /** Part of the errors of vendors and tools, and of no request. */

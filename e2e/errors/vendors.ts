@@ -69,7 +69,7 @@ export function openVendor(): Vendor {
   };
 }
 
-/** Settings for each wire. */
+/** Settings for each model API. */
 export const VENDORS: Readonly<Record<string, (url: string) => Record<string, string>>> = {
   'openai chat': (url) => ({
     PROVIDER: 'openai',

@@ -12,7 +12,7 @@ import { SECRET, scratch } from './scratch.ts';
 export type Fuzzed = {
   readonly judged: number;
   readonly ran: number;
-  /** how often each program began a line that ran */
+  /** how often each program started a command line that ran */
   readonly programs: Readonly<Record<string, number>>;
   readonly complaints: readonly string[];
 };

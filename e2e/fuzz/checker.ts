@@ -1,10 +1,10 @@
-/** What a server may not do, whatever it is sent. */
+/** Invariants of a server, whatever it receives. */
 import { MARKER } from '../errors/leaks.ts';
 
 const LEAKS =
   /\bat .*\.[cm]?[jt]sx?:\d+|node_modules|packages\/server\/src|\b(?:Type|Syntax|Range|Zod)Error\b/;
 
-/** What is wrong with something received; null where nothing is. */
+/** The problem of a received message; null if there is none. */
 export function complaint(received: string): string | null {
   if (received.includes(MARKER)) return 'words of a vendor';
   if (LEAKS.test(received)) return 'a stack or a path';

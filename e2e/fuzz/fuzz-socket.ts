@@ -1,4 +1,4 @@
-/** A socket that goes on: what it is sent may close it, and then it is opened again. */
+/** A socket that is reopened if a message closes it. */
 import { WebSocket } from 'ws';
 import { fenceOf } from '../isolation/wires.ts';
 import { complaint } from './checker.ts';

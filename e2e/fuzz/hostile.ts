@@ -73,7 +73,7 @@ const KEYS: readonly [string, ...string[]] = [
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** Writes the value, with each place that `change` names replaced. Gives null where the place is to be left out. */
+/** Serialises the value with each place that `change` names replaced; null removes the place. */
 function written(
   value: unknown,
   change: (place: number) => Text | null | undefined,
@@ -141,7 +141,7 @@ const bytes = (example: unknown, chance: Chance): Uint8Array => {
 
 export type Hostile = string | Uint8Array;
 
-/** Some are harmless: what is right must go on working between what is not. */
+/** Some are harmless: valid messages must keep working between invalid ones. */
 const WAYS: readonly [
   (example: unknown, chance: Chance) => Hostile,
   ...((example: unknown, chance: Chance) => Hostile)[],

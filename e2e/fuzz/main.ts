@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --seed 7 --count 100000`: a long run, which fails where the server does. */
+/** `npm run fuzz -- --seed 7 --count 100000`: a long run that fails if the server does. */
 import { parseArgs } from 'node:util';
 import { DRIVERS } from '../drivers.ts';
 import { fuzzedServer } from './server.ts';

@@ -21,12 +21,12 @@ export type Run = {
   readonly token: string;
   readonly seed: number;
   readonly count: number;
-  /** what is tried */
+  /** the targets */
   readonly descriptions: readonly Described[];
   readonly told?: (line: string) => void;
 };
 
-/** Sockets are told this many at once; the server refuses a thousand that wait. */
+/** Concurrent frames per socket; the server refuses a thousand waiting ones. */
 const BATCH = 50;
 const AT_ONCE = 12;
 
@@ -50,7 +50,7 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
     statuses[kind] = (statuses[kind] ?? 0) + 1;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel();
     const text = await response.text();
-    // 503 is said by a limit, and where the console was not built.
+    // 503 is the answer of a limit, and of a missing console build.
     const wrong = response.status === 500 ? '500' : complaint(text);
     if (wrong)
       complaints.push(`${method} ${path.slice(0, 200)}: ${wrong} for ${shown(body)}: ${text.slice(0, 200)}`);

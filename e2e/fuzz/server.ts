@@ -25,7 +25,7 @@ export type FuzzOptions = Pick<Run, 'seed' | 'count' | 'told'> & {
 const SETTINGS = {
   LOG_LEVEL: 'error',
   PARLANCE_OFFLINE_DELAY: '0',
-  // What is refused for coming too fast is not looked at.
+  // Rate-limited messages would not be checked.
   PARLANCE_FRAMES_PER_MINUTE: '1000000',
   PARLANCE_REQUESTS_PER_MINUTE: '1000000',
   PARLANCE_API_REQUESTS_PER_MINUTE: '1000000',
@@ -34,7 +34,7 @@ const SETTINGS = {
 export async function fuzzedServer({ program, ...options }: FuzzOptions): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-fuzz-'));
   const server = await startProcess(folder, SETTINGS, program);
-  // Read from the start: a pipe that nobody empties would stop the server.
+  // Read from the start: an unread pipe would block the server.
   const log = server.stderr();
   try {
     const { http, pid } = server;

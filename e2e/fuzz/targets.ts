@@ -1,4 +1,4 @@
-/** Where hostile messages go: every dialect's socket and every endpoint, with the examples of the descriptions. */
+/** The targets of hostile messages: every dialect's socket and every endpoint, with the examples of the descriptions. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import {
   creatingProbesOf,

@@ -2,7 +2,7 @@
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { asked, bearer, type Person } from './things.ts';
 
-/** What the stream tells while `happening`, up to an event of the caller's own after it. */
+/** The events of the stream during `happening`, up to a later event of the caller. */
 export async function heardOf(
   server: TestServer,
   who: Person,

@@ -1,4 +1,4 @@
-/** An answer to an approval is for exactly what was shown. */
+/** An answer applies only to the approval that was shown. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { approvalHash } from '../../packages/server/src/core/domain/approvals.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';

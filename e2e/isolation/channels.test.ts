@@ -1,4 +1,4 @@
-/** Channels are named by the id of a session alone, which another principal may use, too: what that gives them. */
+/** A channel is named by the session id only, which another principal may use as well. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { APPLICATION, RawPusher, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -22,7 +22,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
   });
   afterAll(() => server.stop());
 
-  /** A side panel that hears the session's channel. */
+  /** A side panel that subscribes to the channel of the session. */
   async function panel(who: Person, sessionId: string) {
     const client = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     const channel = `private-session-${sessionId}`;
@@ -62,7 +62,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     });
     expect(own.status).toBe(200);
     expect(await hers.client.settled()).toEqual([]);
-    // Her own are heard there still.
+    // Her own events still arrive.
     await asked(server, olga, {
       method: 'POST',
       path: '/api/agent/interact',
@@ -93,7 +93,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     thief.ask(`private-session-${sessionId}`);
     expect((await thief.told('pusher:subscription_error')).data.status).toBe(403);
-    // Bob asks for a permit for her socket: it opens nothing of his to her, and nothing of hers to him.
+    // Bob requests a signature for her socket: it opens nothing of his to her, and nothing of hers to him.
     const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
     expect((await asked(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status).toBe(
       403,

@@ -41,7 +41,7 @@ const progress = (executionId: unknown) => ({
   statusMessage: 'forged',
 });
 
-/** Resolves with what the client was told, when all it sent has been taken. */
+/** Resolves with the received frames when everything sent has been processed. */
 async function settled(client: TestClient): Promise<AnyFrame[]> {
   const id = crypto.randomUUID();
   client.send({ id, type: 'ping', timestamp: 1 });

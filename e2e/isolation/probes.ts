@@ -1,4 +1,4 @@
-/** The requests and frames of every dialect about somebody's ids, taken from the descriptions. */
+/** The requests and frames of every dialect with ids of another principal, from the descriptions. */
 import { hasSocket, type Spoken } from '../../packages/server/src/describe/asyncapi.ts';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import type {

@@ -1,4 +1,4 @@
-/** What is one principal's cannot be seen, guessed or answered by another, on any route or with any message. */
+/** Data of one principal cannot be seen, guessed or answered by another, on any route or with any message. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
@@ -33,7 +33,7 @@ import { fenced, greeted } from './wires.ts';
 export type Walk = {
   /** what the server serves; default: the index */
   readonly dialects?: readonly Dialect[];
-  /** what is tried on it */
+  /** the tested descriptions */
   readonly descriptions: readonly Described[];
 };
 
@@ -56,7 +56,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
   const messages = Object.entries(wires).flatMap(([dialect, wire]) =>
     Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
   );
-  /** One for each message that makes a session: whoever has made one is answered differently the next time. */
+  /** One principal for each message that creates a session, because a second one would be answered differently. */
   const makerNames = Array.from(
     { length: creating.length + messages.filter(([, type, wire]) => startsTurn(wire, type, NOBODYS)).length },
     (_, index) => `maker${index}`,

@@ -1,4 +1,4 @@
-/** Sockets of any dialect, as its description says. */
+/** Sockets of any dialect, from its description. */
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
 import { framesOf, type Spoken } from './probes.ts';
 import type { Ids } from './things.ts';

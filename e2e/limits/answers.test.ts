@@ -1,4 +1,4 @@
-/** Limits on what a model may answer: the turn fails and names the limit; other sessions are not affected. */
+/** Limits on model answers: the turn fails and names the limit; other sessions are not affected. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';

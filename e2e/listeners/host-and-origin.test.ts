@@ -88,7 +88,7 @@ const ask = (
     body,
   });
 
-/** What is wrong with the response; null if it matches the verdict. */
+/** The problem of the response; null if it matches the verdict. */
 function complaint(caller: Caller, request: Request, { status, headers, body }: RawAnswer): string | null {
   const shared = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
   const allowed = headers.get('access-control-allow-origin');

@@ -1,4 +1,4 @@
-/** Opens a data folder of an older version. `make-fixture.ts` says how it was made. */
+/** Opens a data folder of an older version, created by `make-fixture.ts`. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

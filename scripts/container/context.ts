@@ -3,7 +3,7 @@ import { cpSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Glob } from 'bun';
 
-/** The last line that fits a path, or a folder it is in, decides. */
+/** The last rule that matches a path, or a folder above it, decides. */
 export function ignoreRules(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')
@@ -22,17 +22,17 @@ export function ignoreRules(text: string): (path: string) => boolean {
   };
 }
 
-/** The files of `path` below `root`, or itself, that are not left out. */
+/** The files of `path` below `root`, or itself, that are not ignored. */
 export function filesIn(root: string, path: string, ignored: (path: string) => boolean): string[] {
   const found = lstatSync(join(root, path), { throwIfNoEntry: false });
   if (!found) return [];
   if (!found.isDirectory()) return ignored(path) ? [] : [path];
-  // Of a folder that is left out something may still be wanted; of these two it never is.
+  // An ignored folder may contain files that are not ignored; these two never do.
   if (ignored(path) && ['node_modules', '.git'].includes(basename(path))) return [];
   return readdirSync(join(root, path)).flatMap((name) => filesIn(root, join(path, name), ignored));
 }
 
-/** As `COPY` does it: a folder's content goes into `to`, a file becomes it or goes below it. */
+/** Like `COPY`: the content of a folder goes into `to`; a file becomes `to` or goes below it. */
 export function copyInto(
   to: string,
   sources: readonly string[],

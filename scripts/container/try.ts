@@ -1,9 +1,8 @@
 /**
- * `npm run test:image`: does what the Dockerfile says, without a container engine, and looks whether the result
- * serves. Each stage is a folder that is mounted where the Dockerfile has it, over the programs of this machine; the
- * server then runs as the image's user, with the image's environment, on a file system that it cannot write. What
- * only an engine can do (the base images, their packages, the user's entry) is named and left out.
- * Needs root, bubblewrap and setpriv.
+ * `npm run test:image`: executes the Dockerfile without a container engine and checks that the result serves. Each
+ * stage is a folder mounted at its path in the image, over the programs of this machine. The server runs as the
+ * image's user, with the image's environment, on a read-only file system. Steps that need an engine (base images,
+ * their packages, the user entry) are listed and skipped. Needs root, bubblewrap and setpriv.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +34,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Gives the folders of the last stage. */
+/** Returns the folders of the last stage. */
 async function build(): Promise<Mounts> {
   const stages = new Map<string, Mounts>();
   for (const [index, { name, steps }] of image.stages.entries()) {

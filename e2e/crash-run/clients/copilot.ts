@@ -43,7 +43,7 @@ export const copilot: ClientKind = {
         const report = data.action ? perform(form, data.action, { count: actions, state }) : {};
         data = await interact(query, { taskId: data.taskId, ...report });
       }
-      // A task that ended by itself after a kill: the response says so, and the text is in the history.
+      // A task that ended by itself after a kill: the text is in the history.
       if (data.thought.startsWith('This task is finished already')) return;
       ledger.shown.push({
         session,
@@ -54,7 +54,7 @@ export const copilot: ClientKind = {
       });
     }
 
-    /** What was requested before the kill, and not executed. */
+    /** The action that was requested before the kill and not executed. */
     async function pendingAction(): Promise<string | undefined> {
       const { messages } = (await get('messages?limit=200')) as {
         messages: { status?: string; actionString?: string }[];
