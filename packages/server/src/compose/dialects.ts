@@ -24,7 +24,11 @@ type HubContext = {
 };
 
 function hubOf(dialect: Dialect, { engine, log, connections }: HubContext): SubscriptionHub<unknown> {
-  return new SubscriptionHub(engine, dialect.projection ?? SILENT, log, dialect.name, connections);
+  return new SubscriptionHub(engine, dialect.projection ?? SILENT, {
+    log,
+    dialect: dialect.name,
+    connections,
+  });
 }
 
 /** Shows nothing of a session. */

@@ -91,7 +91,11 @@ export class RawPusher {
 
   ask(channel: string, member?: object): void {
     const channel_data = member && JSON.stringify(member);
-    const auth = subscriptionAuth(this.application, this.socketId, channel, channel_data);
+    const auth = subscriptionAuth(this.application, {
+      socketId: this.socketId,
+      channel,
+      channelData: channel_data,
+    });
     this.send('pusher:subscribe', { channel, auth, channel_data });
   }
 
@@ -193,7 +197,7 @@ export function signedCall(
 ): Promise<Response> {
   const url = new URL(http + path);
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-  const signable: Signable = { method, path: url.pathname, body: text };
-  const query = signedQuery(application, signable, now, [...url.searchParams]);
+  const signable: Signable = { method, path: url.pathname, body: text, query: url.searchParams };
+  const query = signedQuery(application, signable, now);
   return fetch(`${http}${url.pathname}?${query}`, { method, ...(text === '' ? {} : { body: text }) });
 }

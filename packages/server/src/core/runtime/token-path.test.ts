@@ -35,7 +35,7 @@ async function measure(tokens: number, dialects: typeof PROJECTED, offers = fals
   const store = controlledStore();
   const { engine } = await setStage([], { store, parts: { provider } });
   for (const dialect of dialects) {
-    const hub = new SubscriptionHub(engine, dialect.projection, quietLog);
+    const hub = new SubscriptionHub(engine, dialect.projection, { log: quietLog });
     for (let index = 0; index < WATCHERS; index++) {
       const subscriber: Subscriber = {
         id: `${dialect.name}-${index}` as ConnectionId,

@@ -43,7 +43,7 @@ describe('across dialects', () => {
     const client = await connectAs(server, 'dev', '&session=shared');
     const attached = await client.until('tool_approval_required');
     const { requestId } = of(attached, 'tool_approval_required')[0]?.payload ?? {};
-    answer(client, 'shared', requestId, true);
+    answer(client, { conversationId: 'shared', requestId, approved: true });
     const frames = await turn(client);
     expect(of(frames, 'tool_executed')[0]?.payload).toMatchObject({ requestId, success: true });
     expect(joinedChunks([...attached, ...frames])).toBe(
@@ -80,7 +80,7 @@ describe('across dialects', () => {
       errorMessage: 'Tool rejected',
     });
     expect(of(frames, 'error')).toEqual([]);
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     expect(await client.next('error')).toMatchObject({ payload: { code: 'tool_execute_failed' } });
   });
 });
@@ -91,19 +91,19 @@ test('after a restart an answered request is still known: a late answer is tool_
   const before = await startTestServer(settings);
   const client = await connectAs(before, 'dev');
   const { id, requestId } = await asking(client, 'save hello to answered.txt');
-  answer(client, id, requestId, false);
+  answer(client, { conversationId: id, requestId, approved: false });
   await turn(client);
   await before.stop();
   const after = await startTestServer(settings);
   try {
     const late = await connectAs(after, 'dev');
     for (const conversationId of [id, 'another', 'temp-1']) {
-      answer(late, conversationId, requestId, true);
+      answer(late, { conversationId, requestId, approved: true });
       expect(await late.next('error')).toEqual(
         errorOf('tool_execute_failed', 'The tool request was answered already', conversationId),
       );
     }
-    answer(late, id, crypto.randomUUID(), true);
+    answer(late, { conversationId: id, requestId: crypto.randomUUID(), approved: true });
     expect(await late.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', id));
   } finally {
     await after.stop();
@@ -139,7 +139,7 @@ test('a pending approval is shown after a restart, with the original requestId, 
     const named = await connectAs(after, 'dev', `&session=${id}`);
     const attached = await named.until('tool_approval_required');
     expect(attached.at(-1)).toEqual(inherited[0] as never);
-    answer(unnamed, id, requestId, true);
+    answer(unnamed, { conversationId: id, requestId, approved: true });
     const frames = await turn(named);
     const { content } = of(frames, 'message_complete')[0]?.payload ?? {};
     expect(joinedChunks([...attached, ...frames])).toBe(String(content));

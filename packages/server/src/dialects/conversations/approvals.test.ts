@@ -87,7 +87,7 @@ describe('approve_tool', () => {
     const { id, requestId } = await asking(client, 'save hello to rejected.txt');
     const other = await connectAs(server, 'dev', `&session=${id}`);
     await next(other, 'tool_approval_required');
-    answer(client, id, requestId, false, 'not today');
+    answer(client, { conversationId: id, requestId, approved: false, reason: 'not today' });
     const executed = {
       type: 'tool_executed',
       conversationId: id,
@@ -110,7 +110,7 @@ describe('approve_tool', () => {
   test.each([[undefined], [null], [''], ['  ']])('rejected with the reason %p', async (reason) => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch never');
-    answer(client, id, requestId, false, reason);
+    answer(client, { conversationId: id, requestId, approved: false, reason });
     expect((await next(client, 'tool_executed')).payload).toMatchObject({
       success: false,
       errorMessage: 'Tool rejected',
@@ -124,7 +124,7 @@ describe('approve_tool', () => {
     const { id, requestId } = await asking(client, '/tool save_file {"path":"folder","content":"x"}');
     const other = await connectAs(server, 'dev', `&session=${id}`);
     await next(other, 'tool_approval_required');
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     const message = 'The path folder is not a file.';
     for (const socket of [client, other]) {
       expect(await next(socket, 'tool_executed')).toEqual({
@@ -147,11 +147,11 @@ describe('approve_tool', () => {
     const { id, requestId } = await asking(client, 'run touch once');
     const late = await connectAs(server, 'dev', `&session=${id}`);
     await next(late, 'tool_approval_required');
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     await turn(client);
     await turn(late);
     for (const approved of [false, true]) {
-      answer(late, id, requestId, approved);
+      answer(late, { conversationId: id, requestId, approved });
       expect(await late.next('error')).toEqual(
         errorOf('tool_execute_failed', 'The tool request was answered already', id),
       );
@@ -162,9 +162,9 @@ describe('approve_tool', () => {
   test('an unknown request does not affect the pending one', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch waits');
-    answer(client, id, crypto.randomUUID(), true);
+    answer(client, { conversationId: id, requestId: crypto.randomUUID(), approved: true });
     expect(await client.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', id));
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     expect((await next(client, 'tool_executed')).payload.success).toBe(true);
   });
 
@@ -185,17 +185,17 @@ describe('approve_tool', () => {
     expect(await client.next('error')).toEqual(
       errorOf('tool_execute_failed', 'The tool request was answered already', conversationId),
     );
-    answer(client, other.id, other.requestId, false);
+    answer(client, { conversationId: other.id, requestId: other.requestId, approved: false });
     await turn(client, other.id);
   });
 
   test('a refused answer does not attach the socket to the conversation', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'run touch quietly');
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     await turn(client);
     const late = await connectAs(server, 'dev');
-    answer(late, id, requestId, true);
+    answer(late, { conversationId: id, requestId, approved: true });
     await late.next('error');
     late.send({ type: 'cancel_stream', conversationId: id });
     await late.next('error');
@@ -211,7 +211,7 @@ describe('approve_tool', () => {
     const own = await started(dev);
     for (const conversationId of [id, own])
       for (const approved of [true, false]) {
-        answer(dev, conversationId, requestId, approved);
+        answer(dev, { conversationId, requestId, approved });
         expect(await dev.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', conversationId));
       }
     expect(existsSync(join(server.root, 'foreign'))).toBe(false);
@@ -220,13 +220,13 @@ describe('approve_tool', () => {
   test('a user can request a tool but neither approve nor reject it; an admin can answer', async () => {
     const uma = await connectAs(server, 'uma');
     const { id, requestId } = await asking(uma, 'run touch by-uma');
-    answer(uma, id, requestId, true);
+    answer(uma, { conversationId: id, requestId, approved: true });
     expect(await uma.next('error')).toEqual(errorOf('forbidden', 'Missing permission: tool:approve', id));
-    answer(uma, id, requestId, false, 'no');
+    answer(uma, { conversationId: id, requestId, approved: false, reason: 'no' });
     expect(await uma.next('error')).toEqual(errorOf('forbidden', 'Missing permission: tool:reject', id));
     expect(existsSync(join(server.root, 'by-uma'))).toBe(false);
     const ada = await connectAs(server, 'ada');
-    answer(ada, id, requestId, true);
+    answer(ada, { conversationId: id, requestId, approved: true });
     expect((await next(ada, 'tool_executed')).payload).toMatchObject({ requestId, success: true });
     expect((await next(uma, 'tool_executed')).payload).toMatchObject({ requestId, success: true });
     await turn(uma);
@@ -240,7 +240,7 @@ describe('approve_tool', () => {
     const frames = await client.until('error');
     expect(of(frames, 'tool_executed')[0]?.payload).toMatchObject({ requestId, success: false });
     expect(frames.at(-1)).toEqual(errorOf('cancelled', 'Stream cancelled', id));
-    answer(client, id, requestId, true);
+    answer(client, { conversationId: id, requestId, approved: true });
     expect(await client.next('error')).toMatchObject({ payload: { code: 'tool_execute_failed' } });
   });
 });

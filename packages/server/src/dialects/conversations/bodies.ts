@@ -111,11 +111,15 @@ export const chunk = ({ conversationId, agent }: Voice, messageId: string, text:
   payload: { messageId, chunk: text, agentName: agent.name },
 });
 
+export type Answer = {
+  readonly messageId: string;
+  readonly content: string;
+  readonly metadata: Measures;
+};
+
 export const messageComplete = (
   { conversationId, agent }: Voice,
-  messageId: string,
-  content: string,
-  metadata: Measures,
+  { messageId, content, metadata }: Answer,
 ): Body => ({
   type: 'message_complete',
   conversationId,
@@ -145,11 +149,17 @@ export const toolExecuted = (
   payload: Extract<Body, { type: 'tool_executed' }>['payload'],
 ): Body => ({ type: 'tool_executed', conversationId, payload });
 
+export type ErrorDetails = {
+  /** absent if the error is about no conversation */
+  readonly conversationId?: string;
+  /** in seconds */
+  readonly retryAfter?: number;
+};
+
 export const errorBody = (
   code: ErrorCode,
   message: string,
-  conversationId?: string,
-  retry: { readonly retryAfter?: number } = {},
+  { conversationId, ...retry }: ErrorDetails = {},
 ): Body => ({
   type: 'error',
   ...(conversationId === undefined ? {} : { conversationId }),

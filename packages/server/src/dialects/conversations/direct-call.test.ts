@@ -61,12 +61,12 @@ describe('/tool', () => {
     ['approved', true, undefined, /ended\.txt/],
     ['rejected', false, 'not today', /^not today$/],
     ['rejected without a reason', false, undefined, /^Tool rejected$/],
-  ])('a request that was %s also ends with message_complete', async (_, approved, reason, content) => {
+  ])('a request that was %s also ends with message_complete', async (...[, approved, reason, content]) => {
     const client = await connectAs(server, 'dev');
     const conversationId = await started(client);
     say(client, conversationId, '/tool save_file {"path":"ended.txt","content":"hello"}');
     const { requestId } = (await next(client, 'tool_approval_required')).payload;
-    answer(client, conversationId, requestId, approved, reason);
+    answer(client, { conversationId, requestId, approved, reason });
     expect((await next(client, 'tool_executed')).payload).toMatchObject({ requestId, success: approved });
     const [complete, message] = await completed(client, 'dev');
     expect(complete.payload.content).toMatch(content);

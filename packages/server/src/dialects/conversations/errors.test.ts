@@ -171,7 +171,7 @@ describe('missing things', () => {
     );
     client.send({ type: 'cancel_stream', conversationId });
     expect(await client.next('error')).toEqual(errorOf('not_found', 'No active stream', conversationId));
-    answer(client, conversationId, payload.requestId, true);
+    answer(client, { conversationId, requestId: payload.requestId, approved: true });
     expect(await client.next('error')).toEqual(errorOf('not_found', 'Unknown requestId', conversationId));
     const watcher = await connectAs(server, 'dev', `&session=${conversationId}`);
     expect(await settled(watcher)).toEqual([{ type: 'PONG' }]);

@@ -35,7 +35,7 @@ const FAULTS = {
 
 /** The `error` frame of a fault. */
 export const faultBody = (fault: Fault, conversationId?: string): Body =>
-  errorBody(FAULTS[fault.code], retryWords(fault), conversationId, retryField('retryAfter', fault));
+  errorBody(FAULTS[fault.code], retryWords(fault), { conversationId, ...retryField('retryAfter', fault) });
 
 /** Replaces the messages of some faults by those of the contract. */
 export async function withMessages(

@@ -1,5 +1,5 @@
 /** In: the frames of one socket to commands. */
-import { type CommandInput, Fault, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
+import { type CommandInput, Fault, isObject, LOCAL, textPart } from '@parlance/protocol';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
@@ -7,6 +7,7 @@ import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, errorBody } from './bodies.ts';
 import { faultBody, withMessages } from './faults.ts';
 import type { Inheritance } from './inheritance.ts';
+import type { Peer } from './orphans.ts';
 import type { State } from './projection.ts';
 import {
   ApproveTool,
@@ -25,7 +26,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const { principal } = socket;
   // `local` is whoever came without a token; this contract has no such callers.
   if (!principal || principal.id === LOCAL.id) return refused(socket);
-  return connectionOf(socket, principal, ctx, hub);
+  return connectionOf({ socket, principal }, ctx, hub);
 }
 
 const refused = (socket: Socket): Connection => ({
@@ -36,12 +37,7 @@ const refused = (socket: Socket): Connection => ({
   draining: () => undefined,
 });
 
-function connectionOf(
-  socket: Socket,
-  principal: Principal,
-  ctx: Context,
-  hub: SubscriptionHub<State>,
-): Connection {
+function connectionOf({ socket, principal }: Peer, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine, inheritance } = ctx;
   /** the session that a message is on its way to */
   let writing: SessionRef | null = null;
@@ -148,7 +144,7 @@ function connectionOf(
       not_found: 'Unknown requestId',
       no_approval: 'The tool request was answered already',
     });
-    if (!approved) send(errorBody('rejected', REJECTED, ref.id));
+    if (!approved) send(errorBody('rejected', REJECTED, { conversationId: ref.id }));
   }
 
   return {

@@ -72,11 +72,11 @@ describe('tool runs', () => {
       parameters: { command: ['touch', 'one'] },
       result: null,
     });
-    answer(client, rejected.id, rejected.requestId, false);
+    answer(client, { conversationId: rejected.id, requestId: rejected.requestId, approved: false });
     await turn(client, rejected.id);
     expect(await statusOf(rejected.requestId)).toBe('rejected');
     const approved = await asking(client, 'run touch two');
-    answer(client, approved.id, approved.requestId, true);
+    answer(client, { conversationId: approved.id, requestId: approved.requestId, approved: true });
     await turn(client, approved.id);
     expect(await statusOf(approved.requestId)).toBe('completed');
     const cancelled = await asking(client, 'run touch three');

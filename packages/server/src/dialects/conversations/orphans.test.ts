@@ -50,7 +50,7 @@ async function stage(keptMs?: number) {
     };
     return engine.watch(ref, sink, { ...options, begin });
   };
-  const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, quietLog);
+  const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, { log: quietLog });
   const orphans = new Orphans(hub, countingIds(), keptMs);
   return { engine, orphans, watching: () => watching };
 }

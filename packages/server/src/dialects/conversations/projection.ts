@@ -3,8 +3,8 @@ import type { SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { trackCalls } from '../shared/calls.ts';
-import { NONE, type Projection, type Stepped } from '../shared/projection.ts';
-import { approvalRequired, type Body, chunk, errorBody, thought } from './bodies.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { approvalRequired, type Body, chunk, type ErrorCode, errorBody, thought } from './bodies.ts';
 import { BETWEEN_BLOCKS, REST, type State, spend } from './state.ts';
 import { outcomeText, REJECTED } from './tool-outcome.ts';
 import {
@@ -87,9 +87,9 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.ended':
       return [{ ...state, ...REST }, answered(state, event)];
     case 'turn.failed':
-      return [{ ...state, ...REST }, frames(errorBody('stream_error', event.fault.message, event.session))];
+      return [{ ...state, ...REST }, failure(event, 'stream_error', event.fault.message)];
     case 'turn.cancelled': {
-      const cancelled = () => frames(errorBody('cancelled', 'Stream cancelled', event.session));
+      const cancelled = () => failure(event, 'cancelled', 'Stream cancelled');
       return [{ ...state, ...REST }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
     // After a restart the unfinished block is told anew under a new id. Every socket that hears it joined after the
@@ -114,6 +114,9 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [state, NONE];
   }
 }
+
+const failure = ({ session }: SessionEvent, code: ErrorCode, message: string): Frame<Body>[] =>
+  frames(errorBody(code, message, { conversationId: session }));
 
 /** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */
 function attach(state: State, { turn, open: block, approvals }: SessionSnapshot): Body[] {

@@ -29,13 +29,10 @@ export async function started(client: TestClient, domainId = 'software_developme
 export const say = (client: TestClient, conversationId: string, content: unknown): void =>
   client.send({ type: 'send_message', conversationId, payload: { content } });
 
-export const answer = (
-  client: TestClient,
-  conversationId: string,
-  requestId: unknown,
-  approved: unknown,
-  reason?: unknown,
-): void => client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved, reason } });
+type Answer = { conversationId: string; requestId: unknown; approved: unknown; reason?: unknown };
+
+export const answer = (client: TestClient, { conversationId, requestId, approved, reason }: Answer): void =>
+  client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved, reason } });
 
 export const next = async (client: TestClient, type: string): Promise<Told> =>
   (await client.next(type)) as Told;

@@ -69,8 +69,12 @@ export function answered(
 ): Frame<Body>[] {
   const ended = state.direct ? [] : frames(stepEnd(state, at));
   if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
-  const content = state.texts.join(BETWEEN_BLOCKS);
-  return [...frames(messageComplete(state, state.message, content, measured(state.turnMeter, at))), ...ended];
+  const complete = messageComplete(state, {
+    messageId: state.message,
+    content: state.texts.join(BETWEEN_BLOCKS),
+    metadata: measured(state.turnMeter, at),
+  });
+  return [...frames(complete), ...ended];
 }
 
 const stepEnd = (state: State, at: number): Body => stepComplete(state, measured(state.agentMeter, at));
@@ -92,6 +96,6 @@ export function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Fram
   });
   const ran = outcome === 'failed' || outcome === 'unknown';
   return approval && ran
-    ? frames(executed, errorBody('tool_execute_failed', output, state.conversationId))
+    ? frames(executed, errorBody('tool_execute_failed', output, { conversationId: state.conversationId }))
     : frames(executed);
 }

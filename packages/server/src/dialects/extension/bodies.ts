@@ -85,9 +85,10 @@ export const confirmation = (clientId: string, { id, permissions }: Principal): 
   permissions,
 });
 
+export type StatusDetails = { readonly message?: string; readonly currentTool?: string };
+
 export const statusContent = (
   sessionId: string,
   status: Status,
-  message?: string,
-  currentTool?: string,
+  { message, currentTool }: StatusDetails = {},
 ): Content => ({ type: 'agent_status', status, currentTool, message, sessionId });

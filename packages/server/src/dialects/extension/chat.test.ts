@@ -168,7 +168,7 @@ describe('sessions', () => {
     say(client, 'count to 1', sessionId);
     await client.next('agent_response');
     const sessionToken = await server.login('uma', 'uma-password');
-    const other = await registered(server, [], { sessionToken }, `/?session=${sessionId}`);
+    const other = await registered(server, [], { sessionToken, path: `/?session=${sessionId}` });
     say(other, 'count to 2', sessionId);
     await other.next('agent_response');
     say(client, 'count to 3', sessionId);
@@ -183,7 +183,7 @@ describe('sessions', () => {
     const sessionId = newSession();
     say(client, 'count to 1', sessionId);
     await client.next('agent_response');
-    const watching = await registered(server, [], { sessionToken }, `/?session=${sessionId}`);
+    const watching = await registered(server, [], { sessionToken, path: `/?session=${sessionId}` });
     say(client, 'count to 2', sessionId);
     expect((await watching.next('agent_response')).content).toBe('1 2');
   });

@@ -124,7 +124,7 @@ describe('errors', () => {
       'INVALID_MESSAGE',
       'status: ',
     ],
-  ])('%s: answered, and the socket stays usable', async (_, raw, code, details) => {
+  ])('%s: answered, and the socket stays usable', async (...[, raw, code, details]) => {
     const client = await registered(server);
     client.socket.send(raw);
     const error = await client.next('error');

@@ -55,10 +55,10 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const say = (...contents: Content[]): Frame<Body>[] =>
     contents.map((content, n) => ({ body: stamped(content, event.at, nthId(event.id, n)) }));
   const tell = (status: Status, message?: string, currentTool?: string) =>
-    say(statusContent(sessionId, status, message, currentTool));
+    say(statusContent(sessionId, status, { message, currentTool }));
   /** The turn is over, and there is no answer. */
   const fail = (cause: string, details: string) =>
-    say(statusContent(sessionId, 'error', cause), {
+    say(statusContent(sessionId, 'error', { message: cause }), {
       type: 'error',
       message: `Chat processing failed: ${cause}`,
       code: 'HANDLER_ERROR',
@@ -153,6 +153,6 @@ function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): B
 
 /** A response as well: popups render no `using_tool`, and keep their input disabled until a response comes. */
 const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
-  statusContent(sessionId, 'using_tool', waitingWords(ask), tool),
+  statusContent(sessionId, 'using_tool', { message: waitingWords(ask), currentTool: tool }),
   { type: 'agent_response', content: questionWords(ask), sessionId, toolsUsed: [] },
 ];

@@ -19,8 +19,7 @@ export const registration = (capabilities: readonly string[] = [], more: object 
 export async function registered(
   server: TestServer,
   capabilities: readonly string[] = [],
-  more: object = {},
-  path = '/',
+  { path = '/', ...more }: { readonly path?: string } & Readonly<Record<string, unknown>> = {},
 ): Promise<TestClient> {
   const client = await server.connect(path);
   client.send(registration(capabilities, more));

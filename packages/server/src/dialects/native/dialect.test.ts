@@ -11,14 +11,18 @@ afterAll(() => server.stop());
 
 type Json = Record<string, unknown>;
 
-async function call(path: string, body?: unknown, headers: Record<string, string> = {}, from = server) {
-  const response = await fetch(from.http + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Json };
-}
+const callAt =
+  (at: () => TestServer) =>
+  async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(at().http + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Json };
+  };
+
+const call = callAt(() => server);
 
 const submit = (text: string) => ({ type: 'input.submit', parts: [{ type: 'text', text }] });
 
@@ -263,10 +267,11 @@ describe('approvals', () => {
 
 test('if a token is required, nothing is returned without one', async () => {
   const locked = await startTestServer({ PARLANCE_AUTH: 'required' });
+  const callLocked = callAt(() => locked);
   for (const path of ['/v1/sessions', '/v1/sessions/a', '/v1/sessions/a/events', '/v1/approvals']) {
-    expect((await call(path, undefined, {}, locked)).status).toBe(401);
+    expect((await callLocked(path)).status).toBe(401);
   }
-  expect((await call('/v1/sessions/a/commands', submit('Hi'), {}, locked)).status).toBe(401);
-  expect((await call('/v1/approvals/a', { answer: 'once' }, {}, locked)).status).toBe(401);
+  expect((await callLocked('/v1/sessions/a/commands', submit('Hi'))).status).toBe(401);
+  expect((await callLocked('/v1/approvals/a', { answer: 'once' })).status).toBe(401);
   await locked.stop();
 });

@@ -11,8 +11,8 @@ afterAll(() => server.stop());
 
 type Json = Record<string, unknown>;
 
-async function call(path: string, body?: unknown, headers: Record<string, string> = {}, from = server) {
-  const response = await fetch(from.http + path, {
+async function call(path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(server.http + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),

@@ -74,7 +74,7 @@ test('an event is encoded once, goes to all but one, and carries its data as a s
   const [one, two, three] = [listener('1.1'), listener('1.2'), listener('1.3')];
   for (const each of [one, two, three]) channels.subscribe('a', each, null);
   let encodings = 0;
-  channels.publish('a', 'said', { toJSON: () => ++encodings }, '1.2');
+  channels.send('a', { event: 'said', data: { toJSON: () => ++encodings }, except: '1.2' });
   expect(encodings).toBe(1);
   expect(one.texts.at(-1)).toBe('{"event":"said","channel":"a","data":"1"}');
   expect(three.texts.at(-1)).toBe(one.texts.at(-1));
@@ -149,7 +149,7 @@ test('a client event goes to everyone else, with its sender on a presence channe
   const [ann, bob] = [listener('1.1'), listener('1.2')];
   channels.subscribe('presence-a', ann, { user_id: 'ann' });
   channels.subscribe('presence-a', bob, { user_id: 'bob' });
-  channels.relay('presence-a', 'client-typing', { on: true }, '1.1');
+  channels.relay('presence-a', { event: 'client-typing', data: { on: true } }, '1.1');
   expect(bob.last()).toEqual({
     event: 'client-typing',
     channel: 'presence-a',
@@ -157,6 +157,6 @@ test('a client event goes to everyone else, with its sender on a presence channe
     user_id: 'ann',
   });
   expect(ann.events()).not.toContain('client-typing');
-  channels.relay('presence-a', 'client-typing', {}, '9.9');
+  channels.relay('presence-a', { event: 'client-typing', data: {} }, '9.9');
   expect(ann.events()).not.toContain('client-typing');
 });

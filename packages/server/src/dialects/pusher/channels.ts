@@ -21,6 +21,13 @@ type Channel = {
   readonly members: Map<string, { readonly member: Member; sockets: number }>;
 };
 
+export type ChannelEvent = {
+  readonly event: string;
+  readonly data: unknown;
+  /** the socket that is not sent it */
+  readonly except?: string;
+};
+
 export class Channels implements ChannelServer {
   /** Only occupied channels. */
   readonly #channels = new Map<string, Channel>();
@@ -79,8 +86,12 @@ export class Channels implements ChannelServer {
     this.#notify('vacated', name);
   }
 
+  publish(name: string, event: string, data: unknown): void {
+    this.send(name, { event, data });
+  }
+
   /** Sends an event to all subscribers but `except`. */
-  publish(name: string, event: string, data: unknown, except?: string): void {
+  send(name: string, { event, data, except }: ChannelEvent): void {
     const channel = this.#channels.get(name);
     const cached = isCache(name);
     if (!channel && !cached) return;
@@ -90,11 +101,15 @@ export class Channels implements ChannelServer {
   }
 
   /** Sends a client event to everyone but its sender, who must be subscribed. */
-  relay(name: string, event: string, data: unknown, sender: string): void {
+  relay(name: string, { event, data }: ChannelEvent, sender: string): void {
     const channel = this.#channels.get(name);
     const subscription = channel?.subscriptions.get(sender);
     if (channel && subscription)
-      this.#send(channel, relayed(event, name, data, subscription.member?.user_id), sender);
+      this.#send(
+        channel,
+        relayed({ event, channel: name, data, user_id: subscription.member?.user_id }),
+        sender,
+      );
   }
 
   watch(watcher: OccupancyWatcher): () => void {

@@ -13,8 +13,8 @@ const received = <Data extends z.ZodType>(event: string, data: Data) =>
 
 const subscribe = (data: object) => ({ event: 'pusher:subscribe', data });
 
-const signed = ({ socket }: ExampleIds, channel: string) =>
-  subscribe({ channel, auth: subscriptionAuth(APPLICATION, socket, channel, undefined) });
+const signed = ({ socket: socketId }: ExampleIds, channel: string) =>
+  subscribe({ channel, auth: subscriptionAuth(APPLICATION, { socketId, channel }) });
 
 export const inbound: Readonly<Record<(typeof KNOWN_EVENTS)[number] | 'client-event', InboundMessage>> = {
   'pusher:ping': {

@@ -155,7 +155,7 @@ test('a signed-in user has a channel of its own, and can be a member without fur
   const one = await server.connect();
   const user_data = JSON.stringify({ id: 'ann', user_info: { name: 'Ann' } });
   one.send('pusher:signin', {
-    auth: userAuth(server.server.application, one.socketId, user_data),
+    auth: userAuth(server.server.application, { socketId: one.socketId, userData: user_data }),
     user_data,
   });
   expect((await one.told('pusher:signin_success')).data).toEqual({ user_data });
@@ -168,7 +168,7 @@ test('a signed-in user has a channel of its own, and can be a member without fur
   });
   const other = JSON.stringify({ id: 'bob' });
   one.send('pusher:signin', {
-    auth: userAuth(server.server.application, one.socketId, other),
+    auth: userAuth(server.server.application, { socketId: one.socketId, userData: other }),
     user_data: other,
   });
   expect(await one.complaint()).toBe(4300);
@@ -186,7 +186,7 @@ test('a user requires an id', async () => {
   const one = await server.connect();
   for (const user_data of ['{}', 'x', JSON.stringify({ id: 'x'.repeat(129) })]) {
     one.send('pusher:signin', {
-      auth: userAuth(server.server.application, one.socketId, user_data),
+      auth: userAuth(server.server.application, { socketId: one.socketId, userData: user_data }),
       user_data,
     });
     expect(await one.complaint()).toBe(4300);

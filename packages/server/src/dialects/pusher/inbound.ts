@@ -12,6 +12,7 @@ import {
   errorFrame,
   isKnown,
   Message,
+  type Refusal,
   SignIn,
   Subscribe,
   subscriptionError,
@@ -51,17 +52,18 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
 
   function subscribe(id: string, asked: Subscribe) {
     const { channel } = asked;
-    const refuse = (type: string, error: string, status: number) =>
-      socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), type, error, status));
+    const refuse = (refusal: Refusal) =>
+      socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), refusal));
+    const full = (error: string) => refuse({ type: 'LimitReached', error, status: 413 });
     if (subscribed.has(channel))
       return complain(CODES.malformed, `Existing subscription to channel ${channel}`);
     if (subscribed.size >= limits.channelsPerSocket)
-      return refuse('LimitReached', `A connection may have ${limits.channelsPerSocket} channels`, 413);
-    const admission = admit(asked, id, user, server);
-    if ('error' in admission) return refuse(admission.type, admission.error, admission.status);
+      return full(`A connection may have ${limits.channelsPerSocket} channels`);
+    const admission = admit(asked, { socketId: id, user }, server);
+    if ('error' in admission) return refuse(admission);
     const subscriber = { id, send: (text: string) => socket.send(text) };
     if (channels.subscribe(channel, subscriber, admission.member) === 'full')
-      return refuse('LimitReached', `A presence channel may have ${limits.membersPerChannel} members`, 413);
+      return full(`A presence channel may have ${limits.membersPerChannel} members`);
     subscribed.add(channel);
   }
 
@@ -73,7 +75,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
   }
 
   function signIn(id: string, { auth, user_data }: SignIn) {
-    if (!isUserAuth(server.application, auth, id, user_data))
+    if (!isUserAuth(server.application, { socketId: id, userData: user_data }, auth))
       return dismiss(CODES.unauthorised, 'The connection is unauthorized.');
     const parsed = UserData.safeParse(user_data);
     if (!parsed.success || parsed.data.id.length > limits.userIdLength)
@@ -93,7 +95,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
         CODES.clientEventRefused,
         `Client event rejected: more than ${limits.clientEventsPerSecond} in a second`,
       );
-    channels.relay(message.channel ?? '', message.event, message.data, id);
+    channels.relay(message.channel ?? '', { event: message.event, data: message.data }, id);
   }
 
   function obey(id: string, message: Message) {
@@ -128,7 +130,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       const client = connected.add(dismiss);
       if (!client) return dismiss(CODES.overCapacity, 'Over capacity');
       const silent = () => dismiss(CODES.noAnswer, 'Pong reply not received in time');
-      here = { client, pulse: pulse(clock, limits, () => socket.send(PING), silent) };
+      here = { client, pulse: pulse(clock, limits, { ping: () => socket.send(PING), lost: silent }) };
       const greeting = { socket_id: client.id, activity_timeout: limits.silenceMs / 1000 };
       socket.send(encoded('pusher:connection_established', undefined, greeting));
     },

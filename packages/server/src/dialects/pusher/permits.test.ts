@@ -6,7 +6,11 @@ import { subscriptionAuth, userAuth } from './signature.ts';
 const SOCKET = '1234.5678';
 
 /** Asks as pusher-js does, by a form. */
-function ask(server: TestServer, fields: Record<string, string>, token?: string, path = 'auth') {
+function ask(
+  server: TestServer,
+  fields: Record<string, string>,
+  { token, path = 'auth' }: { token?: string; path?: string } = {},
+) {
   return fetch(`${server.http}/api/pusher/${path}`, {
     method: 'POST',
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -15,7 +19,7 @@ function ask(server: TestServer, fields: Record<string, string>, token?: string,
 }
 
 const askFor = (server: TestServer, channel_name: string, token?: string) =>
-  ask(server, { socket_id: SOCKET, channel_name }, token);
+  ask(server, { socket_id: SOCKET, channel_name }, { token });
 
 async function makeSession(server: TestServer, id: string, token?: string): Promise<void> {
   const response = await fetch(`${server.http}/v1/sessions/${id}/commands`, {
@@ -57,7 +61,7 @@ describe('if a token is required', () => {
       { socket_id: SOCKET, channel_name: '' },
     ];
     for (const fields of requests) {
-      const response = await ask(server, fields, uma);
+      const response = await ask(server, fields, { token: uma });
       expect([response.status, await response.text()]).toEqual([400, 'Bad Request']);
     }
   });
@@ -71,7 +75,7 @@ describe('if a token is required', () => {
       });
     const fields = { socket_id: SOCKET, channel_name: 'private-user-uma' };
     expect(await (await send(JSON.stringify(fields))).json()).toEqual({
-      auth: subscriptionAuth(application, SOCKET, 'private-user-uma'),
+      auth: subscriptionAuth(application, { socketId: SOCKET, channel: 'private-user-uma' }),
     });
     expect((await send('{')).status).toBe(400);
   });
@@ -95,7 +99,7 @@ describe('if a token is required', () => {
       await makeSession(server, id, uma);
       const channel = `private-session-${id}`;
       expect(await (await askFor(server, channel, uma)).json()).toEqual({
-        auth: subscriptionAuth(application, SOCKET, channel),
+        auth: subscriptionAuth(application, { socketId: SOCKET, channel }),
       });
       expect((await askFor(server, channel, dev)).status).toBe(403);
       expect((await askFor(server, channel, ada)).status).toBe(200);
@@ -118,17 +122,20 @@ describe('if a token is required', () => {
     const channel = `presence-session-${crypto.randomUUID()}`;
     const channel_data = '{"user_id":"uma"}';
     expect(await (await askFor(server, channel, uma)).json()).toEqual({
-      auth: subscriptionAuth(application, SOCKET, channel, channel_data),
+      auth: subscriptionAuth(application, { socketId: SOCKET, channel, channelData: channel_data }),
       channel_data,
     });
   });
 
   test('a user can sign in only as the user of the token', async () => {
     const user_data = '{"id":"uma"}';
-    const response = await ask(server, { socket_id: SOCKET }, uma, 'user-auth');
-    expect(await response.json()).toEqual({ auth: userAuth(application, SOCKET, user_data), user_data });
-    expect((await ask(server, { socket_id: SOCKET }, undefined, 'user-auth')).status).toBe(401);
-    expect((await ask(server, {}, uma, 'user-auth')).status).toBe(400);
+    const response = await ask(server, { socket_id: SOCKET }, { token: uma, path: 'user-auth' });
+    expect(await response.json()).toEqual({
+      auth: userAuth(application, { socketId: SOCKET, userData: user_data }),
+      user_data,
+    });
+    expect((await ask(server, { socket_id: SOCKET }, { path: 'user-auth' })).status).toBe(401);
+    expect((await ask(server, {}, { token: uma, path: 'user-auth' })).status).toBe(400);
   });
 
   test('a socket needs no token, and a bad one is ignored', async () => {
@@ -152,7 +159,11 @@ test('with the default secret and required tokens, session channels are opened o
   one.ask('private-user-uma');
   expect((await one.told('pusher:subscription_error')).data.status).toBe(403);
   const token = await server.login('uma', 'uma-password');
-  const permitted = await ask(server, { socket_id: one.socketId, channel_name: 'private-user-uma' }, token);
+  const permitted = await ask(
+    server,
+    { socket_id: one.socketId, channel_name: 'private-user-uma' },
+    { token },
+  );
   const { auth } = (await permitted.json()) as { auth: string };
   one.send('pusher:subscribe', { channel: 'private-user-uma', auth });
   await one.told('pusher_internal:subscription_succeeded');
@@ -170,7 +181,7 @@ test('with the default secret and required tokens, session channels are opened o
 test('with channels disabled there is no socket, no API, and no authorisation', async () => {
   const server = await startTestServer({ PARLANCE_CHANNELS: 'off' });
   expect((await askFor(server, 'private-user-local')).status).toBe(503);
-  expect((await ask(server, { socket_id: SOCKET }, undefined, 'user-auth')).status).toBe(503);
+  expect((await ask(server, { socket_id: SOCKET }, { path: 'user-auth' })).status).toBe(503);
   expect(
     (
       await signedCall(

@@ -58,7 +58,8 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
         : undefined;
       depend(c, connected, socket_id);
       connected.permit(socket_id, channel_name);
-      return { auth: subscriptionAuth(application, socket_id, channel_name, channel_data), channel_data };
+      const subscription = { socketId: socket_id, channel: channel_name, channelData: channel_data };
+      return { auth: subscriptionAuth(application, subscription), channel_data };
     }),
   );
 
@@ -69,7 +70,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
       const { socket_id } = await asked(c, UserRequest, ctx);
       depend(c, connected, socket_id);
       const user_data = JSON.stringify({ id: principal.id });
-      return { auth: userAuth(application, socket_id, user_data), user_data };
+      return { auth: userAuth(application, { socketId: socket_id, userData: user_data }), user_data };
     }),
   );
 }

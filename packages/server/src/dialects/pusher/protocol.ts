@@ -68,8 +68,16 @@ export const encodedData = (data: unknown): string =>
 export const encoded = (event: string, channel: string | undefined, data: unknown): string =>
   JSON.stringify({ event, channel, data: encodedData(data) });
 
+export type RelayedEvent = {
+  readonly event: string;
+  readonly channel: string;
+  readonly data: unknown;
+  /** the sender, on presence channels */
+  readonly user_id?: string;
+};
+
 /** A client event goes on with `data` as the sender wrote it. */
-export const relayed = (event: string, channel: string, data: unknown, user_id?: string): string =>
+export const relayed = ({ event, channel, data, user_id }: RelayedEvent): string =>
   JSON.stringify({ event, channel, data, user_id });
 
 /** The data of errors are objects, not strings: that is how the family has it. */
@@ -78,7 +86,10 @@ export const errorFrame = (code: number, message: string): object => ({
   data: { code, message },
 });
 
-export const subscriptionError = (channel: string, type: string, error: string, status: number): object => ({
+/** Why a subscription is refused. */
+export type Refusal = { readonly type: string; readonly error: string; readonly status: number };
+
+export const subscriptionError = (channel: string, { type, error, status }: Refusal): object => ({
   event: 'pusher:subscription_error',
   channel,
   data: { type, error, status },

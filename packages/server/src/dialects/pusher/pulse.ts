@@ -12,8 +12,7 @@ export type Pulse = {
 export function pulse(
   clock: Clock,
   { silenceMs, answerMs }: Pick<Limits, 'silenceMs' | 'answerMs'>,
-  ping: () => void,
-  lost: () => void,
+  { ping, lost }: { readonly ping: () => void; readonly lost: () => void },
 ): Pulse {
   let heardAt = clock.now();
   let asked = false;

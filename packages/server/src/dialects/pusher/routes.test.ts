@@ -149,7 +149,7 @@ test('the connections of a user are closed with 4009, those of others are not', 
   for (const [client, id] of [[one, 'ann'] as const, [two, 'bob'] as const]) {
     const user_data = JSON.stringify({ id });
     client.send('pusher:signin', {
-      auth: userAuth(server.application, client.socketId, user_data),
+      auth: userAuth(server.application, { socketId: client.socketId, userData: user_data }),
       user_data,
     });
     await client.told('pusher:signin_success');

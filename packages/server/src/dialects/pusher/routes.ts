@@ -34,7 +34,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     if (c.req.param('app') !== application.id) throw new Fault('not_found', 'Unknown application');
     const { pathname: path, searchParams } = new URL(c.req.url);
     // The signature covers the digest of the body: nothing is read for a caller who cannot sign.
-    checkSignature(application, { method: c.req.method, path }, searchParams, clock.now());
+    checkSignature(application, { method: c.req.method, path, query: searchParams }, clock.now());
     // With the secret that everyone knows, anyone can sign.
     const sender = application.guarded ? 'anonymous' : 'identified';
     const body = await readBody(c.req.raw, sender, limits.requestBytes);
@@ -48,7 +48,8 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     const names = event.channels ?? (event.channel === undefined ? [] : [event.channel]);
     for (const name of names) mayTouch(name);
     const data = dataOf(event.data);
-    for (const name of names) channels.publish(name, event.name, data, event.socket_id ?? undefined);
+    const published = { event: event.name, data, except: event.socket_id ?? undefined };
+    for (const name of names) channels.send(name, published);
     const info = infoOf(event.info);
     if (info.size === 0) return c.json({});
     return c.json({ channels: Object.fromEntries(names.map((name) => [name, attributes(name, info)])) });
@@ -59,7 +60,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     const events = batch.map((event) => ({ ...event, data: dataOf(event.data), info: infoOf(event.info) }));
     for (const { channel } of events) mayTouch(channel);
     for (const { channel, name, data, socket_id } of events)
-      channels.publish(channel, name, data, socket_id ?? undefined);
+      channels.send(channel, { event: name, data, except: socket_id ?? undefined });
     if (events.every(({ info }) => info.size === 0)) return c.json({});
     return c.json({ batch: events.map(({ channel, info }) => attributes(channel, info)) });
   });

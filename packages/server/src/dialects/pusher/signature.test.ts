@@ -15,20 +15,20 @@ const REQUEST = { method: 'POST', path: '/apps/3/events', body: BODY };
 const AT = 1353088179_000;
 
 test('a private channel is signed as documented', () => {
-  expect(subscriptionAuth(APP, '1234.1234', 'private-foobar')).toBe(
+  expect(subscriptionAuth(APP, { socketId: '1234.1234', channel: 'private-foobar' })).toBe(
     '278d425bdf160c739803:58df8b0c36d6982b82c3ecf6b4662e34fe8c25bba48f5369f135bf843651c3a4',
   );
 });
 
 test('a presence channel is signed with its data', () => {
-  const data = '{"user_id":10,"user_info":{"name":"Mr. Channels"}}';
-  expect(subscriptionAuth(APP, '1234.1234', 'presence-foobar', data)).toBe(
+  const channelData = '{"user_id":10,"user_info":{"name":"Mr. Channels"}}';
+  expect(subscriptionAuth(APP, { socketId: '1234.1234', channel: 'presence-foobar', channelData })).toBe(
     '278d425bdf160c739803:31935e7d86dba64c2a90aed31fdc61869f9b22ba9d8863bba239c03ca481bc80',
   );
 });
 
 test('a user is signed as documented', () => {
-  expect(userAuth(APP, '1234.1234', '{"id":"12345"}')).toBe(
+  expect(userAuth(APP, { socketId: '1234.1234', userData: '{"id":"12345"}' })).toBe(
     '278d425bdf160c739803:4708d583dada6a56435fb8bc611c77c359a31eebde13337c16ab43aa6de336ba',
   );
 });
@@ -42,11 +42,12 @@ test('a request is signed as documented', () => {
 });
 
 test('a signature of another length or with another key is invalid', () => {
-  const auth = subscriptionAuth(APP, '1.1', 'private-a');
-  expect(isSubscriptionAuth(APP, auth, '1.1', 'private-a')).toBe(true);
+  const subscription = { socketId: '1.1', channel: 'private-a' };
+  const auth = subscriptionAuth(APP, subscription);
+  expect(isSubscriptionAuth(APP, subscription, auth)).toBe(true);
   for (const wrong of ['', 'x', `${auth}0`, auth.replace('278', '279'), auth.slice(0, -1)])
-    expect(isSubscriptionAuth(APP, wrong, '1.1', 'private-a')).toBe(false);
-  expect(isSubscriptionAuth(APP, auth, '1.2', 'private-a')).toBe(false);
+    expect(isSubscriptionAuth(APP, subscription, wrong)).toBe(false);
+  expect(isSubscriptionAuth(APP, { ...subscription, socketId: '1.2' }, auth)).toBe(false);
 });
 
 const changes: [why: string, change: (query: URLSearchParams) => void, reason: string][] = [
@@ -65,23 +66,25 @@ const changes: [why: string, change: (query: URLSearchParams) => void, reason: s
 for (const [why, change, reason] of changes) {
   test(`a request with ${why} is refused`, () => {
     const query = signedQuery(APP, REQUEST, AT);
-    checkSignature(APP, REQUEST, query, AT);
+    checkSignature(APP, { ...REQUEST, query }, AT);
     change(query);
-    expect(() => checkSignature(APP, REQUEST, query, AT)).toThrow(reason);
+    expect(() => checkSignature(APP, { ...REQUEST, query }, AT)).toThrow(reason);
   });
 }
 
 test('a request is valid for ten minutes, in both directions', () => {
   const query = signedQuery(APP, REQUEST, AT);
-  for (const seconds of [-600, 600]) checkSignature(APP, REQUEST, query, AT + seconds * 1000);
+  for (const seconds of [-600, 600]) checkSignature(APP, { ...REQUEST, query }, AT + seconds * 1000);
   for (const seconds of [-601, 601])
-    expect(() => checkSignature(APP, REQUEST, query, AT + seconds * 1000)).toThrow('Timestamp expired');
+    expect(() => checkSignature(APP, { ...REQUEST, query }, AT + seconds * 1000)).toThrow(
+      'Timestamp expired',
+    );
 });
 
 test('another method or path invalidates the signature', () => {
   const query = signedQuery(APP, REQUEST, AT);
   for (const change of [{ method: 'GET' }, { path: '/apps/3/batch_events' }])
-    expect(() => checkSignature(APP, { ...REQUEST, ...change }, query, AT)).toThrow('Invalid signature');
+    expect(() => checkSignature(APP, { ...REQUEST, ...change, query }, AT)).toThrow('Invalid signature');
 });
 
 test('a body other than the signed one is refused', () => {

@@ -14,34 +14,34 @@ function same(expected: string, given: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-const subscriptionText = (socketId: string, channel: string, channelData?: string | null): string =>
+/** What a socket is permitted: a channel, and on presence channels as whom. */
+export type Subscription = {
+  readonly socketId: string;
+  readonly channel: string;
+  readonly channelData?: string | null;
+};
+
+/** Who a socket signs in as. */
+export type User = { readonly socketId: string; readonly userData: string };
+
+const subscriptionText = ({ socketId, channel, channelData }: Subscription): string =>
   channelData == null ? `${socketId}:${channel}` : `${socketId}:${channel}:${channelData}`;
-const userText = (socketId: string, userData: string): string => `${socketId}::user::${userData}`;
+const userText = ({ socketId, userData }: User): string => `${socketId}::user::${userData}`;
 
 const signed = ({ key, secret }: Credentials, text: string): string => `${key}:${hmac(secret, text)}`;
 
 /** The `auth` of a subscription. */
-export const subscriptionAuth = (
-  app: Credentials,
-  socketId: string,
-  channel: string,
-  channelData?: string,
-): string => signed(app, subscriptionText(socketId, channel, channelData));
+export const subscriptionAuth = (app: Credentials, subscription: Subscription): string =>
+  signed(app, subscriptionText(subscription));
 
-export const isSubscriptionAuth = (
-  app: Credentials,
-  auth: string,
-  socketId: string,
-  channel: string,
-  channelData?: string | null,
-): boolean => same(signed(app, subscriptionText(socketId, channel, channelData)), auth);
+export const isSubscriptionAuth = (app: Credentials, subscription: Subscription, auth: string): boolean =>
+  same(subscriptionAuth(app, subscription), auth);
 
 /** The `auth` of `pusher:signin`. */
-export const userAuth = (app: Credentials, socketId: string, userData: string): string =>
-  signed(app, userText(socketId, userData));
+export const userAuth = (app: Credentials, user: User): string => signed(app, userText(user));
 
-export const isUserAuth = (app: Credentials, auth: string, socketId: string, userData: string): boolean =>
-  same(signed(app, userText(socketId, userData)), auth);
+export const isUserAuth = (app: Credentials, user: User, auth: string): boolean =>
+  same(userAuth(app, user), auth);
 
 // Requests
 
@@ -50,6 +50,15 @@ export type Signable = {
   readonly path: string;
   /** empty where there is none */
   readonly body: string | Uint8Array;
+  /** parameters of the request's own */
+  readonly query?: URLSearchParams;
+};
+
+/** A request as it came in. */
+export type SignedRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
 };
 
 const VERSION = '1.0';
@@ -58,29 +67,28 @@ const TOLERANCE_SECONDS = 600;
 const md5 = (body: string | Uint8Array): string => createHash('md5').update(body).digest('hex');
 
 /** Values are signed as they are, not as a URL writes them. */
-function requestText(method: string, path: string, query: readonly (readonly [string, string])[]): string {
-  const sorted = query
+function requestText({ method, path, query }: SignedRequest): string {
+  const sorted = [...query]
     .filter(([name]) => name !== 'auth_signature')
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
   return [method, path, sorted.map(([name, value]) => `${name}=${value}`).join('&')].join('\n');
 }
 
-/** The query of a request that we sign; `more` are parameters of its own. `now` is in milliseconds. */
+/** The query of a request that we sign. `now` is in milliseconds. */
 export function signedQuery(
   { key, secret }: Credentials,
-  request: Signable,
+  { method, path, body, query: own }: Signable,
   now: number,
-  more: readonly (readonly [string, string])[] = [],
 ): URLSearchParams {
   const query = new URLSearchParams({
-    ...Object.fromEntries(more),
+    ...Object.fromEntries(own ?? []),
     auth_key: key,
     auth_timestamp: String(Math.floor(now / 1000)),
     auth_version: VERSION,
-    ...(request.body.length > 0 ? { body_md5: md5(request.body) } : {}),
+    ...(body.length > 0 ? { body_md5: md5(body) } : {}),
   });
-  query.set('auth_signature', hmac(secret, requestText(request.method, request.path, [...query])));
+  query.set('auth_signature', hmac(secret, requestText({ method, path, query })));
   return query;
 }
 
@@ -89,18 +97,14 @@ const refuse = (reason: string): never => {
 };
 
 /** Throws `unauthenticated` unless the request is signed with our key, lately. `now` is in milliseconds. */
-export function checkSignature(
-  app: Credentials,
-  request: Omit<Signable, 'body'>,
-  query: URLSearchParams,
-  now: number,
-): void {
+export function checkSignature(app: Credentials, request: SignedRequest, now: number): void {
+  const { query } = request;
   if (query.get('auth_key') !== app.key) refuse('Unknown auth_key');
   if (query.get('auth_version') !== VERSION) refuse(`auth_version must be ${VERSION}`);
   const timestamp = query.get('auth_timestamp') ?? '';
   if (!/^\d{1,15}$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS)
     refuse(`Timestamp expired: auth_timestamp is not within ${TOLERANCE_SECONDS} s of the server's time`);
-  const expected = hmac(app.secret, requestText(request.method, request.path, [...query]));
+  const expected = hmac(app.secret, requestText(request));
   if (!same(expected, query.get('auth_signature') ?? '')) refuse('Invalid signature');
 }
 

@@ -2,22 +2,22 @@
 import { isOurs } from './application.ts';
 import type { Member } from './channels.ts';
 import { isChannelName, kindOf, userChannel } from './names.ts';
-import { ChannelData, type Subscribe } from './protocol.ts';
+import { ChannelData, type Refusal, type Subscribe } from './protocol.ts';
 import type { PusherServer } from './server.ts';
 import { isSubscriptionAuth } from './signature.ts';
 
-export type Refusal = { readonly type: string; readonly error: string; readonly status: number };
 export type Admission = { readonly member: Member | null } | Refusal;
 
 const refused = (type: string, error: string, status: number): Refusal => ({ type, error, status });
 const BAD_AUTH = refused('AuthError', 'The connection is unauthorized.', 401);
 const NOT_PERMITTED = refused('AuthError', 'The channel was not permitted to this connection.', 403);
 
-/** `user` is who has signed in on the socket. */
+/** A socket, and who has signed in on it. */
+export type Subscribing = { readonly socketId: string; readonly user: Member | null };
+
 export function admit(
   asked: Subscribe,
-  socketId: string,
-  user: Member | null,
+  { socketId, user }: Subscribing,
   { application, connected, limits }: PusherServer,
 ): Admission {
   const { channel, auth, channel_data } = asked;
@@ -26,7 +26,8 @@ export function admit(
   if (kind === 'public') return { member: null };
   if (kind === 'user') return user && channel === userChannel(user.user_id) ? { member: null } : BAD_AUTH;
   const data = kind === 'presence' ? channel_data : null;
-  if (!auth || !isSubscriptionAuth(application, auth, socketId, channel, data)) return BAD_AUTH;
+  if (!auth || !isSubscriptionAuth(application, { socketId, channel, channelData: data }, auth))
+    return BAD_AUTH;
   if (application.known && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_PERMITTED;
   if (kind !== 'presence') return { member: null };
   return data == null && user ? { member: user } : memberOf(data, limits);

@@ -25,8 +25,7 @@ function external(answer: (count: number) => number | Promise<number> = () => 20
       const body = await request.text();
       checkSignature(
         { key: 'key', secret: SECRET },
-        { method: request.method, path },
-        searchParams,
+        { method: request.method, path, query: searchParams },
         Date.now(),
       );
       checkDigest(Buffer.from(body), searchParams);

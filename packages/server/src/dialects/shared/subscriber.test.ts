@@ -54,7 +54,7 @@ test('a subscriber with a cursor receives every event once and in order, wheneve
     const { engine } = await setStage([says('Hello.'), says('Again.')]);
     await say(engine, 'Hi');
     await engine.rested(SESSION);
-    const hub = new SubscriptionHub(engine, events, quietLog);
+    const hub = new SubscriptionHub(engine, events, { log: quietLog });
     const reader = new LogReader((after, limit) => engine.events(SESSION, after, limit));
     const second = say(engine, 'More');
     await ticks(moment);
@@ -73,7 +73,7 @@ test('an unreadable log rejects a subscription with a cursor and leaves no watch
   const { engine } = await setStage([says('Hello.')]);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  const hub = new SubscriptionHub(engine, events, quietLog);
+  const hub = new SubscriptionHub(engine, events, { log: quietLog });
   const reader = new LogReader(() => Promise.reject(new Error('unreadable')));
   await expect(hub.subscribe(SESSION, reader, { cursor: reader })).rejects.toThrow('unreadable');
   expect(hub.snapshots(reader)).toEqual([]);
@@ -82,7 +82,7 @@ test('an unreadable log rejects a subscription with a cursor and leaves no watch
 
 test('a pipe is a subscriber: one frame per line, the same frames as any other', async () => {
   const { engine } = await setStage([says('Hello ', 'there.')]);
-  const hub = new SubscriptionHub(engine, agentloop.projection, quietLog);
+  const hub = new SubscriptionHub(engine, agentloop.projection, { log: quietLog });
   const process = Bun.spawn(['cat'], { stdin: 'pipe', stdout: 'pipe' });
   const sent: string[] = [];
   const pipe: Subscriber = {
@@ -110,7 +110,7 @@ test('a pipe is a subscriber: one frame per line, the same frames as any other',
 
 test('a subscription moves to a successor without a gap, and without a second snapshot', async () => {
   const { engine } = await setStage([says('Hello.')]);
-  const hub = new SubscriptionHub(engine, broadcast.projection, quietLog);
+  const hub = new SubscriptionHub(engine, broadcast.projection, { log: quietLog });
   const subscriber = (id: string) => {
     const sent: string[] = [];
     return {

@@ -53,7 +53,7 @@ test('subscribers that join and leave at any moment leave nothing behind and aff
     for (const leaves of MOMENTS) {
       const { engine } = await setStage([says('Hello ', 'there.')]);
       const { engine: watched, watching } = counted(engine);
-      const hub = new SubscriptionHub(watched, native.projection, quietLog);
+      const hub = new SubscriptionHub(watched, native.projection, { log: quietLog });
       const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
       const briefly = hub.subscribe(SESSION, brief);
       const gone = ticks(leaves).then(() => leave(hub, brief));
@@ -74,7 +74,7 @@ test('subscribers that join and leave at any moment leave nothing behind and aff
 
 test('a subscriber that subscribes twice, at once or later, receives everything once', async () => {
   const { engine } = await setStage([says('Hello.')]);
-  const hub = new SubscriptionHub(engine, native.projection, quietLog);
+  const hub = new SubscriptionHub(engine, native.projection, { log: quietLog });
   const subscriber = fakeSubscriber('twice');
   await Promise.all([hub.subscribe(SESSION, subscriber), hub.subscribe(SESSION, subscriber)]);
   await hub.subscribe(SESSION, subscriber);
@@ -86,7 +86,7 @@ test('a subscriber that subscribes twice, at once or later, receives everything 
 
 test('a subscriber of an owner receives nothing after it leaves', async () => {
   const { engine } = await setStage([says('Hello.'), says('Again.')]);
-  const hub = new SubscriptionHub(engine, native.projection, quietLog);
+  const hub = new SubscriptionHub(engine, native.projection, { log: quietLog });
   const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
   for (const subscriber of [brief, stays]) hub.subscribeOwner(LOCAL.id, subscriber);
   await say(engine, 'Hi');
@@ -113,7 +113,10 @@ test('the state of an idle session is dropped, and kept while the next input is 
   const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const { projection, beginnings } = countingProjection();
-  new SubscriptionHub(engine, projection, quietLog).subscribeOwner(LOCAL.id, fakeSubscriber('owner'));
+  new SubscriptionHub(engine, projection, { log: quietLog }).subscribeOwner(
+    LOCAL.id,
+    fakeSubscriber('owner'),
+  );
   await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
   await engine.rested(SESSION);
   expect(beginnings()).toBe(1);
@@ -129,7 +132,7 @@ test('a subscription to an unreadable session is rejected and can be retried', a
   let broken = true;
   const watch: Engine['watch'] = (...given) =>
     broken ? Promise.reject(new Error('not an event')) : engine.watch(...given);
-  const hub = new SubscriptionHub({ watch } as Engine, native.projection, quietLog);
+  const hub = new SubscriptionHub({ watch } as Engine, native.projection, { log: quietLog });
   const subscriber = fakeSubscriber('patient');
   await expect(hub.subscribe(SESSION, subscriber)).rejects.toThrow('not an event');
   broken = false;

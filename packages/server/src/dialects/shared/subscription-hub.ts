@@ -44,20 +44,29 @@ type Group<State> = { state: State; readonly watch: Watch; readonly subscribers:
 type Subscription<State> = { readonly group: Group<State> | null; readonly end: () => void };
 type OwnerGroup = { readonly subscribers: Subscribers; readonly stop: () => void };
 
+export type HubOptions = {
+  readonly log: Log;
+  /** the dialect under which subscribers are registered */
+  readonly dialect?: string;
+  readonly connections?: ConnectionRegistry;
+};
+
 export class SubscriptionHub<State> {
   readonly #groups = new Map<string, Promise<Group<State>>>();
   readonly #ownerGroups = new Map<PrincipalId, OwnerGroup>();
   readonly #subscriptions = new Map<ConnectionId, Map<string, Subscription<State>>>();
   readonly #delivery: Delivery<State>;
+  readonly #dialect: string;
+  readonly #connections: ConnectionRegistry;
 
   constructor(
     private readonly engine: Engine,
     projection: Projection<State>,
-    log: Log,
-    private readonly dialect = '',
-    private readonly connections = new ConnectionRegistry(),
+    { log, dialect = '', connections = new ConnectionRegistry() }: HubOptions,
   ) {
     this.#delivery = new Delivery(projection, log);
+    this.#dialect = dialect;
+    this.#connections = connections;
   }
 
   /**
@@ -120,7 +129,7 @@ export class SubscriptionHub<State> {
     const subscription = subscriptions?.get(sessionKey(ref));
     subscriptions?.delete(sessionKey(ref));
     if (subscriptions?.size === 0) this.#subscriptions.delete(subscriber.id);
-    this.connections.detach(ref, subscriber);
+    this.#connections.detach(ref, subscriber);
     subscription?.end();
   }
 
@@ -175,7 +184,7 @@ export class SubscriptionHub<State> {
   leave(subscriber: Subscriber): void {
     const subscriptions = this.#subscriptions.get(subscriber.id);
     this.#subscriptions.delete(subscriber.id);
-    this.connections.leave(subscriber);
+    this.#connections.leave(subscriber);
     for (const { end } of subscriptions?.values() ?? []) end();
   }
 
@@ -195,7 +204,7 @@ export class SubscriptionHub<State> {
   }
 
   #register(place: Place, subscriber: Subscriber): void {
-    if (!subscriber.hidden) this.connections.attach(place, this.dialect, subscriber);
+    if (!subscriber.hidden) this.#connections.attach(place, this.#dialect, subscriber);
   }
 
   #closeIfEmpty(key: string, group: Group<State>): void {
