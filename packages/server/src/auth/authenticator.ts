@@ -2,6 +2,7 @@
 import { Fault, type Principal, PrincipalId, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
 import type { ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
+import type { LoginAttempts, LoginLimits } from '../core/ports/login-attempts.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, UserStore } from '../core/ports/users.ts';
@@ -9,7 +10,7 @@ import type { Authenticator } from '../http/authenticator.ts';
 import { isApiKey } from '../http/request-identity.ts';
 import { type KeyClaims, openKeyring } from './keyring.ts';
 import { type Claims, watchTokens } from './live-tokens.ts';
-import { type LoginLimits, limitLogins } from './login-limit.ts';
+import { limitLogins } from './login-limit.ts';
 import { verifyPassword } from './passwords.ts';
 import { notValid, openTokens, type TokenClaims } from './tokens.ts';
 import { nameProblem } from './users.ts';
@@ -22,6 +23,8 @@ export type AuthenticatorOptions = {
   /** in open mode a caller without a token is the principal `local`; a bad token is still refused */
   readonly open: boolean;
   readonly limits: LoginLimits;
+  /** counts failed logins; in this process by default */
+  readonly attempts?: LoginAttempts;
   readonly log: Log;
   readonly meter?: Meter;
   /** in milliseconds */
@@ -55,7 +58,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     now = Date.now,
   } = options;
   const tokens = openTokens(secret, now);
-  const attempts = limitLogins(limits);
+  const attempts = options.attempts ?? limitLogins(options.limits);
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
 
   /** Null if the token was revoked, or its user was removed or changed: each change of a user increments the token version. */
@@ -106,7 +109,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
 
     async login(name, password, address) {
       const key = nameProblem(name) === null ? name : null;
-      const attempt = attempts.begin(key, address);
+      const attempt = await attempts.begin(key, address);
       if (!attempt.ok) {
         meter.add('logins', 'limited');
         throw new Fault('limited', 'Too many failed logins.', { retryAfterMs: attempt.retryAfterMs });
@@ -117,7 +120,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
         meter.add('logins', 'refused');
         throw new Fault('unauthenticated', 'Invalid credentials');
       }
-      attempts.succeeded(name, address);
+      await attempts.succeeded(name, address);
       meter.add('logins', 'accepted');
       return { ...(await tokens.issue(user)), principal: principalOf(user) };
     },

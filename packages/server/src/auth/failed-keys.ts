@@ -4,9 +4,9 @@
  * same address.
  */
 import { Fault } from '@parlance/protocol';
+import type { LoginLimits } from '../core/ports/login-attempts.ts';
 import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { LruMap } from '../lib/lru-map.ts';
-import type { LoginLimits } from './login-limit.ts';
 
 /** As for failed logins of one address over all names. */
 const FACTOR = 10;

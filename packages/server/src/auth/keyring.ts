@@ -2,12 +2,12 @@
 import { Fault, type Role } from '@parlance/protocol';
 import type { ApiKey, ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
+import type { LoginLimits } from '../core/ports/login-attempts.ts';
 import type { UserStore } from '../core/ports/users.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { limitFailedKeys } from './failed-keys.ts';
 import { idOf, matches } from './key-format.ts';
 import { recordKeyUse } from './key-use.ts';
-import type { LoginLimits } from './login-limit.ts';
 
 /** Maximum number of keys in memory. */
 const MAX_CACHED = 10_000;

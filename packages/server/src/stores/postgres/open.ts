@@ -1,6 +1,7 @@
 /** Opens a PostgreSQL database as a store that several nodes share. */
 import { eventVersion } from '@parlance/protocol';
 import type { Log } from '../../core/ports/logger.ts';
+import type { LoginAttempts, LoginLimits } from '../../core/ports/login-attempts.ts';
 import type { Store } from '../shared/joined.ts';
 import { watchChanges } from './changes.ts';
 import { type Database, openDatabase, type Statements } from './database.ts';
@@ -8,6 +9,7 @@ import { storageError, withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { leaseTimes } from './lease-times.ts';
 import { listNodes, type NodeState } from './leases.ts';
+import { prepareLoginAttempts } from './login-attempts.ts';
 import { type Cluster, currentCluster, migrate } from './migrate.ts';
 import type { Migration } from './migrations.ts';
 import { joinNode, type NodeSettings, withoutNode } from './node.ts';
@@ -35,6 +37,8 @@ export type PostgresStore = Store & {
   /** Another server answers for the database: what is in memory may be ahead of it. */
   readonly onFailover: (listener: () => void) => () => void;
   readonly nodes: () => Promise<NodeState[]>;
+  /** Failed logins, counted for all nodes. */
+  readonly loginAttempts: (limits: LoginLimits) => LoginAttempts;
   /** Runs `work` while no other process that starts on this database runs its own. */
   readonly oneAtATime: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
@@ -84,6 +88,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       heartbeat: thisNode.heartbeat,
       onFailover: thisNode.onFailover,
       nodes: withFaults(() => listNodes(database, leaseMs)),
+      loginAttempts: (limits) => countedWithFaults(prepareLoginAttempts(database)(limits)),
       oneAtATime: (work) => whileStarting(directUrl, work),
     };
   } catch (error) {
@@ -91,6 +96,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     throw storageError(error, url);
   }
 }
+
+const countedWithFaults = ({ begin, succeeded }: LoginAttempts): LoginAttempts => ({
+  begin: withFaults(begin),
+  succeeded: withFaults(succeeded),
+});
 
 const closeAll = (databases: readonly Database[]) =>
   Promise.all(databases.map((database) => database.close()));
