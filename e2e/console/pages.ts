@@ -79,6 +79,25 @@ export const PAGES: readonly Shown[] = [
       await gone(page.locator('#main').filter({ hasText: '…' }));
     },
   },
+  {
+    name: 'keys',
+    path: '/login',
+    async ready(page) {
+      await page.getByLabel('Name').fill('ada');
+      await page.getByLabel('Password').fill('ada-password');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await gone(page.getByRole('heading', { name: 'Log in to Parlance' }));
+      await page.goto(`${new URL(page.url()).origin}/#/admin?section=keys`);
+      for (const name of ['laptop', 'build server']) {
+        await page.getByRole('button', { name: 'New key' }).click();
+        await page.getByLabel('Name').fill(name);
+        if (name === 'laptop') await page.getByRole('checkbox', { name: 'native' }).check();
+        await page.getByRole('button', { name: 'Make key' }).click();
+        await seen(page.getByRole('listitem').filter({ hasText: name }));
+      }
+      await seen(page.getByText('Copy the key of build server now.'));
+    },
+  },
   { name: 'guide', path: '/welcome', ready: (page) => seen(page.getByRole('heading', { name: 'Guide' })) },
   {
     name: 'login',

@@ -142,6 +142,7 @@ test('in open mode a bad key is refused, and callers without a token have no key
   const bad = `plk_${'0'.repeat(16)}_${'x'.repeat(43)}`;
   for (const headers of [as(bad), as('plk_nonsense'), { 'x-api-key': bad }])
     expect(await statusOf('/v1/server', headers)).toBe(401);
+  expect(await statusOf('/v1/keys')).toBe(403);
   const wanted = { method: 'POST', body: JSON.stringify({ name: 'x' }) };
   expect((await fetch(`${open.http}/v1/keys`, wanted)).status).toBe(403);
   await open.stop();

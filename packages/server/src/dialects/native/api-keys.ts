@@ -13,12 +13,12 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
   // A pattern that ends in `/*` also matches the path before it.
   api.use('/v1/keys/*', requestLimit(ctx));
 
-  /** A key must not make keys that outlive it or grant more: a login is needed. */
+  /** A login is needed: a key must not make keys that outlive it or grant more, and `local` is no user. */
   async function caller(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
     const token = tokenOf(request);
-    if (token !== null && isApiKey(token))
-      throw new Fault('forbidden', 'An API key cannot look after API keys: log in.');
+    if (token === null) throw new Fault('forbidden', 'API keys belong to users: log in.');
+    if (isApiKey(token)) throw new Fault('forbidden', 'An API key cannot look after API keys: log in.');
     return principal;
   }
 

@@ -3,6 +3,7 @@ import { Page } from '../../components/page.tsx';
 import { hrefOf, usePlace } from '../../router.ts';
 import { AccountSection } from './account.tsx';
 import { GrantsSection } from './grants.tsx';
+import { KeysSection } from './keys.tsx';
 import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
 import { MetricsSection } from './metrics/section.tsx';
@@ -14,6 +15,7 @@ const SECTIONS = {
   mcp: { label: 'MCP servers', Section: McpSection },
   grants: { label: 'Standing grants', Section: GrantsSection },
   users: { label: 'Users', Section: UsersSection },
+  keys: { label: 'API keys', Section: KeysSection },
   account: { label: 'Your login', Section: AccountSection },
 } as const;
 

@@ -1,0 +1,83 @@
+/** Dialogs for a new API key and for its revocation. */
+import type { Role } from '@parlance/protocol';
+import type { ApiKey, MadeApiKey } from '@parlance/sdk';
+import { Dialog } from '../../components/dialog.tsx';
+import { attempt } from '../../components/toast.tsx';
+import { parlance, useServer } from '../../state/server.ts';
+import { expiryAfter, LIFETIMES, rolesWithin } from './key-choices.ts';
+
+const ROLES: Readonly<Record<Role, string>> = {
+  user: 'chat only, cannot approve',
+  developer: 'full access to your sessions',
+  admin: 'full access to all sessions and users',
+};
+
+export function NewKey({ close, made }: { close: () => void; made: (key: MadeApiKey) => void }) {
+  const { principal, dialects } = useServer();
+
+  async function make(fields: FormData): Promise<void> {
+    const text = (name: string) => String(fields.get(name) ?? '');
+    const chosen = fields.getAll('dialect').map(String);
+    await attempt(async () =>
+      made(
+        await parlance.keys.add({
+          name: text('name'),
+          role: rolesWithin(principal.role).find((role) => role === text('role')),
+          dialects: chosen.length === 0 ? undefined : chosen,
+          expiresAt: expiryAfter(text('lifetime'), Date.now()),
+        }),
+      ),
+    );
+  }
+
+  return (
+    <Dialog title="New API key" confirm="Make key" onClose={close} onConfirm={(fields) => void make(fields)}>
+      <label className="field">
+        Name
+        <input name="name" required maxLength={100} autoComplete="off" placeholder="laptop" />
+      </label>
+      <label className="field">
+        Role
+        <select name="role" defaultValue={principal.role === 'admin' ? 'developer' : principal.role}>
+          {rolesWithin(principal.role).map((role) => (
+            <option key={role} value={role}>
+              {role}: {ROLES[role]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        Expires
+        <select name="lifetime" defaultValue="90 days">
+          {Object.keys(LIFETIMES).map((lifetime) => (
+            <option key={lifetime} value={lifetime}>
+              {lifetime}
+            </option>
+          ))}
+        </select>
+      </label>
+      <fieldset className="field key-dialects">
+        <legend>Dialects</legend>
+        {dialects.map(({ name }) => (
+          <label key={name}>
+            <input type="checkbox" name="dialect" value={name} /> {name}
+          </label>
+        ))}
+      </fieldset>
+      <p className="hint">Without a choice the key works with all dialects.</p>
+    </Dialog>
+  );
+}
+
+type RevokeProps = { readonly shown: ApiKey; readonly close: () => void; readonly revoke: () => void };
+
+export function RevokeKey({ shown, close, revoke }: RevokeProps) {
+  return (
+    <Dialog title={`Revoke ${shown.name}?`} confirm="Revoke" danger onClose={close} onConfirm={revoke}>
+      <p>
+        Clients that use this key of {shown.owner} are disconnected and refused. Running turns continue. This
+        cannot be undone.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,141 @@
+/** API keys: the caller's own, and for admins those of everyone. */
+import type { ApiKey, MadeApiKey } from '@parlance/sdk';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { attempt, toast } from '../../components/toast.tsx';
+import { parlance, useServer } from '../../state/server.ts';
+import { NewKey, RevokeKey } from './key-question.tsx';
+import { Section } from './section.tsx';
+import { usePolled } from './use-polled.ts';
+
+type Asking = { readonly what: 'add' } | { readonly what: 'revoke'; readonly key: ApiKey };
+
+export function KeysSection() {
+  const { principal } = useServer();
+  const [everyone, setEveryone] = useState(false);
+  const polled = usePolled(everyone ? parlance.admin.keys : parlance.keys.list);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const [made, setMade] = useState<MadeApiKey | null>(null);
+  const close = () => setAsking(null);
+
+  async function revoke(key: ApiKey): Promise<void> {
+    if (!(await attempt(() => parlance.keys.revoke(key.id)))) return;
+    toast(`${key.name} was revoked.`);
+    if (made?.id === key.id) setMade(null);
+    polled.again();
+  }
+
+  return (
+    <Section
+      title="API keys"
+      whose="a user"
+      polled={polled}
+      actions={
+        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+          New key
+        </Button>
+      }
+    >
+      {(keys) => (
+        <>
+          <p className="hint">
+            For clients that cannot log in. A key acts as its user, works wherever a token does, and is valid
+            until it expires or is revoked. Send it as <code>Authorization: Bearer</code> or{' '}
+            <code>x-api-key</code>.
+          </p>
+          {principal.role === 'admin' && (
+            <Choice label="Show" className="key-owners">
+              {(id) => (
+                <select
+                  id={id}
+                  value={everyone ? 'all' : 'mine'}
+                  onChange={(event) => setEveryone(event.target.value === 'all')}
+                >
+                  <option value="mine">my keys</option>
+                  <option value="all">keys of all users</option>
+                </select>
+              )}
+            </Choice>
+          )}
+          {made && <Made made={made} close={() => setMade(null)} />}
+          {keys.length === 0 ? (
+            <Empty title="No API keys">
+              Make one for each client, so that you can revoke them one by one.
+            </Empty>
+          ) : (
+            <ul className="admin-list" aria-label="API keys">
+              {keys.map((key) => (
+                <Row
+                  key={key.id}
+                  shown={key}
+                  foreign={key.owner !== principal.id}
+                  revoke={() => setAsking({ what: 'revoke', key })}
+                />
+              ))}
+            </ul>
+          )}
+          {asking?.what === 'add' && (
+            <NewKey
+              close={close}
+              made={(key) => {
+                setMade(key);
+                polled.again();
+              }}
+            />
+          )}
+          {asking?.what === 'revoke' && (
+            <RevokeKey shown={asking.key} close={close} revoke={() => void revoke(asking.key)} />
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** The only time that the text of the key can be seen. */
+function Made({ made, close }: { made: MadeApiKey; close: () => void }) {
+  return (
+    <div className="card key-made" role="status">
+      <p>
+        <strong>Copy the key of {made.name} now.</strong> It is not shown again: only a hash of it is stored.
+      </p>
+      <div className="key-text">
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy key" />
+      </div>
+      <div>
+        <Button onClick={close}>Done</Button>
+      </div>
+    </div>
+  );
+}
+
+function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revoke: () => void }) {
+  const { id, owner, name, role, dialects, createdAt, expiresAt, lastUsedAt } = shown;
+  const expired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  const day = (time: string) => new Date(time).toLocaleDateString();
+  return (
+    <li className="card">
+      <div className="admin-what">
+        <strong>{name}</strong> <Chip look={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
+        {foreign && <Chip look="busy">{owner}</Chip>}
+        {expired && <Chip look="bad">expired</Chip>}
+        {dialects?.map((dialect) => (
+          <Chip key={dialect}>{dialect}</Chip>
+        ))}
+        <p className="hint">
+          <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}made {day(createdAt)} ·{' '}
+          {expiresAt === null ? 'does not expire' : `${expired ? 'expired' : 'expires'} ${day(expiresAt)}`} ·{' '}
+          {lastUsedAt === null ? 'never used' : `last used ${new Date(lastUsedAt).toLocaleString()}`}
+        </p>
+      </div>
+      <Button onClick={revoke} aria-label={`Revoke ${name}`}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
