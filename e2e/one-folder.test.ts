@@ -8,6 +8,9 @@ import { referenceTables } from '../packages/server/src/describe/markdown.ts';
 import { DIALECTS } from '../packages/server/src/dialects/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { toy } from '../packages/server/src/testing/toy/dialect.ts';
+import { examplesOf } from '../packages/web/src/pages/playground/examples.ts';
+import { clientsOf } from '../packages/web/src/pages/welcome/clients.ts';
+import { serverInfoOf } from '../packages/web/src/pages/welcome/server-info.ts';
 import { fuzzedServer } from './fuzz/server.ts';
 import { isolationWalk } from './isolation/walk.ts';
 
@@ -97,6 +100,24 @@ describe('a dialect that is added to the list', () => {
         { kind: 'request', method: 'GET', path: `/toy/sessions/${ids.session}` },
       ],
     });
+  });
+
+  test('is in the playground and the guide of the console', async () => {
+    const parlance = connect({ url: server.http });
+    const list = await parlance.dialects();
+    const listed = list.dialects.find(({ name }) => name === 'toy');
+    expect(listed && examplesOf(listed).map(({ name, title }) => `${name}: ${title}`)).toEqual([
+      'say: Say hello',
+    ]);
+    const info = serverInfoOf(await parlance.server(), server.http);
+    const client = clientsOf(info, list).find(({ dialect }) => dialect === 'toy');
+    expect(client?.addresses.map(({ address }) => address)).toEqual([
+      `${server.ws}/toy`,
+      `ws://127.0.0.1:${door()}`,
+      server.http,
+      `http://127.0.0.1:${door()}`,
+    ]);
+    expect(client?.snippets.map(({ code }) => code.split(' ')[0])).toEqual(['npx', 'curl']);
   });
 
   test('is known to no file outside of its folder', async () => {

@@ -17,14 +17,15 @@ export function readDraft(side: Side, dialect: string, session: string): string 
 export const writeDraft = (side: Side, draft: Draft): void =>
   writeStorage('local', nameOf(side), JSON.stringify(draft));
 
-/** Replaces the session id, also in channel names. */
+/** Replaces the session id, also as a part of channel names, paths and other ids. */
 export function inSession(text: string, from: string, to: string): string {
   if (from === '' || to === '') return text;
-  return ['', 'private-session-'].reduce(
-    (changed, prefix) => changed.replaceAll(JSON.stringify(prefix + from), () => JSON.stringify(prefix + to)),
-    text,
-  );
+  const id = quotable(from).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return text.replace(new RegExp(`(?<=["/_-])${id}(?=["/.?])`, 'g'), () => quotable(to));
 }
+
+/** As it stands between the quotes of JSON. */
+const quotable = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function parsed(kept: string): Draft | null {
   try {

@@ -93,5 +93,8 @@ describe('a stored draft', () => {
     expect(inSession('{"a":"x"}', '', 'y')).toBe('{"a":"x"}');
     expect(inSession('{"a":"x$&"}', 'x$&', 'y$&')).toBe('{"a":"y$&"}');
     expect(inSession('["private-session-x", "xx"]', 'x', 'y')).toBe('["private-session-y", "xx"]');
+    expect(inSession('["/api/session/x/messages", "resp_x.1", "a x"]', 'x', 'y')).toBe(
+      '["/api/session/y/messages", "resp_y.1", "a x"]',
+    );
   });
 });
