@@ -34,7 +34,8 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
     fail(count, type) {
       failing = { left: count, type };
     },
-    async append(expected, events, record, as) {
+    async append(...given) {
+      const [, events] = given;
       appends++;
       const mine = held;
       held = null;
@@ -47,7 +48,7 @@ export function controlledStore(inner: EventStore = openMemoryStore()): Controll
         failing = { left: left - 1, type };
         throw new Error('the disk is full');
       }
-      const driver = await inner.append(expected, events, record, as);
+      const driver = await inner.append(...given);
       if (mine?.when === 'after') {
         mine.reach();
         await mine.released;

@@ -39,8 +39,7 @@ function mortal(store: EventStore): { store: EventStore; die(): void } {
 async function restarted(
   answers: Line[][],
   act: (stage: Stage) => Promise<unknown>,
-  after: Line[][],
-  tools: Tool[] = [],
+  { after, tools = [] }: { after: Line[][]; tools?: Tool[] },
 ): Promise<{ stage: Stage; events: () => Promise<DurableEvent[]> }> {
   const ids = countingIds();
   const disk = openMemoryStore();
@@ -64,7 +63,7 @@ describe('after the process was killed', () => {
         await say(engine, 'Hi');
         await provider.hanging;
       },
-      [says('Whole.')],
+      { after: [says('Whole.')] },
     );
     expect(await stage.engine.recover()).toBe(1);
     await stage.engine.rested(SESSION);
@@ -99,8 +98,7 @@ describe('after the process was killed', () => {
         await say(engine, 'Do it');
         await begun.promise;
       },
-      [says('I do not know.')],
-      [effect],
+      { after: [says('I do not know.')], tools: [effect] },
     );
     await stage.engine.recover();
     await stage.engine.rested(SESSION);
@@ -131,8 +129,7 @@ describe('after the process was killed', () => {
         await say(engine, 'Look');
         await begun.promise;
       },
-      [says('I see.')],
-      [look],
+      { after: [says('I see.')], tools: [look] },
     );
     await stage.engine.recover();
     await stage.engine.rested(SESSION);
@@ -150,7 +147,7 @@ describe('after the process was killed', () => {
         approval = (await engine.snapshot(SESSION)).approval?.approval;
         await say(engine, 'And then?');
       },
-      [says('Done.'), says('Nothing more.')],
+      { after: [says('Done.'), says('Nothing more.')] },
     );
     expect(await stage.engine.recover()).toBe(0);
     const {
@@ -174,7 +171,7 @@ describe('after the process was killed', () => {
         await say(engine, 'Second');
         await say(engine, 'Third');
       },
-      [says('1'), says('2'), says('3')],
+      { after: [says('1'), says('2'), says('3')] },
     );
     await stage.engine.recover();
     await stage.engine.rested(SESSION);
@@ -192,7 +189,7 @@ describe('after the process was killed', () => {
         await say(engine, 'First');
         await provider.hanging;
       },
-      [says('1'), says('2')],
+      { after: [says('1'), says('2')] },
     );
     await say(stage.engine, 'Second');
     await stage.engine.recover();
@@ -210,7 +207,7 @@ describe('after the process was killed', () => {
         await say(engine, 'First');
         await provider.hanging;
       },
-      [],
+      { after: [] },
     );
     await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await stage.engine.recover();

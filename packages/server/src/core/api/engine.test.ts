@@ -27,8 +27,8 @@ const ref = (id: string, owner: string = LOCAL.id): SessionRef => ({
   owner: owner as PrincipalId,
   id: id as SessionId,
 });
-const submit = (engine: Engine, where: SessionRef, text: string, caller = CALLER) =>
-  engine.send(where, { type: 'input.submit', parts: [textPart(text)] }, caller);
+const input = (text: string) => ({ type: 'input.submit' as const, parts: [textPart(text)] });
+const submit = (engine: Engine, where: SessionRef, text: string) => engine.send(where, input(text), CALLER);
 const typesOf = (events: readonly DurableEvent[]): string[] => events.map(({ type }) => type);
 const HANG: Line[] = [{ type: 'text', text: 'Wait ' }, { type: 'hang' }];
 
@@ -173,7 +173,7 @@ describe('rights', () => {
     const { engine } = await setStage([says('For dev.'), says('For uma.')]);
     for (const caller of [dev, uma]) {
       const where = await engine.resolve(caller.principal, 'shared');
-      await submit(engine, where, `I am ${caller.principal.id}`, caller);
+      await engine.send(where, input(`I am ${caller.principal.id}`), caller);
       await engine.rested(where);
     }
     const titles = await Promise.all(
@@ -185,9 +185,9 @@ describe('rights', () => {
   test('a session of another principal behaves as if it did not exist, for every command', async () => {
     const { engine } = await setStage([says('Hello.')]);
     const where = ref('private', 'dev');
-    await submit(engine, where, 'Hi', dev);
+    await engine.send(where, input('Hi'), dev);
     await engine.rested(where);
-    await expect(submit(engine, where, 'Hi', uma)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(engine.send(where, input('Hi'), uma)).rejects.toMatchObject({ code: 'not_found' });
     for (const command of ['turn.cancel', 'session.clear', 'context.compact', 'approval.explain'] as const) {
       await expect(engine.send(where, { type: command }, uma)).rejects.toMatchObject({ code: 'not_found' });
     }
@@ -198,20 +198,20 @@ describe('rights', () => {
   test('an admin can read and continue sessions of others; its own take precedence', async () => {
     const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
     const where = ref('work', 'dev');
-    await submit(engine, where, 'Hi', dev);
+    await engine.send(where, input('Hi'), dev);
     await engine.rested(where);
     expect(await engine.find(ada.principal, 'work')).toEqual(where);
-    await submit(engine, where, 'From the admin', ada);
+    await engine.send(where, input('From the admin'), ada);
     await engine.rested(where);
     expect((await engine.list(ada.principal, { limit: 10 })).sessions).toHaveLength(1);
-    await submit(engine, ref('work', 'ada'), 'My own', ada);
+    await engine.send(ref('work', 'ada'), input('My own'), ada);
     expect(await engine.resolve(ada.principal, 'work')).toEqual(ref('work', 'ada'));
   });
 
   test('without the permission, an approval cannot be given or rejected and stays pending', async () => {
     const { engine } = await setStage([asks, says('Done.')]);
     const where = ref('asks', 'uma');
-    await submit(engine, where, 'Run it', uma);
+    await engine.send(where, input('Run it'), uma);
     await engine.rested(where);
     const {
       waiting: [waiting],

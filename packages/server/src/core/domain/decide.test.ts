@@ -33,26 +33,29 @@ const atAllTimes = (cell: Cell): Row => ({
   ...{ unborn: cell, idle: cell, failed: cell, thinking: cell, queued: cell },
   ...{ requested: cell, waiting: cell, allowed: cell, running: cell },
 });
-/** The same wherever no turn is running, wherever the model is asked, and wherever a call is open. */
-const by = (rests: Cell, thinks: Cell, calls: Cell, more: Partial<Row> = {}): Row => ({
+/** One cell for the phases without a turn, one for those of the model, one for those with an open call. */
+const by = (rests: Cell, thinks: Cell, calls: Cell): Row => ({
   ...{ unborn: rests, idle: rests, failed: rests, thinking: thinks, queued: thinks },
   ...{ requested: calls, waiting: calls, allowed: calls, running: calls },
-  ...more,
 });
 const BEGINS_ALL = { unborn: ['session.created', ...BEGINS] };
 
-/** What each command makes in each phase: the events, or the code of the fault. */
+/** The result of each command in each phase: the events, or the code of the fault. */
 const TABLE: [string, Decided, Row][] = [
   [
     'session.create',
     { type: 'session.create', named: true },
     { ...atAllTimes([]), unborn: ['session.created'] },
   ],
-  ['input.submit, queue', submit('More'), by(BEGINS, ['input.accepted'], ['input.accepted'], BEGINS_ALL)],
+  [
+    'input.submit, queue',
+    submit('More'),
+    { ...by(BEGINS, ['input.accepted'], ['input.accepted']), ...BEGINS_ALL },
+  ],
   [
     'input.submit, supersede',
     submit('Instead', 'supersede'),
-    by(BEGINS, [...ENDS, ...BEGINS], [...ABORTS, ...BEGINS], BEGINS_ALL),
+    { ...by(BEGINS, [...ENDS, ...BEGINS], [...ABORTS, ...BEGINS]), ...BEGINS_ALL },
   ],
   ['input.submit, empty', submit('  \n'), atAllTimes('empty')],
   ['turn.cancel', { type: 'turn.cancel' }, by('no_turn', ENDS, ABORTS)],
@@ -69,7 +72,10 @@ const TABLE: [string, Decided, Row][] = [
   [
     'session.clear',
     { type: 'session.clear' },
-    by(['session.cleared'], [...ENDS, 'session.cleared'], [...ABORTS, 'session.cleared'], { unborn: [] }),
+    {
+      ...by(['session.cleared'], [...ENDS, 'session.cleared'], [...ABORTS, 'session.cleared']),
+      unborn: [],
+    },
   ],
 ];
 

@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function asked(headers: Record<string, string>, method: string, path: string, body?: unknown) {
+type Call = { readonly method?: string; readonly path: string; readonly body?: unknown };
+
+async function asked(headers: Record<string, string>, { method = 'GET', path, body }: Call) {
   const response = await fetch(server.http + path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
@@ -25,7 +27,11 @@ async function asked(headers: Record<string, string>, method: string, path: stri
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
 const made = async (who: 'ada' | 'dev' | 'uma', wanted: object = {}) => {
-  const { status, body } = await asked(as(tokens[who]), 'POST', '/v1/keys', { name: 'a key', ...wanted });
+  const { status, body } = await asked(as(tokens[who]), {
+    method: 'POST',
+    path: '/v1/keys',
+    body: { name: 'a key', ...wanted },
+  });
   expect(status).toBe(201);
   return { id: String(body.id), key: String(body.key) };
 };
@@ -34,7 +40,7 @@ const idsOf = ({ body }: { body: Json }) => (body.keys as Json[]).map(({ id }) =
 describe('API keys', () => {
   test('are shown once, and listed to their owner and to admins', async () => {
     const wanted = { name: 'laptop', role: 'user', dialects: ['native'], expiresAt: '2999-01-01T00:00:00Z' };
-    const added = await asked(as(tokens.dev), 'POST', '/v1/keys', wanted);
+    const added = await asked(as(tokens.dev), { method: 'POST', path: '/v1/keys', body: wanted });
     const view = {
       id: expect.stringMatching(/^[0-9A-Za-z]{16}$/),
       owner: 'dev',
@@ -47,13 +53,13 @@ describe('API keys', () => {
     };
     expect(added).toEqual({ status: 201, body: { ...view, key: expect.stringMatching(/^plk_/) } });
     const secret = String(added.body.key).slice(-43);
-    const own = await asked(as(tokens.dev), 'GET', '/v1/keys');
+    const own = await asked(as(tokens.dev), { path: '/v1/keys' });
     expect(own).toEqual({ status: 200, body: { keys: [view] } });
-    const all = await asked(as(tokens.ada), 'GET', '/v1/admin/keys');
+    const all = await asked(as(tokens.ada), { path: '/v1/admin/keys' });
     expect(idsOf(all)).toContain(added.body.id);
     expect(JSON.stringify([own, all])).not.toContain(secret);
-    expect(await asked(as(tokens.uma), 'GET', '/v1/keys')).toEqual({ status: 200, body: { keys: [] } });
-    expect((await asked(as(tokens.uma), 'GET', '/v1/admin/keys')).status).toBe(403);
+    expect(await asked(as(tokens.uma), { path: '/v1/keys' })).toEqual({ status: 200, body: { keys: [] } });
+    expect((await asked(as(tokens.uma), { path: '/v1/admin/keys' })).status).toBe(403);
   });
 
   test('work as bearer, as x-api-key and in the query', async () => {
@@ -63,22 +69,23 @@ describe('API keys', () => {
       [{ 'x-api-key': key }, ''],
       [{}, `?token=${key}`],
     ] as const) {
-      const { status, body } = await asked(headers, 'GET', `/v1/server${query}`);
+      const { status, body } = await asked(headers, { path: `/v1/server${query}` });
       expect([status, (body.principal as Json).id]).toEqual([200, 'uma']);
     }
-    expect((await asked({ 'x-api-key': `${key}x` }, 'GET', '/v1/server')).status).toBe(401);
+    expect((await asked({ 'x-api-key': `${key}x` }, { path: '/v1/server' })).status).toBe(401);
   });
 
   test('are revoked by their owner and by admins, and unknown to others', async () => {
     const [one, other] = [await made('dev'), await made('dev')];
     const revoke = async (who: 'ada' | 'dev' | 'uma', id: string) =>
-      (await asked(as(tokens[who]), 'DELETE', `/v1/keys/${id}`)).status;
+      (await asked(as(tokens[who]), { method: 'DELETE', path: `/v1/keys/${id}` })).status;
     expect(await revoke('uma', one.id)).toBe(404);
-    expect((await asked(as(one.key), 'GET', '/v1/server')).status).toBe(200);
+    expect((await asked(as(one.key), { path: '/v1/server' })).status).toBe(200);
     expect(await revoke('dev', one.id)).toBe(204);
     expect(await revoke('dev', one.id)).toBe(404);
     expect(await revoke('ada', other.id)).toBe(204);
-    for (const { key } of [one, other]) expect((await asked(as(key), 'GET', '/v1/server')).status).toBe(401);
+    for (const { key } of [one, other])
+      expect((await asked(as(key), { path: '/v1/server' })).status).toBe(401);
   });
 
   test('do not look after API keys, and do not log out', async () => {
@@ -90,22 +97,26 @@ describe('API keys', () => {
       ['GET', '/v1/admin/keys'],
       ['POST', '/v1/auth/logout'],
     ] as const)
-      expect([path, (await asked(as(key), method, path, method === 'POST' ? {} : undefined)).status]).toEqual(
-        [path, 403],
-      );
-    expect((await asked(as(key), 'GET', '/v1/admin/users')).status).toBe(200);
+      expect([
+        path,
+        (await asked(as(key), { method, path, body: method === 'POST' ? {} : undefined })).status,
+      ]).toEqual([path, 403]);
+    expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(200);
   });
 
   test('have no more than their role, whoever their owner is', async () => {
     const { key } = await made('ada', { role: 'user' });
-    expect((await asked(as(key), 'GET', '/v1/admin/users')).status).toBe(403);
-    expect((await asked(as(key), 'GET', '/metrics')).status).toBe(403);
-    expect((await asked(as(tokens.uma), 'POST', '/v1/keys', { name: 'x', role: 'admin' })).status).toBe(403);
+    expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(403);
+    expect((await asked(as(key), { path: '/metrics' })).status).toBe(403);
+    expect(
+      (await asked(as(tokens.uma), { method: 'POST', path: '/v1/keys', body: { name: 'x', role: 'admin' } }))
+        .status,
+    ).toBe(403);
   });
 
   test('for some dialects are refused by the others, and by what belongs to none', async () => {
     const { key } = await made('ada', { dialects: ['broadcast', 'conversations'] });
-    const statusOf = async (path: string) => (await asked(as(key), 'GET', path)).status;
+    const statusOf = async (path: string) => (await asked(as(key), { path })).status;
     expect(await statusOf('/v1/auth/me')).toBe(200);
     expect(await statusOf('/v1/server')).toBe(403);
     expect(await statusOf('/metrics')).toBe(403);
@@ -128,7 +139,11 @@ describe('API keys', () => {
       [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
       [{ name: 'x', expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
     ] as const) {
-      const { status, body } = await asked(as(tokens.uma), 'POST', '/v1/keys', wanted);
+      const { status, body } = await asked(as(tokens.uma), {
+        method: 'POST',
+        path: '/v1/keys',
+        body: wanted,
+      });
       expect([status, body.detail]).toEqual([400, expect.stringMatching(new RegExp(`^${field}`))]);
     }
   });

@@ -33,13 +33,12 @@ const turnEvent = (ref: SessionRef, seq: number, turn: string): DurableEvent => 
 const ask = (
   store: EventStore,
   ref: SessionRef,
-  approval: string,
-  changes: Partial<SessionRecord> = {},
+  { request, ...changes }: Partial<SessionRecord> & { readonly request: string },
 ): Promise<unknown> =>
   store.append(
     0,
-    [requestEvent(ref, 1, approval)],
-    recordOf(ref, 1, { status: 'waiting', approval: ApprovalId.parse(approval), ...changes }),
+    [requestEvent(ref, 1, request)],
+    recordOf(ref, 1, { status: 'waiting', approval: ApprovalId.parse(request), ...changes }),
   );
 
 export function lookupContract(implementation: Implementation): void {
@@ -50,7 +49,7 @@ export function lookupContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await begin(store, refOf('ada', 'other'));
-      await ask(store, ref, 'one');
+      await ask(store, ref, { request: 'one' });
       expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: 'one' });
       await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
       await store.append(2, [requestEvent(ref, 3, 'two')], recordOf(ref, 3));
@@ -71,9 +70,9 @@ export function lookupContract(implementation: Implementation): void {
 
   test('an owner finds only their own sessions, and ids that databases cannot store do not collide', () =>
     withStore(implementation, async (store) => {
-      await ask(store, refOf('ada', 'hers'), 'one', { updatedAt: 1 });
-      await ask(store, refOf('bob', 'his'), 'two', { updatedAt: 2 });
-      await ask(store, refOf('ada', 'odd'), 'od\0d \ud83d', { updatedAt: 3 });
+      await ask(store, refOf('ada', 'hers'), { request: 'one', updatedAt: 1 });
+      await ask(store, refOf('bob', 'his'), { request: 'two', updatedAt: 2 });
+      await ask(store, refOf('ada', 'odd'), { request: 'od\0d \ud83d', updatedAt: 3 });
       expect(await idFor(store, approvalKey('one'), ADA)).toBe('hers');
       expect(await idFor(store, approvalKey('two'), ADA)).toBeNull();
       expect(await idFor(store, approvalKey('two'), BOB)).toBe('his');
@@ -83,10 +82,10 @@ export function lookupContract(implementation: Implementation): void {
 
   test('of several copies the one in which it is pending is found, then the one that changed last', () =>
     withStore(implementation, async (store) => {
-      await ask(store, refOf('ada', 'old'), 'one', { updatedAt: 1, status: 'idle', approval: null });
-      await ask(store, refOf('ada', 'new'), 'one', { updatedAt: 3, status: 'idle', approval: null });
+      await ask(store, refOf('ada', 'old'), { request: 'one', updatedAt: 1, status: 'idle', approval: null });
+      await ask(store, refOf('ada', 'new'), { request: 'one', updatedAt: 3, status: 'idle', approval: null });
       expect(await idFor(store, approvalKey('one'))).toBe('new');
-      await ask(store, refOf('ada', 'waits'), 'one', { updatedAt: 2 });
+      await ask(store, refOf('ada', 'waits'), { request: 'one', updatedAt: 2 });
       expect(await idFor(store, approvalKey('one'))).toBe('waits');
       expect(await idFor(store, approvalKey('one'), BOB)).toBeNull();
       expect(await store.lookup(approvalKey('one'), refOf('ada', 'old'))).toMatchObject({ updatedAt: 1 });
@@ -96,8 +95,8 @@ export function lookupContract(implementation: Implementation): void {
   test('an erased session is no longer found, and a session with the same id does not inherit its keys', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
-      await ask(store, ref, 'one');
-      await ask(store, refOf('bob', 'copy'), 'one', { updatedAt: 1 });
+      await ask(store, ref, { request: 'one' });
+      await ask(store, refOf('bob', 'copy'), { request: 'one', updatedAt: 1 });
       await store.erase(ref);
       expect(await idFor(store, approvalKey('one'))).toBe('copy');
       expect(await store.count({ awaitingApproval: true })).toBe(1);
@@ -109,7 +108,7 @@ export function lookupContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await begin(store, ref);
-      await expect(ask(store, ref, 'one')).rejects.toMatchObject({ name: 'AppendConflict' });
+      await expect(ask(store, ref, { request: 'one' })).rejects.toMatchObject({ name: 'AppendConflict' });
       expect(await idFor(store, approvalKey('one'))).toBeNull();
       expect(await store.count({ awaitingApproval: true })).toBe(0);
     }));
@@ -119,8 +118,9 @@ export function lookupContract(implementation: Implementation): void {
       for (let index = 0; index < 5; index++) {
         await begin(store, refOf('ada', `idle${index}`), { updatedAt: index });
         await begin(store, refOf('ada', `deferred${index}`), { updatedAt: index, status: 'waiting' });
-        await ask(store, refOf('ada', `asks${index}`), `a${index}`, { updatedAt: index });
-        await ask(store, refOf('bob', `asks${index}`), `b${index}`, {
+        await ask(store, refOf('ada', `asks${index}`), { request: `a${index}`, updatedAt: index });
+        await ask(store, refOf('bob', `asks${index}`), {
+          request: `b${index}`,
           updatedAt: index,
           archived: index === 0,
         });

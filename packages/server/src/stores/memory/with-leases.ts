@@ -34,7 +34,7 @@ export function withLeases(
   leases: MemoryLeases,
   exclusive = new ExclusiveSessions(),
 ): EventStore {
-  const append: Append = async (expected, events, record, as = PLAIN) => {
+  const append: Append = async (...[expected, events, record, as = PLAIN]) => {
     leases.check(record.ref, as);
     await store.append(expected, events, record);
     return leases.settle(record.ref, as, record.status === 'running');
