@@ -67,6 +67,7 @@ export type LookupKey =
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
+// biome-ignore lint/complexity/useMaxParams: most callers append without `as`, and have no options to name
 export type Append = (
   expected: number,
   events: readonly DurableEvent[],
