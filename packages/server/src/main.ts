@@ -23,6 +23,7 @@ export async function startServer(
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);
   // After the ports are ours: a start that fails must not create a user whose password nobody was told.
-  const adminPassword = await ensureUsers(backend.store, config.authUsers);
+  const { store, oneAtATime } = backend.storage;
+  const adminPassword = await oneAtATime(() => ensureUsers(store, config.authUsers));
   return runServer(config, { backend, front, adminPassword }, resources.move());
 }

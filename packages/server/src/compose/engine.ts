@@ -1,15 +1,12 @@
 /** The engine and what it works with: store, users, tools, providers, telemetry. */
 import { withoutStalePages } from '@parlance/copilot';
 import { openAuthenticator } from '../auth/authenticator.ts';
-import { loadSecret } from '../auth/secret.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import type { Config } from '../config/config.ts';
-import { register } from '../config/data-folder.ts';
 import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { metered } from '../stores/shared/metered.ts';
-import { openSqliteStore } from '../stores/sqlite/open.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -17,13 +14,15 @@ import type { McpTools } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { openProvider, providersByModel } from './model-provider.ts';
+import { openStorage, type Storage } from './storage.ts';
 import { openTools } from './tools.ts';
 import { warnAbout } from './warnings.ts';
 
 export type Backend = {
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly store: ReturnType<typeof openSqliteStore>;
+  readonly storage: Storage;
+  readonly store: Storage['store'];
   readonly authenticator: Authenticator;
   readonly engine: Engine;
   readonly mcp: McpTools;
@@ -41,12 +40,9 @@ export async function openBackend(
   const metrics = openMetrics();
   const traces = await tracesOf(config, log);
   resources.defer(() => traces?.close());
-  const store = openSqliteStore(config.data, { exclusive: true });
-  resources.defer(() => store.close());
-  const { data, registration } = config;
-  if (registration && !register(data, registration.registry) && !registration.isNamed)
-    log.warn({ folder: data }, 'data folder not registered: name it with --data at the next start');
-  const [sandbox, secret] = await Promise.all([findSandbox(), loadSecret(config.data, config.authSecret)]);
+  const storage = await openStorage(config, { log, metrics }, resources);
+  const { store, secret, cluster } = storage;
+  const sandbox = await findSandbox();
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(
       'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
@@ -73,6 +69,7 @@ export async function openBackend(
     store: metered(store, metrics),
     bus: openMemoryBus(log),
     leases: store.leases,
+    cluster,
     meter: metrics,
     tracer: traces?.tracer,
     clients,
@@ -96,7 +93,7 @@ export async function openBackend(
     newId: () => crypto.randomUUID(),
     log,
   });
-  return { log, metrics, store, authenticator, engine, mcp, sandbox };
+  return { log, metrics, storage, store, authenticator, engine, mcp, sandbox };
 }
 
 /** Loaded only if spans are exported. */

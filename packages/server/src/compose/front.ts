@@ -26,7 +26,7 @@ export async function openFront(
   { backend, dialects }: FrontParts,
   resources: AsyncDisposableStack,
 ): Promise<Front> {
-  const { log, metrics, store, authenticator } = backend;
+  const { log, metrics, storage, authenticator } = backend;
   const budgets = {
     anonymous: anonymousBudget(config.anonymousBytes, config.maxLoginBody),
     identified: new ByteBudget(config.bodyBytes),
@@ -36,7 +36,7 @@ export async function openFront(
     identified: budgets.identified.held,
   }));
   const state: ServerState = { served: [], listening: [] };
-  const readiness = new Readiness(() => store.writable());
+  const readiness = new Readiness(storage.writable);
   const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
   const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness });
   for (const dialect of dialects) {

@@ -47,8 +47,8 @@ export type Config = Settled & {
 };
 
 /** Settings that are not part of `Config`: `auth` and `model` contain the result. */
-const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd', 'database', 'redis']);
-type Settled = Omit<Values, 'auth' | 'cwd' | 'database' | 'redis' | (typeof MODEL_SETTINGS)[number]>;
+const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd']);
+type Settled = Omit<Values, 'auth' | 'cwd' | (typeof MODEL_SETTINGS)[number]>;
 
 function parse(key: SettingKey, given: Given | undefined): unknown {
   const setting = settingOf(key);
@@ -80,6 +80,13 @@ function checkPorts({ port, doors }: Config): void {
       throw new ConfigError(`door ${door.dialect}=${door.port} uses a port that is taken by another door`);
     taken.add(door.port);
   }
+}
+
+function checkBus({ database, redis }: Config): void {
+  if (redis !== undefined && database === undefined)
+    throw new ConfigError(
+      'REDIS_URL is the bus between nodes: it needs DATABASE_URL, the database they share',
+    );
 }
 
 function existingFolder(path: string, label: string): string {
@@ -131,6 +138,7 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     registration: isRegistered(data, registry) ? null : { registry, isNamed: given.has('data') },
   };
   checkPorts(config);
+  checkBus(config);
   if (!given.has('data')) {
     refuseTracked(data);
     refuseUnregistered(data, registry);

@@ -3,6 +3,7 @@ import { LIMITS } from './limits.ts';
 import { AGENT } from './settings/agent.ts';
 import { AUTH } from './settings/auth.ts';
 import { CHANNELS } from './settings/channels.ts';
+import { CLUSTER } from './settings/cluster.ts';
 import { FILE_ONLY } from './settings/file-only.ts';
 import { MODEL } from './settings/model.ts';
 import { NETWORK } from './settings/network.ts';
@@ -26,6 +27,7 @@ export const CONFIG_FILE = {
 /** In the order of the help and the documentation. */
 export const SETTINGS = {
   ...NETWORK,
+  ...CLUSTER,
   ...AUTH,
   ...MODEL,
   ...AGENT,

@@ -167,3 +167,11 @@ export const httpUrl = () =>
       (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
       'must be an http:// or https:// URL',
     );
+
+/** The address of a server, with its credentials. */
+export const serverUrl = (protocols: readonly string[]) => {
+  const message = `must be a ${protocols[0]}:// URL`;
+  return z
+    .string('must be text')
+    .refine((value) => protocols.includes(URL.parse(value)?.protocol.replace(/:$/, '') ?? ''), message);
+};

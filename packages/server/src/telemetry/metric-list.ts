@@ -53,6 +53,10 @@ export const HISTOGRAMS: Readonly<Record<HistogramName, Described & { readonly b
     help: 'time until an append is durable',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
   },
+  append_group_size: {
+    help: 'several nodes: appends that were written in one statement',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000],
+  },
   turn_seconds: {
     help: 'duration of a turn, including the wait for approvals',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600],
@@ -79,6 +83,9 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
   approvals_waiting: { help: 'pending approvals' },
   turns_running: { help: 'sessions with a running turn' },
   sessions_in_memory: { help: 'sessions in memory' },
+  lease_age_seconds: {
+    help: 'several nodes: since the last heartbeat of this node that succeeded was sent',
+  },
   bus_up: { help: 'several nodes: 1 if the bus is connected, 0 if not' },
 };
 

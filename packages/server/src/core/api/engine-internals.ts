@@ -7,6 +7,7 @@ import type { Log } from '../ports/logger.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
 import type { Transport } from '../ports/transport.ts';
+import type { WakeUps } from '../ports/wake-up.ts';
 import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admission-control.ts';
 import { withinLimits } from '../runtime/answer-limits.ts';
 import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
@@ -30,6 +31,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   /** other nodes use the same store */
   readonly cluster?: {
     readonly transport: Transport;
+    /** for the time in which messages of the transport may not arrive */
+    readonly wakeUps?: WakeUps;
     /** how often sessions that no node drives are looked for, in milliseconds */
     readonly sweepMs: number;
   };
@@ -79,9 +82,7 @@ export function assemble(parts: EngineParts): EngineInternals {
   };
   const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
   const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
-  const network = parts.cluster
-    ? new RemoteNetwork({ ...parts, meter, transport: parts.cluster.transport })
-    : undefined;
+  const network = parts.cluster ? new RemoteNetwork({ ...parts, ...parts.cluster, meter }) : undefined;
   const sessions = new SessionCache(
     { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
     catalog.first(catalog.defaultDomain),

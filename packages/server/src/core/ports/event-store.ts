@@ -92,6 +92,8 @@ export interface EventStore {
   read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
   /** The number of the last event, 0 if there is none. One cheap read. */
   head(ref: SessionRef): Promise<number>;
+  /** The same for many sessions, in one read. */
+  heads(refs: readonly SessionRef[]): Promise<number[]>;
   /**
    * Runs `work` while nobody else can append to the session, so that progress is certain where several nodes write to one
    * session at once. `work` must use what it is given, since other appends to the session wait for it, and appends at most

@@ -31,6 +31,8 @@ export type CounterName =
 export type HistogramName =
   /** from append to durable, in seconds */
   | 'append_seconds'
+  /** several nodes: appends that were written together */
+  | 'append_group_size'
   | 'turn_seconds'
   /** how long a reader was behind, in seconds; label: dialect */
   | 'reader_lag_seconds';
@@ -47,6 +49,8 @@ export type GaugeName =
   | 'approvals_waiting'
   | 'turns_running'
   | 'sessions_in_memory'
+  /** several nodes: since the last heartbeat of this node that succeeded was sent */
+  | 'lease_age_seconds'
   /** 1 while the bus between nodes carries messages */
   | 'bus_up';
 

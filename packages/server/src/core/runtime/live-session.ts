@@ -54,7 +54,12 @@ export class LiveSession extends RecordedSession {
 
   /** Applies what another node has written, if there can be another: what was acknowledged there is seen here. */
   async fresh(): Promise<void> {
-    if (this.sources.shared && !this.role.isHere) await this.changes.run(() => this.moved());
+    if (this.sources.shared && !this.role.isHere) await this.compare();
+  }
+
+  /** Applies what is in the store and not here. */
+  async compare(): Promise<void> {
+    await this.changes.run(() => this.moved());
   }
 
   /** Gets the lease if this node has none, with what was written by others meanwhile. False if another node drives. */

@@ -5,6 +5,7 @@ import type { Driver, Leases, NodeId } from '../ports/lease.ts';
 import type { Meter } from '../ports/meter.ts';
 import { sessionKey } from '../ports/session-ref.ts';
 import type { Followed, Transport } from '../ports/transport.ts';
+import type { WakeUps } from '../ports/wake-up.ts';
 import type { Delta } from './open-block.ts';
 import {
   eventsMessage,
@@ -27,6 +28,7 @@ const MOST_WAITING = 10_000;
 
 export type LinkParts = {
   readonly transport: Transport;
+  readonly wakeUps?: WakeUps;
   readonly leases: Leases;
   readonly meter: Meter;
   readonly newId: () => string;
@@ -70,12 +72,13 @@ export class RemoteLink implements SessionLink {
   }
 
   committed(events: readonly DurableEvent[], driver: Driver | null): void {
-    const { transport } = this.parts;
+    const { transport, wakeUps } = this.parts;
     const targets = new Set(this.#watchers.nodes);
     if (driver && driver.node !== transport.node) targets.add(driver.node);
     if (this.#stopped) targets.add(this.#stopped);
     this.#stopped = null;
     this.#heardOf(driver);
+    if (wakeUps?.needed) wakeUps.notify(this.session.ref);
     if (targets.size > 0)
       transport.send([...targets], eventsMessage({ ref: this.session.ref, driver, events }));
   }

@@ -1,10 +1,12 @@
 /** The sessions of this node among those of others: hands messages to the sessions in memory, and reads those that are not. */
 import type { PrincipalId } from '@parlance/protocol';
+import type { EventStore } from '../ports/event-store.ts';
 import type { Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import type { Transport } from '../ports/transport.ts';
+import type { WakeUps } from '../ports/wake-up.ts';
 import type { LiveSession } from './live-session.ts';
 import { RemoteLink } from './remote-link.ts';
 import {
@@ -26,6 +28,8 @@ const POLL_MS = 500;
 
 export type NetworkParts = {
   readonly transport: Transport;
+  readonly wakeUps?: WakeUps;
+  readonly store: Pick<EventStore, 'heads'>;
   readonly leases: Leases;
   readonly meter: Meter;
   readonly log: Log;
@@ -41,6 +45,7 @@ export class RemoteNetwork implements SessionNetwork {
   readonly #heard = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
   #sessions: SessionCache | null = null;
+  #comparing = false;
 
   constructor(private readonly parts: NetworkParts) {}
 
@@ -54,6 +59,7 @@ export class RemoteNetwork implements SessionNetwork {
     poll.unref();
     this.#ends.push(
       () => clearInterval(poll),
+      this.parts.wakeUps?.listen((concerns) => this.#wakeUp(concerns)) ?? (() => undefined),
       transport.on(EVENTS, (body) => {
         const { ref, events, driver } = readEvents(body);
         this.#deliver(ref, (session, wasRead) => {
@@ -145,8 +151,29 @@ export class RemoteNetwork implements SessionNetwork {
     for (const session of this.#watched()) session.link?.join().catch((err) => this.#notRead(session, err));
   }
 
+  /** One read for all, however many there are. */
   #compare(): void {
-    for (const session of this.#watched()) session.fresh().catch((err) => this.#notRead(session, err));
+    const watched = this.#watched();
+    if (watched.length === 0 || this.#comparing) return;
+    this.#comparing = true;
+    this.parts.store
+      .heads(watched.map(({ ref }) => ref))
+      .then((heads) => {
+        for (const [index, session] of watched.entries())
+          if (heads[index] !== session.state.seq) session.fresh().catch((err) => this.#notRead(session, err));
+      })
+      .catch((err) => this.parts.log.debug({ err }, 'sessions not compared'))
+      .finally(() => {
+        this.#comparing = false;
+      });
+  }
+
+  /** Also for what is driven here: an answer that was given elsewhere lets a call go on. */
+  #wakeUp(concerns: (ref: SessionRef) => boolean): void {
+    for (const session of this.#sessions?.all() ?? []) {
+      const isConcerned = session.role.isHere || this.#links.get(session)?.watched;
+      if (isConcerned && concerns(session.ref)) session.compare().catch((err) => this.#notRead(session, err));
+    }
   }
 
   #notRead({ ref }: LiveSession, err: unknown): void {

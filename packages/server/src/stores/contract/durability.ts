@@ -21,6 +21,7 @@ export function durabilityContract(implementation: Implementation): void {
         store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2)),
         store.read(ref, 0, 1),
         store.head(ref),
+        store.heads([ref]),
         store.load(ref),
         store.findById(ref.id),
         store.lookup({ kind: 'turn', id: TurnId.parse('turn') }),

@@ -22,6 +22,10 @@ export function readingContract(implementation: Implementation): void {
       expect(await store.head(ref)).toBe(0);
       await begin(store, ref, { head: 12 });
       expect(await store.head(ref)).toBe(12);
+      await begin(store, refOf('ada', 'second'), { head: 3 });
+      const refs = [refOf('bob', 'first'), refOf('ada', 'second'), ref];
+      expect(await store.heads(refs)).toEqual([0, 3, 12]);
+      expect(await store.heads([])).toEqual([]);
       await store.erase(ref);
       expect(await store.head(ref)).toBe(0);
     }));

@@ -67,6 +67,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     append: whileOpen(sessions.append),
     read: whileOpen(sessions.read),
     head: whileOpen(sessions.head),
+    heads: whileOpen((refs) => refs.map(sessions.head)),
     load: whileOpen(sessions.load),
     findById: whileOpen(sessions.findById),
     lookup: whileOpen(sessions.lookup),

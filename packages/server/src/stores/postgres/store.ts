@@ -19,7 +19,7 @@ import { withFaults } from './errors.ts';
 import { openEventLog } from './event-log.ts';
 import { prepareFindById } from './find-by-id.ts';
 import type { QueueLimits } from './group-append.ts';
-import { prepareHead } from './head.ts';
+import { prepareHead, prepareHeads } from './head.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
 import { prepareLookup } from './lookup.ts';
@@ -78,6 +78,7 @@ export function storeOn({ database, changes, node, options, closeAll }: StorePar
     exclusively: (ref, work) => whileOpen(() => log.exclusively(ref, work))(),
     read: acknowledged(log.read, (ref) => ref),
     head: acknowledged(prepareHead(database), (ref) => ref),
+    heads: acknowledged(prepareHeads(database)),
     load: acknowledged(prepareLoad(database), (ref) => ref),
     findById: acknowledged(prepareFindById(database)),
     lookup: acknowledged(prepareLookup(database)),

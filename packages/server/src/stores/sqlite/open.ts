@@ -87,6 +87,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     onCommit: options.onCommit,
   });
   const probe = prepareProbe(database);
+  const head = prepareHead(database);
   const size = prepareSize(database);
   const erase = prepareErase(database);
   const users = prepareUsers(database);
@@ -119,7 +120,8 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       return kept;
     }),
     read: whenDurable(prepareRead(database, options)),
-    head: whenDurable(prepareHead(database)),
+    head: whenDurable(head),
+    heads: whenDurable((refs) => refs.map(head)),
     load: whenDurable(prepareLoad(database)),
     findById: whenDurable(prepareFindById(database)),
     lookup: whenDurable(prepareLookup(database)),

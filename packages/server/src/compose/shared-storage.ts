@@ -1,0 +1,91 @@
+/** A database that several nodes share, and the bus between them. Loaded only if they are configured. */
+import { Fault } from '@parlance/protocol';
+import { version } from '../../package.json' with { type: 'json' };
+import { openMemoryNetwork } from '../buses/memory/transport.ts';
+import type { Config } from '../config/config.ts';
+import type { Transport } from '../core/ports/transport.ts';
+import type { WakeUps } from '../core/ports/wake-up.ts';
+import { openPostgresStore, type PostgresStore } from '../stores/postgres/open.ts';
+import { openWakeUps } from '../stores/postgres/wake-up.ts';
+import { checkSharedFolder } from './shared-folder.ts';
+import type { Storage, StorageParts } from './storage.ts';
+
+/** How often sessions that no node drives are looked for, in milliseconds. */
+const SWEEP_MS = 250;
+/** A database that does not answer within this time is unavailable, in milliseconds. */
+const READY_MS = 2_000;
+
+export type SharedConfig = Config & { readonly database: string };
+
+export async function openShared(
+  config: SharedConfig,
+  parts: StorageParts,
+  resources: AsyncDisposableStack,
+): Promise<Storage> {
+  const { log, metrics } = parts;
+  const { database, databaseDirect: directUrl = database, databasePool: connections } = config;
+  const store = await openPostgresStore(database, {
+    log,
+    directUrl,
+    connections,
+    onCommit: (appends) => metrics.observe('append_group_size', appends),
+    node: { leaseMs: config.lease, home: config.home, release: version },
+  });
+  resources.defer(() => store.close());
+  if (config.redis !== undefined && config.folder === 'shared')
+    await checkSharedFolder(config.cwd, store.cluster.id, await hasOthers(store));
+  metrics.gauge('lease_age_seconds', () => store.heartbeat.age / 1000);
+  store.onFailover(() => log.warn({}, 'database failed over: sessions are compared with it'));
+  const transport = await openTransport(config, store, parts);
+  resources.defer(() => transport.close());
+  const tellBus = () => store.heartbeat.setBusDown(!transport.up);
+  tellBus();
+  transport.onUp(tellBus);
+  transport.onDown(tellBus);
+  const notifications = await openWakeUps(directUrl, { log });
+  resources.defer(() => notifications.close());
+  const wakeUps: WakeUps = {
+    ...notifications,
+    get needed() {
+      return store.heartbeat.busDown;
+    },
+  };
+  return {
+    store,
+    secret: new TextEncoder().encode(config.authSecret ?? store.cluster.secret),
+    cluster: { transport, wakeUps, sweepMs: SWEEP_MS },
+    writable: () => writable(store),
+    oneAtATime: store.oneAtATime,
+  };
+}
+
+async function hasOthers(store: PostgresStore): Promise<boolean> {
+  const nodes = await store.nodes();
+  return nodes.some(({ id, alive }) => alive && id !== store.leases.node);
+}
+
+/** Without a bus, nodes hear of each other through the database. */
+async function openTransport(
+  { redis }: SharedConfig,
+  { cluster, leases }: PostgresStore,
+  { log, metrics }: StorageParts,
+): Promise<Transport> {
+  const options = { node: leases.node, cluster: cluster.id, secret: cluster.secret, log };
+  if (redis === undefined) {
+    const network = openMemoryNetwork();
+    const transport = network.open(leases.node, options);
+    network.down();
+    return transport;
+  }
+  const { openValkeyTransport } = await import('../buses/valkey/transport.ts');
+  return openValkeyTransport({ ...options, server: { url: redis }, meter: metrics });
+}
+
+async function writable(store: PostgresStore): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const unavailable = () =>
+    late.reject(new Fault('storage_unavailable', 'The database does not answer just now.'));
+  if (!store.leases.healthy) unavailable();
+  const timer = setTimeout(unavailable, READY_MS);
+  await Promise.race([late.promise, store.writable()]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,11 @@
+/** Tells other nodes through the store that a session has new events, while messages between nodes may not arrive. */
+import type { SessionRef } from './session-ref.ts';
+
+export interface WakeUps {
+  /** Some node is without messages of the others. */
+  readonly needed: boolean;
+  /** Returns at once; never throws. What gets lost is found by polling. */
+  notify(ref: SessionRef): void;
+  /** Called with a test for the sessions that were told about, this node's own included. */
+  listen(listener: (concerns: (ref: SessionRef) => boolean) => void): () => void;
+}
