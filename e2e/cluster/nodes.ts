@@ -1,0 +1,61 @@
+/** PostgreSQL, Valkey or Redis, and nodes of the server over them, all as separate processes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type PostgresEngine,
+  postgresPrograms,
+  startPostgres,
+} from '../../packages/server/src/testing/engines/postgres.ts';
+import type { Engine } from '../../packages/server/src/testing/engines/program.ts';
+import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
+import { type ServerProcess, startProcess } from '../server-process.ts';
+
+/** Why the tests cannot run here; null if they can. */
+export const missing: string | null = !postgresPrograms
+  ? 'PostgreSQL is not installed'
+  : !redisProgram
+    ? 'neither valkey-server nor redis-server is installed'
+    : null;
+
+export type Cluster = {
+  readonly postgres: PostgresEngine;
+  readonly redis: Engine;
+  /** settings of every node */
+  readonly settings: Readonly<Record<string, string>>;
+  /** the working directory that they share */
+  readonly folder: string;
+  /** Starts another node. */
+  start(settings?: Record<string, string>): Promise<ServerProcess>;
+  stop(): Promise<void>;
+};
+
+export async function startCluster(common: Record<string, string> = {}): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-cluster-'));
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const settings = {
+    DATABASE_URL: await postgres.createDatabase(),
+    REDIS_URL: redis.url,
+    WORKING_DIRECTORY: folder,
+    ...common,
+  };
+  const started: ServerProcess[] = [];
+  let count = 0;
+  return {
+    postgres,
+    redis,
+    settings,
+    folder,
+    async start(own = {}) {
+      const data = mkdtempSync(join(folder, `node-${++count}-`));
+      const node = await startProcess(data, { ...settings, ...own });
+      started.push(node);
+      return node;
+    },
+    async stop() {
+      await Promise.all(started.map((node) => node.kill()));
+      await Promise.all([postgres.stop(), redis.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
