@@ -37,6 +37,9 @@ export async function startCluster(common: Record<string, string> = {}): Promise
     DATABASE_URL: await postgres.createDatabase(),
     REDIS_URL: redis.url,
     WORKING_DIRECTORY: folder,
+    // A busy machine must not look like a node that is gone.
+    PARLANCE_LEASE: '5000',
+    LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...common,
   };
   const started: ServerProcess[] = [];
@@ -54,6 +57,7 @@ export async function startCluster(common: Record<string, string> = {}): Promise
     },
     async stop() {
       await Promise.all(started.map((node) => node.kill()));
+      if (process.env.TEST_LOG) for (const node of started) console.error(node.http, await node.stderr());
       await Promise.all([postgres.stop(), redis.stop()]);
       rmSync(folder, { recursive: true, force: true });
     },

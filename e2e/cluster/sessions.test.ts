@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
-import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
+import { type AskedModel, askedModel } from './asked-model.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -31,13 +31,13 @@ async function expectWhole(node: ServerProcess, session: string, reader: EventRe
 
 onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: DictatedModel;
+  let model: AskedModel;
   let nodes: [ServerProcess, ServerProcess, ServerProcess];
   let session = '';
   let count = 0;
 
   beforeAll(async () => {
-    model = dictatedModel();
+    model = askedModel();
     cluster = await startCluster({ ...model.settings, TOOL_USE_APPROVAL_MODE: 'suggest' });
     const first = await cluster.start();
     nodes = [first, ...(await Promise.all([cluster.start(), cluster.start()]))];
@@ -174,8 +174,10 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     await other.follow(nodes[1]);
     model.say('Half ');
     await other.until(({ latest }) => latest === 'Half ');
+    const askedAgain = model.asked();
     process.kill(nodes[0].pid, 'SIGSTOP');
     await other.until(has('turn.resumed'));
+    await askedAgain;
     model.call('shell', { command: ['sh', '-c', `echo once >> ${session}.txt`] });
     await other.until(has('approval.requested'));
     await send(nodes[1], session, { type: 'approval.answer', answer: 'once' });
@@ -205,8 +207,10 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
       await other.follow(nodes[1]);
       model.say('Half ');
       await other.until(({ latest }) => latest === 'Half ');
+      const askedAgain = model.asked();
       await end();
       await other.until(has('turn.resumed'));
+      await askedAgain;
       model.say('Whole.');
       model.end();
       await other.until(has('turn.ended'));
