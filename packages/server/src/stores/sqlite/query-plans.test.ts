@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
+import { prepareApiKeys } from './api-keys.ts';
 import { prepareCount } from './count.ts';
 import { prepareList } from './list.ts';
 import { prepareLookup } from './lookup.ts';
@@ -86,6 +87,15 @@ describe('queries read only matching rows, however many sessions there are', () 
     }
     const counted = plansOf(database, (recorded) => prepareCount(recorded)(filter));
     expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
+  });
+
+  test('API keys are found by primary key, and those of an owner by index, in order', () => {
+    const plan = plansOf(database, (recorded) => void prepareApiKeys(recorded));
+    const read = plan.filter((step) => /^(SCAN|SEARCH) api_keys/.test(step));
+    expect(read).toContain('SEARCH api_keys USING PRIMARY KEY (id=?)');
+    expect(read).toContain('SEARCH api_keys USING INDEX api_keys_by_owner (owner=?)');
+    // Only the list of all keys reads all of them.
+    expect(read.filter((step) => step.startsWith('SCAN')).length).toBe(1);
   });
 
   test('an approval and a turn are looked up by primary key', () => {
