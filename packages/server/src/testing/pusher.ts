@@ -1,14 +1,15 @@
 /** A server for Pusher channels with configurable limits and clock, and raw clients for it. */
 import type { ConnectionId } from '@parlance/protocol';
 import { Hono } from 'hono';
-import type { Log } from '../core/api/index.ts';
+import type { Log, Transport } from '../core/api/index.ts';
 import type { Application } from '../dialects/pusher/application.ts';
 import type { Clock } from '../dialects/pusher/clock.ts';
 import { openPusher } from '../dialects/pusher/inbound.ts';
 import type { Limits } from '../dialects/pusher/limits.ts';
 import { signedRoutes } from '../dialects/pusher/routes.ts';
-import { type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
+import { joinNodes, type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
 import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher/signature.ts';
+import type { Authenticator } from '../http/authenticator.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { listen } from '../http/listener.ts';
 import { type BodyLimits, bodyReader } from '../http/request-body.ts';
@@ -138,13 +139,18 @@ const BODY_LIMITS: BodyLimits = {
 const ignore = () => undefined;
 export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
+/** The other nodes, and who knows which tokens are good. */
+export type PusherCluster = { readonly transport: Transport; readonly authenticator: Authenticator };
+
 export function servePusher(
   limits: Partial<Limits> = {},
   changes: Partial<Application> = {},
+  cluster?: PusherCluster,
 ): PusherTestServer {
   const application = { ...APPLICATION, ...changes };
   const clock = new FakeClock();
   const server = pusherServer(application, QUIET, { limits, clock });
+  if (cluster) joinNodes(server, { ...cluster, log: QUIET });
   const app = new Hono();
   const anonymous = new ByteBudget(16_777_216);
   const readBody = bodyReader(BODY_LIMITS, {

@@ -106,6 +106,15 @@ export function messagesContract(implementation: Implementation): void {
     expect(bob.received).toEqual([]);
   });
 
+  test.skipIf(!implementation)('knows the other nodes', async () => {
+    const { ada, bob } = await pair();
+    await until(() => ada.others.nodes.join() === 'bob' && bob.others.nodes.join() === 'ada');
+    const eve = await nodes.open('eve');
+    await until(() => ada.others.nodes.join() === 'bob,eve' && eve.others.nodes.join() === 'ada,bob');
+    await bob.close();
+    await until(() => ada.others.nodes.join() === 'eve');
+  });
+
   test.skipIf(!implementation)('tells the others when a node is closed', async () => {
     const { ada, bob } = await pair();
     bob.registry.add('key');

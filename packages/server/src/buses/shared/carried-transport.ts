@@ -2,7 +2,7 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Meter } from '../../core/ports/meter.ts';
-import { NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
+import { type Followed, NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
 import { Channels } from './channels.ts';
 import { Listeners } from './listeners.ts';
 import { type Answer, type Receive, Receiver } from './receiver.ts';
@@ -29,12 +29,15 @@ export type TransportOptions = {
 const REGISTRY = 'registry';
 const ALIVE = 'alive';
 const LEAVING = 'leaving';
+/** The key under which every node registers. */
+const NODES = 'nodes';
 
 const monotonic = (): number => performance.now();
 
 export class CarriedTransport implements Transport {
   readonly node: NodeId;
   readonly registry: NodeRegistry;
+  readonly others: Followed;
   up = false;
   readonly #wire: Wire;
   readonly #carrier: RegistryCarrier;
@@ -96,6 +99,8 @@ export class CarriedTransport implements Transport {
       announce: (body) => this.#sender.toEveryone({ kind: REGISTRY, body }),
       heardAt: (other) => this.#receiver.heardAt(other),
     });
+    this.registry.add(NODES);
+    this.others = this.registry.follow([NODES]);
     this.on(REGISTRY, (body, from) => this.registry.announced(from, body));
     this.on(LEAVING, (_body, from) => this.registry.forget(from));
     this.on(ALIVE, () => undefined);

@@ -1,4 +1,5 @@
 /** The core as one object: dialects, the console and scripts call nothing else. */
+import type { Transport } from '../ports/transport.ts';
 import { type Commands, commands } from './commands.ts';
 import { assemble, type EngineParts } from './engine-internals.ts';
 import { type Lifecycle, lifecycle } from './lifecycle.ts';
@@ -11,6 +12,8 @@ export type Engine = Commands &
   Lifecycle &
   Pick<EngineParts, 'catalog' | 'maxSteps' | 'root'> & {
     readonly clients: NonNullable<EngineParts['clients']>;
+    /** to the other nodes; null if there are none */
+    readonly transport: Transport | null;
     /** `drain` has been called */
     readonly draining: boolean;
   };
@@ -28,6 +31,7 @@ export function createEngine(parts: EngineParts): Engine {
     maxSteps,
     root,
     clients: internals.deps.clients,
+    transport: parts.cluster?.transport ?? null,
     get draining() {
       return internals.queue.draining;
     },

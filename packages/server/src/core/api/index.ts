@@ -17,6 +17,7 @@ export type { Log } from '../ports/logger.ts';
 export type { Figures } from '../ports/meter.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
+export type { Followed, Transport } from '../ports/transport.ts';
 export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type {
   DeferredCall,

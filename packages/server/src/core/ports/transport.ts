@@ -10,9 +10,15 @@ export type NodeMessage = { readonly kind: string; readonly body: Json };
 
 /**
  * Kinds with an effect outside of the server. They carry a signature with the secret of the cluster, so that whoever can
- * write to the carrier cannot have a client run a tool. They can be sent and requested, not broadcast.
+ * write to the carrier can neither have a client run a tool nor open a channel. They can be sent and requested, not
+ * broadcast.
  */
-export const SIGNED_KINDS: ReadonlySet<string> = new Set(['tool.request', 'tool.progress', 'tool.answer']);
+export const SIGNED_KINDS: ReadonlySet<string> = new Set([
+  'tool.request',
+  'tool.progress',
+  'tool.answer',
+  'channel.permit',
+]);
 
 /** Messages of one sender arrive in the order of its calls, whether sent, broadcast or requested, each at most once. */
 export interface Transport {
@@ -38,6 +44,8 @@ export interface Transport {
   /** Called when messages of that node have not arrived here, although this node was up. */
   onLost(listener: (from: NodeId) => void): () => void;
   readonly registry: Registry;
+  /** The other nodes of the cluster. */
+  readonly others: Followed;
   /** Removes the entries of this node. */
   close(): Promise<void>;
 }

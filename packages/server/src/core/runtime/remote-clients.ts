@@ -17,8 +17,6 @@ type Call = Pick<RemoteToolRun, 'report'> & {
   readonly reject: (reason: Fault | OutcomeUnknown) => void;
 };
 
-/** Where every node registers itself, so that the others notice when it is gone. */
-const NODES = 'nodes';
 const ACCEPT_MS = 1_000;
 /** Beyond the client's own time, which its node watches: three attempts with pauses. */
 const LONGEST_CALL_MS = 10 * 60_000;
@@ -28,15 +26,12 @@ const keyOf = (owner: PrincipalId): string => `c:${owner}`;
 export class RemoteClients implements RemoteToolClients {
   readonly #followed = new Map<PrincipalId, { readonly entries: Followed; count: number }>();
   readonly #calls = new Map<string, Call>();
-  readonly #nodes: Followed;
 
   constructor(
     private readonly transport: Transport,
     private readonly newId: () => string,
   ) {
-    transport.registry.add(NODES);
-    this.#nodes = transport.registry.follow([NODES]);
-    this.#nodes.onChange(() => this.#dropLostCalls());
+    transport.others.onChange(() => this.#dropLostCalls());
     transport.on(PROGRESS, (body, from) => this.#progress(ToolProgress.parse(body), from));
     transport.respond(ANSWER, (body, from) => this.#answer(ToolAnswer.parse(body), from));
   }
@@ -134,7 +129,7 @@ export class RemoteClients implements RemoteToolClients {
 
   #dropLostCalls(): void {
     for (const { node, reject } of this.#calls.values())
-      if (!this.#nodes.nodes.includes(node)) reject(noAnswer());
+      if (!this.transport.others.nodes.includes(node)) reject(noAnswer());
   }
 }
 

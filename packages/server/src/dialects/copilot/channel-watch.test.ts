@@ -24,7 +24,7 @@ function watched() {
     leave: (subscriber: Subscriber) => left.push(subscriber),
   } as unknown as SubscriptionHub<unknown>;
   const engine = { firstHolder: async () => REF } as unknown as Engine;
-  const channels: ChannelServer = { watch: () => ignore, publish: ignore };
+  const channels: ChannelServer = { watch: () => ignore, publish: ignore, broadcast: ignore };
   return { watch: watchChannels({ engine, channels, log }, hub), subscribing, left };
 }
 

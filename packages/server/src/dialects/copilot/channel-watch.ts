@@ -4,6 +4,7 @@ import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/a
 import type { Subscriber } from '../../http/connection.ts';
 import type { ChannelServer } from '../shared/channel-bus.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { followedElsewhere } from './followed-elsewhere.ts';
 
 const PREFIX = 'private-session-';
 /** Sessions that are followed though nobody is known to listen; the one followed longest ago is let go. */
@@ -18,13 +19,29 @@ export type ChannelWatch = {
 };
 
 /** Whoever asks for it while the channel is still joining waits for that, too. */
-type Followed = { readonly subscriber: ChannelSubscriber; readonly subscribed: Promise<unknown> };
+type Followed = {
+  readonly ref: SessionRef;
+  readonly subscriber: ChannelSubscriber;
+  readonly subscribed: Promise<unknown>;
+};
 
 export function watchChannels<State>(
   { engine, channels, log }: { engine: Engine; channels: ChannelServer; log: Log },
   hub: SubscriptionHub<State>,
 ): ChannelWatch {
   const followed = new Map<string, Followed>();
+  /** channels of sessions with subscribers on this node */
+  const wanted = new Set<string>();
+  const elsewhere = followedElsewhere(engine.transport, {
+    began: (ref) => {
+      const channel = sessionChannel(ref.id);
+      if (wanted.has(channel)) follow(ref).catch(notFollowed(channel));
+    },
+    sessionOf: (channel) =>
+      [...followed.values()].find(({ subscriber }) => subscriber.channel === channel)?.ref,
+  });
+  const notFollowed = (channel: string) => (thrown: unknown) =>
+    log.error({ err: thrown, channel }, 'a channel cannot be followed');
 
   async function follow(ref: SessionRef): Promise<void> {
     const key = sessionKey(ref);
@@ -40,8 +57,9 @@ export function watchChannels<State>(
       disconnect(key);
       throw thrown;
     });
-    const begun = { subscriber, subscribed };
+    const begun = { ref, subscriber, subscribed };
     followed.set(key, begun);
+    elsewhere.began(ref);
     for (const [oldest, { subscriber }] of followed) {
       if (followed.size <= MOST_FOLLOWED) break;
       log.debug({ channel: subscriber.channel }, 'a channel is no longer followed');
@@ -60,17 +78,18 @@ export function watchChannels<State>(
 
   async function occupied(channel: string): Promise<void> {
     if (!channel.startsWith(PREFIX)) return;
+    wanted.add(channel);
     const holder = await engine.firstHolder(channel.slice(PREFIX.length));
     if (holder) await follow(holder);
+    else elsewhere.wanted(channel);
   }
 
   const unwatch = channels.watch({
     occupied(channel) {
-      occupied(channel).catch((thrown) =>
-        log.error({ err: thrown, channel }, 'a channel cannot be followed'),
-      );
+      occupied(channel).catch(notFollowed(channel));
     },
     vacated(channel) {
+      wanted.delete(channel);
       for (const [key, { subscriber }] of followed) if (subscriber.channel === channel) disconnect(key);
     },
   });
@@ -79,6 +98,7 @@ export function watchChannels<State>(
     follow,
     stop() {
       unwatch();
+      elsewhere.stop();
       for (const key of [...followed.keys()]) disconnect(key);
     },
   };

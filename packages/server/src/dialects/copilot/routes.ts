@@ -30,7 +30,7 @@ export function routes(app: Hono, ctx: Context): void {
     const { sessionId, ref } = interaction;
     if ((await ctx.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
     const push = interactPush(interaction);
-    ctx.channels.publish(sessionChannel(sessionId), push.type, push);
+    ctx.channels.broadcast(sessionChannel(sessionId), push.type, push);
   }
   api.onError(errorAnswer(ctx));
   app.route('/', api);

@@ -101,7 +101,9 @@ test('a user with several sockets is one member: added by the first, removed by 
   expect(JSON.parse(JSON.parse(bobToo.texts[0] ?? '').data)).toEqual({
     presence: { ids: ['ann', 'bob'], hash: { ann: { name: 'Ann' }, bob: null }, count: 2 },
   });
-  expect([channels.members('presence-a'), channels.subscribers('presence-a')]).toEqual([['ann', 'bob'], 3]);
+  expect(channels.states({ prefix: 'presence-' })).toEqual({
+    'presence-a': { subscribers: 3, users: ['ann', 'bob'] },
+  });
   channels.unsubscribe('presence-a', '1.2');
   expect(ann.texts.length).toBe(2);
   channels.unsubscribe('presence-a', '1.3');

@@ -6,7 +6,9 @@ import type { Clock } from './clock.ts';
 import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
 import { isCache, kindOf } from './names.ts';
+import type { ChannelStates, RemoteEvent, StateQuery } from './node-messages.ts';
 import { encoded, relayed } from './protocol.ts';
+import type { RemoteMembers } from './remote-members.ts';
 
 /** Receives the events of channels; `id` is the socket_id. */
 export type ChannelSubscriber = Pick<Subscriber, 'send'> & { readonly id: string };
@@ -28,11 +30,18 @@ export type ChannelEvent = {
   readonly except?: string;
 };
 
+/** The way to the subscribers of other nodes. */
+export type Remote = {
+  readonly members: RemoteMembers;
+  event(event: RemoteEvent): void;
+};
+
 export class Channels implements ChannelServer {
   /** Only occupied channels. */
   readonly #channels = new Map<string, Channel>();
   readonly #watchers = new Set<OccupancyWatcher>();
   readonly #lastEvents: LastEvents;
+  #remote: Remote | null = null;
 
   constructor(
     clock: Clock,
@@ -40,6 +49,20 @@ export class Channels implements ChannelServer {
     private readonly log: Log,
   ) {
     this.#lastEvents = new LastEvents(clock, limits);
+  }
+
+  attach(remote: Remote): void {
+    this.#remote = remote;
+  }
+
+  /** Before a subscription: what to wait for until all members of the channel are known, null if they are. */
+  prepare(name: string): Promise<void> | null {
+    return kindOf(name) === 'presence' ? (this.#remote?.members.open(name) ?? null) : null;
+  }
+
+  /** After a subscription that was prepared was not made. */
+  release(name: string): void {
+    if (!this.#channels.has(name)) this.#remote?.members.close(name);
   }
 
   /**
@@ -55,16 +78,20 @@ export class Channels implements ChannelServer {
     if (existing?.subscriptions.has(subscriber.id)) return 'already';
     const channel: Channel = existing ?? { subscriptions: new Map(), members: new Map() };
     const known = member ? channel.members.get(member.user_id) : undefined;
-    if (member && !known && channel.members.size >= this.limits.membersPerChannel) return 'full';
+    const isNew = member !== null && !known && !this.#membersElsewhere(name).has(member.user_id);
+    if (isNew && this.#membersOf(name, channel).size >= this.limits.membersPerChannel) return 'full';
     this.#channels.set(name, channel);
     channel.subscriptions.set(subscriber.id, { subscriber, member });
     if (known) known.sockets++;
-    else if (member) channel.members.set(member.user_id, { member, sockets: 1 });
-    subscriber.send(encoded('pusher_internal:subscription_succeeded', name, welcome(name, channel)));
+    else if (member) {
+      channel.members.set(member.user_id, { member, sockets: 1 });
+      this.#remote?.members.add(name, member);
+    }
+    const welcome = kindOf(name) === 'presence' ? presence(this.#membersOf(name, channel)) : {};
+    subscriber.send(encoded('pusher_internal:subscription_succeeded', name, welcome));
     if (isCache(name))
       subscriber.send(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
-    if (member && !known)
-      this.#send(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
+    if (isNew) this.#send(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
     if (!existing) this.#notify('occupied', name);
     return 'subscribed';
   }
@@ -79,37 +106,59 @@ export class Channels implements ChannelServer {
     const entry = user === undefined ? undefined : channel.members.get(user);
     if (user !== undefined && entry && --entry.sockets === 0) {
       channel.members.delete(user);
-      this.#send(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
+      this.#remote?.members.remove(name, user);
+      if (!this.#membersElsewhere(name).has(user))
+        this.#send(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
     }
     if (channel.subscriptions.size > 0) return;
     this.#channels.delete(name);
+    this.#remote?.members.close(name);
     this.#notify('vacated', name);
   }
 
   publish(name: string, event: string, data: unknown): void {
+    this.#publish(name, { event, data });
+  }
+
+  broadcast(name: string, event: string, data: unknown): void {
     this.send(name, { event, data });
   }
 
-  /** Sends an event to all subscribers but `except`. */
-  send(name: string, { event, data, except }: ChannelEvent): void {
-    const channel = this.#channels.get(name);
-    const cached = isCache(name);
-    if (!channel && !cached) return;
-    const text = encoded(event, name, data);
-    if (cached) this.#lastEvents.remember(name, text);
-    if (channel) this.#send(channel, text, except);
+  /** Sends an event to all subscribers but `except`, wherever they are. */
+  send(name: string, sent: ChannelEvent): void {
+    this.#publish(name, sent);
+    const { event, data, except } = sent;
+    this.#remote?.event({ channel: name, text: encoded(event, name, data), except, remember: true });
   }
 
   /** Sends a client event to everyone but its sender, who must be subscribed. */
   relay(name: string, { event, data }: ChannelEvent, sender: string): void {
+    const subscription = this.#channels.get(name)?.subscriptions.get(sender);
+    if (!subscription) return;
+    const text = relayed({ event, channel: name, data, user_id: subscription.member?.user_id });
+    const sent = { channel: name, text, except: sender, remember: false };
+    this.deliver(sent);
+    this.#remote?.event(sent);
+  }
+
+  /** Sends an event to the subscribers on this node. */
+  deliver({ channel: name, text, except, remember }: RemoteEvent): void {
+    if (remember && isCache(name)) this.#lastEvents.remember(name, text);
     const channel = this.#channels.get(name);
-    const subscription = channel?.subscriptions.get(sender);
-    if (channel && subscription)
-      this.#send(
-        channel,
-        relayed({ event, channel: name, data, user_id: subscription.member?.user_id }),
-        sender,
-      );
+    if (channel) this.#send(channel, text, except);
+  }
+
+  /** Tells the subscribers on this node whose users came or went at other nodes; `before` are those who were there. */
+  membersChanged(name: string, before: ReadonlyMap<string, Member>): void {
+    const channel = this.#channels.get(name);
+    if (!channel) return;
+    const after = this.#membersElsewhere(name);
+    for (const [user, member] of after)
+      if (!before.has(user) && !channel.members.has(user))
+        this.#send(channel, encoded('pusher_internal:member_added', name, member));
+    for (const user of before.keys())
+      if (!after.has(user) && !channel.members.has(user))
+        this.#send(channel, encoded('pusher_internal:member_removed', name, { user_id: user }));
   }
 
   watch(watcher: OccupancyWatcher): () => void {
@@ -118,18 +167,33 @@ export class Channels implements ChannelServer {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** The names of occupied channels. */
-  names(): string[] {
-    return [...this.#channels.keys()];
+  /** Occupied channels of this node, with their users if they are presence channels. */
+  states(query: StateQuery): ChannelStates {
+    const names =
+      'names' in query
+        ? query.names
+        : [...this.#channels.keys()].filter((name) => name.startsWith(query.prefix));
+    return Object.fromEntries(
+      names.flatMap((name) => {
+        const channel = this.#channels.get(name);
+        if (!channel) return [];
+        return [[name, { subscribers: channel.subscriptions.size, users: [...channel.members.keys()] }]];
+      }),
+    );
   }
 
-  subscribers(name: string): number {
-    return this.#channels.get(name)?.subscriptions.size ?? 0;
+  #publish(name: string, { event, data, except }: ChannelEvent): void {
+    if (!this.#channels.has(name) && !isCache(name)) return;
+    this.deliver({ channel: name, text: encoded(event, name, data), except, remember: true });
   }
 
-  /** The users of a presence channel, each once. */
-  members(name: string): string[] {
-    return [...(this.#channels.get(name)?.members.keys() ?? [])];
+  #membersElsewhere(name: string): ReadonlyMap<string, Member> {
+    return this.#remote?.members.of(name) ?? NOBODY;
+  }
+
+  #membersOf(name: string, { members }: Channel): Map<string, Member> {
+    const own = [...members].map(([user, { member }]) => [user, member] as const);
+    return new Map([...own, ...this.#membersElsewhere(name)]);
   }
 
   #send(channel: Channel, text: string, except?: string): void {
@@ -153,8 +217,9 @@ export class Channels implements ChannelServer {
   }
 }
 
-function welcome(name: string, { members }: Channel): object {
-  if (kindOf(name) !== 'presence') return {};
-  const hash = Object.fromEntries([...members].map(([id, { member }]) => [id, member.user_info ?? null]));
+const NOBODY: ReadonlyMap<string, Member> = new Map();
+
+function presence(members: ReadonlyMap<string, Member>): object {
+  const hash = Object.fromEntries([...members].map(([id, { user_info }]) => [id, user_info ?? null]));
   return { presence: { ids: [...members.keys()], hash, count: members.size } };
 }

@@ -1,6 +1,5 @@
 /** The sockets of the application: how many, who has signed in on them, and what they were permitted. */
 import { randomInt } from 'node:crypto';
-import type { Authenticator } from '../../http/authenticator.ts';
 import { CODES } from './protocol.ts';
 
 export type Client = {
@@ -12,7 +11,7 @@ type Entry = {
   readonly client: Client;
   user: string | null;
   readonly permitted: Set<string>;
-  /** what ends the watch over a token, by the token */
+  /** what ends the watch over a token, by a name of the token */
   readonly tokens: Map<string, () => void>;
 };
 
@@ -41,20 +40,34 @@ export class Connected {
     this.#entries.delete(id);
   }
 
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
   /**
-   * The socket is given something on the word of this token, and is closed when the token is no longer good. The code
-   * tells clients to connect again: there they are refused what they have lost, and keep what is everybody's. False
-   * where it depends on too many already.
+   * The socket is given something on the word of a token, and is closed when the token is no longer good. The code tells
+   * clients to connect again: there they are refused what they have lost, and keep what is everybody's. `watch` begins the
+   * watch over the token, and returns what ends it. False where the socket depends on too many already.
    */
-  dependOn(token: string, id: string, authenticator: Authenticator): boolean {
+  dependOn(id: string, token: string, watch: (ended: (reason: string) => void) => () => void): boolean {
     const entry = this.#entries.get(id);
     if (!entry || entry.tokens.has(token)) return true;
     if (entry.tokens.size >= MOST_TOKENS) return false;
     entry.tokens.set(
       token,
-      authenticator.onTokenRevoked(token, (reason) => entry.client.close(CODES.goingAway, reason)),
+      watch((reason) => entry.client.close(CODES.goingAway, reason)),
     );
     return true;
+  }
+
+  /** Closes the sockets that depend on a token whose name begins so. */
+  closeDependents(prefix: string, code: number, message: string): void {
+    for (const { client, tokens } of [...this.#entries.values()])
+      if ([...tokens.keys()].some((token) => token.startsWith(prefix))) client.close(code, message);
+  }
+
+  close(id: string, code: number, message: string): void {
+    this.#entries.get(id)?.client.close(code, message);
   }
 
   /** Whether a caller with a token has asked for something for the socket. */

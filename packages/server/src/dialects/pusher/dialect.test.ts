@@ -105,7 +105,7 @@ test('a closed socket leaves nothing behind', async () => {
   server.server.channels.watch({ occupied: () => undefined, vacated: () => resolve() });
   one.client.close();
   await promise;
-  expect([server.server.channels.names(), server.clock.timers]).toEqual([[], 0]);
+  expect([server.server.channels.states({ prefix: '' }), server.clock.timers]).toEqual([{}, 0]);
 });
 
 const badAuth: [why: string, channel: string, data: object][] = [

@@ -61,10 +61,19 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return full(`A connection may have ${limits.channelsPerSocket} channels`);
     const admission = admit(asked, { socketId: id, user }, server);
     if ('error' in admission) return refuse(admission);
-    const subscriber = { id, send: (text: string) => socket.send(text) };
-    if (channels.subscribe(channel, subscriber, admission.member) === 'full')
-      return full(`A presence channel may have ${limits.membersPerChannel} members`);
+    const join = () => {
+      // The client may have left while the members at other nodes were read.
+      if (here?.client.id !== id || !subscribed.has(channel)) return channels.release(channel);
+      const subscriber = { id, send: (text: string) => socket.send(text) };
+      if (channels.subscribe(channel, subscriber, admission.member) !== 'full') return;
+      subscribed.delete(channel);
+      channels.release(channel);
+      full(`A presence channel may have ${limits.membersPerChannel} members`);
+    };
     subscribed.add(channel);
+    const prepared = channels.prepare(channel);
+    if (prepared) void prepared.then(join);
+    else join();
   }
 
   /** Whether the socket has shown a signature of the application. */

@@ -12,20 +12,23 @@ import { sayRetryAfter } from '../shared/retry.ts';
 import type { Application } from './application.ts';
 import type { Connected } from './connected.ts';
 import type { Context } from './context.ts';
+import type { OtherNodes } from './other-nodes.ts';
 import { STATUSES } from './routes.ts';
 import { ChannelRequest, UserRequest } from './schemas.ts';
 import { subscriptionAuth, userAuth } from './signature.ts';
 
-/** `connected` is where permits are noted for sockets of ours. */
-export type Permitting = { readonly application: Application; readonly connected: Connected };
+/** `connected` is where permits are noted for sockets of this node, `nodes` for those of others. */
+export type Permitting = {
+  readonly application: Application;
+  readonly connected: Connected;
+  readonly nodes?: OtherNodes | null;
+};
 
 type Permits = Pick<Context, 'authenticator' | 'engine' | 'log' | 'readBody'>;
 
 /** Null where channels are off: that is answered with 503. */
 export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | null): void {
-  const answered = (
-    answer: (c: RequestContext, { application, connected }: Permitting) => Promise<object>,
-  ) => {
+  const answered = (answer: (c: RequestContext, permitting: Permitting) => Promise<object>) => {
     return async (c: RequestContext) => {
       if (!permitting) return c.text('Service Unavailable', 503);
       try {
@@ -39,16 +42,25 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
     };
   };
 
-  /** A socket of ours loses what it is given here with the token. */
-  function depend(c: RequestContext, connected: Connected, socketId: string): void {
+  /** Notes the permit for a socket of ours, which loses it with the token. */
+  async function grant(
+    c: RequestContext,
+    { connected, nodes }: Permitting,
+    { socket, channel }: { readonly socket: string; readonly channel: string | null },
+  ): Promise<void> {
     const token = tokenOf(c.req.raw);
-    if (token !== null && !connected.dependOn(token, socketId, ctx.authenticator))
+    if (nodes && !connected.has(socket)) return nodes.permit(socket, channel, token);
+    const watch = (ended: (reason: string) => void) =>
+      token === null ? ignore : ctx.authenticator.onTokenRevoked(token, ended);
+    if (token !== null && !connected.dependOn(socket, token, watch))
       throw new Fault('forbidden', 'The socket depends on too many tokens.');
+    if (channel !== null) connected.permit(socket, channel);
   }
 
   app.post(
     '/api/pusher/auth',
-    answered(async (c, { application, connected }) => {
+    answered(async (c, permitting) => {
+      const { application } = permitting;
       const principal = await principalOf(ctx.authenticator, c.req.raw);
       const { socket_id, channel_name } = await asked(c, ChannelRequest, ctx);
       if (!(await isTheirs(channel_name, principal, ctx)))
@@ -56,8 +68,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
       const channel_data = channel_name.startsWith('presence-')
         ? JSON.stringify({ user_id: principal.id })
         : undefined;
-      depend(c, connected, socket_id);
-      connected.permit(socket_id, channel_name);
+      await grant(c, permitting, { socket: socket_id, channel: channel_name });
       const subscription = { socketId: socket_id, channel: channel_name, channelData: channel_data };
       return { auth: subscriptionAuth(application, subscription), channel_data };
     }),
@@ -65,10 +76,11 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
 
   app.post(
     '/api/pusher/user-auth',
-    answered(async (c, { application, connected }) => {
+    answered(async (c, permitting) => {
+      const { application } = permitting;
       const principal = await principalOf(ctx.authenticator, c.req.raw);
       const { socket_id } = await asked(c, UserRequest, ctx);
-      depend(c, connected, socket_id);
+      await grant(c, permitting, { socket: socket_id, channel: null });
       const user_data = JSON.stringify({ id: principal.id });
       return { auth: userAuth(application, { socketId: socket_id, userData: user_data }), user_data };
     }),
@@ -113,6 +125,8 @@ async function isTheirs(
   if (!holder) return UUID.test(id);
   return holder.owner === principal.id || principal.role === 'admin';
 }
+
+const ignore = (): void => undefined;
 
 const WORDS = new Map<number, string>([
   [400, 'Bad Request'],

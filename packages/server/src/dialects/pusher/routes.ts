@@ -11,7 +11,9 @@ import { parseBody } from '../shared/json-body.ts';
 import { sayRetryAfter } from '../shared/retry.ts';
 import { isOurs } from './application.ts';
 import { isChannelName, kindOf } from './names.ts';
-import { CODES, encodedData } from './protocol.ts';
+import type { ChannelStates, StateQuery } from './node-messages.ts';
+import { terminate } from './other-nodes.ts';
+import { encodedData } from './protocol.ts';
 import { eventSchemas } from './schemas.ts';
 import type { PusherServer } from './server.ts';
 import { checkDigest, checkSignature } from './signature.ts';
@@ -43,7 +45,11 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     await next();
   });
 
-  api.post('/:app/events', (c) => {
+  /** Of all nodes. */
+  const statesOf = async (query: StateQuery): Promise<ChannelStates> =>
+    server.nodes ? server.nodes.states(query) : channels.states(query);
+
+  api.post('/:app/events', async (c) => {
     const event = fitting(Trigger, jsonOf(c.var.body));
     const names = event.channels ?? (event.channel === undefined ? [] : [event.channel]);
     for (const name of names) mayTouch(name);
@@ -52,45 +58,53 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     for (const name of names) channels.send(name, published);
     const info = infoOf(event.info);
     if (info.size === 0) return c.json({});
-    return c.json({ channels: Object.fromEntries(names.map((name) => [name, attributes(name, info)])) });
+    const states = await statesOf({ names });
+    const shown = names.map((name) => [name, attributes(name, states, info)]);
+    return c.json({ channels: Object.fromEntries(shown) });
   });
 
-  api.post('/:app/batch_events', (c) => {
+  api.post('/:app/batch_events', async (c) => {
     const { batch } = fitting(Batch, jsonOf(c.var.body));
     const events = batch.map((event) => ({ ...event, data: dataOf(event.data), info: infoOf(event.info) }));
     for (const { channel } of events) mayTouch(channel);
     for (const { channel, name, data, socket_id } of events)
       channels.send(channel, { event: name, data, except: socket_id ?? undefined });
     if (events.every(({ info }) => info.size === 0)) return c.json({});
-    return c.json({ batch: events.map(({ channel, info }) => attributes(channel, info)) });
+    const states = await statesOf({ names: events.map(({ channel }) => channel) });
+    return c.json({ batch: events.map(({ channel, info }) => attributes(channel, states, info)) });
   });
 
-  api.get('/:app/channels', (c) => {
+  api.get('/:app/channels', async (c) => {
     const prefix = c.req.query('filter_by_prefix') ?? '';
     const info = infoOf(c.req.query('info'));
     if (info.has('user_count') && kindOf(prefix) !== 'presence')
       throw new Fault('invalid', 'user_count needs a filter_by_prefix that begins with presence-');
-    const names = channels.names().filter((name) => name.startsWith(prefix) && !isHidden(name));
-    return c.json({ channels: Object.fromEntries(names.map((name) => [name, attributes(name, info)])) });
+    const states = await statesOf({ prefix });
+    const names = Object.keys(states).filter((name) => !isHidden(name));
+    const shown = names.map((name) => [name, attributes(name, states, info)]);
+    return c.json({ channels: Object.fromEntries(shown) });
   });
 
-  api.get('/:app/channels/:name', (c) => {
+  api.get('/:app/channels/:name', async (c) => {
     const name = channelOf(c.req.param('name'));
     const info = infoOf(c.req.query('info'));
     if (info.has('user_count') && kindOf(name) !== 'presence')
       throw new Fault('invalid', 'user_count is known of presence channels alone');
-    return c.json({ occupied: channels.subscribers(name) > 0, ...attributes(name, info) });
+    const states = await statesOf({ names: [name] });
+    return c.json({ occupied: name in states, ...attributes(name, states, info) });
   });
 
-  api.get('/:app/channels/:name/users', (c) => {
+  api.get('/:app/channels/:name/users', async (c) => {
     const name = channelOf(c.req.param('name'));
     if (kindOf(name) !== 'presence') throw new Fault('invalid', 'Users are known of presence channels alone');
-    return c.json({ users: channels.members(name).map((id) => ({ id })) });
+    const { users = [] } = (await statesOf({ names: [name] }))[name] ?? {};
+    return c.json({ users: users.map((id) => ({ id })) });
   });
 
   api.post('/:app/users/:user/terminate_connections', (c) => {
     if (application.guarded) throw new Fault('forbidden', GUARDED);
-    connected.terminate(c.req.param('user'), CODES.unauthorised, 'You got disconnected by the app.');
+    terminate(connected, c.req.param('user'));
+    server.nodes?.terminate(c.req.param('user'));
     return c.json({});
   });
 
@@ -106,12 +120,11 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     return name;
   }
 
-  function attributes(name: string, info: ReadonlySet<string>): object {
+  function attributes(name: string, states: ChannelStates, info: ReadonlySet<string>): object {
+    const { subscribers = 0, users = [] } = states[name] ?? {};
     return {
-      ...(info.has('user_count') && kindOf(name) === 'presence'
-        ? { user_count: channels.members(name).length }
-        : {}),
-      ...(info.has('subscription_count') ? { subscription_count: channels.subscribers(name) } : {}),
+      ...(info.has('user_count') && kindOf(name) === 'presence' ? { user_count: users.length } : {}),
+      ...(info.has('subscription_count') ? { subscription_count: subscribers } : {}),
     };
   }
 

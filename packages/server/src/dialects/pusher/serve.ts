@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { openPusher } from './inbound.ts';
 import { permitRoutes } from './permits.ts';
 import { signedRoutes } from './routes.ts';
-import { pusherServer } from './server.ts';
+import { joinNodes, pusherServer } from './server.ts';
 import { openTrigger, type Trigger } from './trigger.ts';
 
 export function serve(ctx: Context): Inbound {
@@ -21,6 +21,8 @@ export function serve(ctx: Context): Inbound {
     );
   const server = pusherServer({ id, key, secret, known, guarded }, log);
   const trigger = externalTrigger(ctx);
+  const { transport } = ctx.engine ?? {};
+  if (transport && !trigger) joinNodes(server, { transport, authenticator: ctx.authenticator, log });
   ctx.channels.attach(trigger ?? server.channels);
   return {
     open: (socket) => {

@@ -5,6 +5,8 @@ import { Channels } from './channels.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import { Connected } from './connected.ts';
 import { LIMITS, type Limits } from './limits.ts';
+import { OtherNodes, type OtherNodesParts } from './other-nodes.ts';
+import { RemoteMembers } from './remote-members.ts';
 
 export type PusherServer = {
   readonly application: Application;
@@ -12,6 +14,8 @@ export type PusherServer = {
   readonly connected: Connected;
   readonly limits: Limits;
   readonly clock: Clock;
+  /** null if there are none */
+  nodes: OtherNodes | null;
 };
 
 export function pusherServer(
@@ -26,5 +30,18 @@ export function pusherServer(
     connected: new Connected(all),
     limits: all,
     clock,
+    nodes: null,
   };
+}
+
+/** Serves the channels together with the other nodes of a cluster. */
+export function joinNodes(
+  server: PusherServer,
+  parts: Pick<OtherNodesParts, 'transport' | 'authenticator' | 'log'>,
+): void {
+  const { channels, connected } = server;
+  const nodes = new OtherNodes({ ...parts, channels, connected });
+  const members = new RemoteMembers(parts.transport, (name, before) => channels.membersChanged(name, before));
+  channels.attach({ members, event: (event) => nodes.event(event) });
+  server.nodes = nodes;
 }

@@ -98,22 +98,26 @@ export function openTrigger(options: TriggerOptions): Trigger {
     working = null;
   }
 
+  function publish(channel: string, event: string, data: unknown): void {
+    if (closing.signal.aborted) return;
+    const body = JSON.stringify({
+      name: event,
+      channels: [channel],
+      data: encodedData(data),
+    });
+    if (queue.length >= QUEUE_LENGTH) {
+      queue.shift();
+      dropped++;
+    }
+    queue.push({ channel, name: event, body });
+    working ??= work();
+  }
+
   return {
     origin,
-    publish(channel, event, data) {
-      if (closing.signal.aborted) return;
-      const body = JSON.stringify({
-        name: event,
-        channels: [channel],
-        data: encodedData(data),
-      });
-      if (queue.length >= QUEUE_LENGTH) {
-        queue.shift();
-        dropped++;
-      }
-      queue.push({ channel, name: event, body });
-      working ??= work();
-    },
+    publish,
+    // All subscribers are there.
+    broadcast: publish,
     watch: () => () => undefined,
     async close() {
       closing.abort();

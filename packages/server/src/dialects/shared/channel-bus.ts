@@ -9,8 +9,13 @@ export type OccupancyWatcher = {
 
 /** Where the subscribers of channels are. */
 export interface ChannelServer {
-  /** Sends the event to all subscribers but the socket `except`. Never waits and never throws. */
+  /**
+   * Sends the event to all subscribers on this node. For what every node tells its own, such as what happens in a session.
+   * Never waits and never throws.
+   */
   publish(channel: string, event: string, data: unknown): void;
+  /** Sends the event to all subscribers, wherever they are. Never waits and never throws. */
+  broadcast(channel: string, event: string, data: unknown): void;
   /** Reports channels that are occupied now, at once, and every change from then on. Returns how to stop. */
   watch(watcher: OccupancyWatcher): () => void;
 }
@@ -28,6 +33,10 @@ export class ChannelBus implements ChannelServer {
 
   publish(channel: string, event: string, data: unknown): void {
     for (const server of this.#servers) server.publish(channel, event, data);
+  }
+
+  broadcast(channel: string, event: string, data: unknown): void {
+    for (const server of this.#servers) server.broadcast(channel, event, data);
   }
 
   watch(watcher: OccupancyWatcher): () => void {

@@ -1,0 +1,128 @@
+/** Channels over several nodes: events, counts, permits and terminations reach sockets wherever they are connected. */
+import { Fault } from '@parlance/protocol';
+import type { Log, Transport } from '../../core/api/index.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import type { Channels } from './channels.ts';
+import type { Connected } from './connected.ts';
+import {
+  ChannelStates,
+  Close,
+  Closed,
+  KINDS,
+  Permit,
+  Permitted,
+  RemoteEvent,
+  StateQuery,
+  Terminate,
+} from './node-messages.ts';
+import { CODES } from './protocol.ts';
+import { RemoteTokens } from './remote-tokens.ts';
+
+export type OtherNodesParts = {
+  readonly transport: Transport;
+  readonly channels: Channels;
+  readonly connected: Connected;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+};
+
+const ANSWER_MS = 300;
+
+export class OtherNodes {
+  readonly #tokens: RemoteTokens;
+  #known: readonly string[];
+
+  constructor(private readonly parts: OtherNodesParts) {
+    const { transport, channels, connected } = parts;
+    this.#tokens = new RemoteTokens(parts);
+    this.#known = transport.others.nodes;
+    transport.others.onChange(() => this.#nodesChanged());
+    transport.on(KINDS.event, (body) => channels.deliver(RemoteEvent.parse(body)));
+    transport.on(KINDS.terminate, (body) => terminate(connected, Terminate.parse(body).user));
+    transport.on(KINDS.closed, (body, from) => this.#tokens.socketClosed(from, Closed.parse(body)));
+    transport.respond(KINDS.state, (body) => channels.states(StateQuery.parse(body)));
+    transport.respond(KINDS.permit, (body, from) => this.#permitHere(Permit.parse(body), from));
+    transport.respond(KINDS.close, (body) => {
+      const { socket, reason } = Close.parse(body);
+      connected.close(socket, CODES.goingAway, reason);
+      return null;
+    });
+  }
+
+  /** Sends an event to the subscribers at the other nodes. */
+  event(event: RemoteEvent): void {
+    const { except, ...rest } = event;
+    const body = except === undefined ? rest : { ...rest, except };
+    this.parts.transport.broadcast({ kind: KINDS.event, body });
+  }
+
+  terminate(user: string): void {
+    this.parts.transport.broadcast({ kind: KINDS.terminate, body: { user } });
+  }
+
+  /** Of all nodes together. A node that does not answer in time is left out. */
+  async states(query: StateQuery): Promise<ChannelStates> {
+    const answers = await this.#ask(KINDS.state, query);
+    const states = answers.map(({ answer }) => ChannelStates.safeParse(answer).data ?? {});
+    return merged([this.parts.channels.states(query), ...states]);
+  }
+
+  /**
+   * Permits a channel to a socket of another node, or makes the socket depend on a token; does nothing if no node has the
+   * socket. The token stays here: the socket's node is told when it ends.
+   */
+  async permit(socket: string, channel: string | null, token: string | null): Promise<void> {
+    const watch = token === null ? null : RemoteTokens.nameOf(token);
+    const answers = await this.#ask(KINDS.permit, { socket, channel, watch });
+    const host = answers.find(({ answer }) => Permitted.safeParse(answer).data === 'permitted')?.node;
+    if (answers.some(({ answer }) => answer === 'refused'))
+      throw new Fault('forbidden', 'The socket depends on too many tokens.');
+    if (host !== undefined && token !== null) this.#tokens.watch(host, socket, token);
+  }
+
+  #permitHere({ socket, channel, watch }: Permit, from: string): string {
+    const { connected, transport } = this.parts;
+    if (!connected.has(socket)) return 'elsewhere';
+    const ended = () => transport.send([from], { kind: KINDS.closed, body: { socket, watch: watch ?? '' } });
+    if (watch !== null && !connected.dependOn(socket, `${from} ${watch}`, () => ended)) return 'refused';
+    if (channel !== null) connected.permit(socket, channel);
+    return 'permitted';
+  }
+
+  /** Nobody watches the tokens for sockets that were vouched for by a node that is gone: they connect again. */
+  #nodesChanged(): void {
+    const { transport, connected } = this.parts;
+    const { nodes } = transport.others;
+    for (const node of this.#known.filter((known) => !nodes.includes(known))) {
+      connected.closeDependents(`${node} `, CODES.goingAway, 'Please connect again.');
+      this.#tokens.nodeGone(node);
+    }
+    this.#known = nodes;
+  }
+
+  async #ask(kind: string, body: StateQuery | Permit): Promise<{ node: string; answer: unknown }[]> {
+    const { transport } = this.parts;
+    const asked = transport.others.nodes.map(async (node) => ({
+      node,
+      answer: await transport.request(node, { kind, body }, ANSWER_MS),
+    }));
+    const answers = await Promise.allSettled(asked);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+}
+
+export function terminate(connected: Connected, user: string): void {
+  connected.terminate(user, CODES.unauthorised, 'You got disconnected by the app.');
+}
+
+function merged(all: readonly ChannelStates[]): ChannelStates {
+  const result: ChannelStates = {};
+  for (const [name, { subscribers, users }] of all.flatMap((states) => Object.entries(states))) {
+    const known = result[name];
+    result[name] = {
+      subscribers: subscribers + (known?.subscribers ?? 0),
+      users: [...new Set([...(known?.users ?? []), ...users])],
+    };
+  }
+  return result;
+}

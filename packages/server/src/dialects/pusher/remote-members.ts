@@ -1,0 +1,72 @@
+/** The members of presence channels whose sockets are at other nodes, for the channels that this node has subscribers of. */
+import type { Followed, Transport } from '../../core/api/index.ts';
+import type { Member } from './channels.ts';
+import { MemberEntry } from './node-messages.ts';
+
+type Remote = { readonly followed: Followed; members: ReadonlyMap<string, Member>; ready: boolean };
+type Changed = (channel: string, before: ReadonlyMap<string, Member>) => void;
+
+const NOBODY: ReadonlyMap<string, Member> = new Map();
+
+export class RemoteMembers {
+  readonly #channels = new Map<string, Remote>();
+  /** what removes the entry of a member of this node */
+  readonly #own = new Map<string, () => void>();
+
+  constructor(
+    private readonly transport: Transport,
+    /** called after the members of a channel have changed */
+    private readonly changed: Changed,
+  ) {}
+
+  /** Null if the members of the channel are known, else what to wait for. */
+  open(channel: string): Promise<void> | null {
+    const known = this.#channels.get(channel);
+    if (known?.ready) return null;
+    if (known) return known.followed.ready;
+    const followed = this.transport.registry.follow([keyOf(channel)]);
+    const remote: Remote = { followed, members: NOBODY, ready: false };
+    this.#channels.set(channel, remote);
+    followed.onChange(() => this.#update(channel, remote));
+    return followed.ready.then(() => {
+      remote.ready = true;
+    });
+  }
+
+  close(channel: string): void {
+    this.#channels.get(channel)?.followed.close();
+    this.#channels.delete(channel);
+  }
+
+  of(channel: string): ReadonlyMap<string, Member> {
+    return this.#channels.get(channel)?.members ?? NOBODY;
+  }
+
+  /** A user has its first socket on this node. */
+  add(channel: string, member: Member): void {
+    const value = MemberEntry.parse(member);
+    const end = this.transport.registry.add(keyOf(channel), { id: member.user_id, value });
+    this.#own.set(nameOf(channel, member.user_id), end);
+  }
+
+  /** A user has lost its last socket on this node. */
+  remove(channel: string, user: string): void {
+    const name = nameOf(channel, user);
+    this.#own.get(name)?.();
+    this.#own.delete(name);
+  }
+
+  #update(channel: string, remote: Remote): void {
+    const before = remote.members;
+    const members = new Map<string, Member>();
+    for (const { value } of remote.followed.entries) {
+      const { success, data } = MemberEntry.safeParse(value);
+      if (success) members.set(data.user_id, data);
+    }
+    remote.members = members;
+    if (remote.ready) this.changed(channel, before);
+  }
+}
+
+const keyOf = (channel: string): string => `p:${channel}`;
+const nameOf = (channel: string, user: string): string => JSON.stringify([channel, user]);

@@ -1,0 +1,69 @@
+/** Tokens that were shown to this node for sockets of other nodes. */
+import { createHash } from 'node:crypto';
+import type { Log, Transport } from '../../core/api/index.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import { KINDS } from './node-messages.ts';
+
+export type RemoteTokensParts = {
+  readonly transport: Transport;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+};
+
+const ANSWER_MS = 1_000;
+const RETRY_MS = 1_000;
+const MOST_TRIES = 60;
+
+export class RemoteTokens {
+  /** what ends a watch, by node, socket and token */
+  readonly #watches = new Map<string, () => void>();
+
+  constructor(private readonly parts: RemoteTokensParts) {}
+
+  /** Tells tokens apart without giving them away. */
+  static nameOf(token: string): string {
+    return createHash('sha256').update(token).digest('hex');
+  }
+
+  /** The socket is closed when the token is no longer good. */
+  watch(node: string, socket: string, token: string): void {
+    const key = keyOf(node, socket, RemoteTokens.nameOf(token));
+    if (this.#watches.has(key)) return;
+    const end = this.parts.authenticator.onTokenRevoked(token, (reason) => {
+      this.#watches.delete(key);
+      void this.#close(node, socket, reason);
+    });
+    this.#watches.set(key, end);
+  }
+
+  socketClosed(node: string, { socket, watch }: { readonly socket: string; readonly watch: string }): void {
+    const key = keyOf(node, socket, watch);
+    this.#watches.get(key)?.();
+    this.#watches.delete(key);
+  }
+
+  nodeGone(node: string): void {
+    for (const [key, end] of this.#watches) {
+      if (!key.startsWith(`${node} `)) continue;
+      end();
+      this.#watches.delete(key);
+    }
+  }
+
+  /** Until the node has done it, or is gone: the bus may be down for a moment. */
+  async #close(node: string, socket: string, reason: string): Promise<void> {
+    const { transport, log } = this.parts;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      try {
+        await transport.request(node, { kind: KINDS.close, body: { socket, reason } }, ANSWER_MS);
+        return;
+      } catch {
+        if (!transport.others.nodes.includes(node)) return;
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+    log.error({ node, socket }, 'failed to close connection after token revocation');
+  }
+}
+
+const keyOf = (node: string, socket: string, watch: string): string => `${node} ${socket} ${watch}`;
