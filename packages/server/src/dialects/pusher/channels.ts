@@ -5,6 +5,7 @@ import type { ChannelServer, OccupancyWatcher } from '../shared/channel-bus.ts';
 import type { Clock } from './clock.ts';
 import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
+import type { Member } from './member.ts';
 import { isCache, kindOf } from './names.ts';
 import type { ChannelStates, RemoteEvent, StateQuery } from './node-messages.ts';
 import { encoded, relayed } from './protocol.ts';
@@ -12,9 +13,6 @@ import type { RemoteMembers } from './remote-members.ts';
 
 /** Receives the events of channels; `id` is the socket_id. */
 export type ChannelSubscriber = Pick<Subscriber, 'send'> & { readonly id: string };
-
-/** The user of a subscriber on a presence channel. */
-export type Member = { readonly user_id: string; readonly user_info?: unknown };
 
 type Subscription = { readonly subscriber: ChannelSubscriber; readonly member: Member | null };
 type Channel = {

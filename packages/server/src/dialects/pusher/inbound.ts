@@ -1,10 +1,10 @@
 /** In: the frames of one socket. */
 import type { Connection, Socket } from '../../http/connection.ts';
 import { retryWords } from '../shared/retry.ts';
-import type { Member } from './channels.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Client } from './connected.ts';
 import { type Knock, problemWith } from './knock.ts';
+import type { Member } from './member.ts';
 import { kindOf } from './names.ts';
 import {
   CODES,

@@ -1,6 +1,6 @@
 /** The members of presence channels whose sockets are at other nodes, for the channels that this node has subscribers of. */
 import type { Followed, Transport } from '../../core/api/index.ts';
-import type { Member } from './channels.ts';
+import type { Member } from './member.ts';
 import { MemberEntry } from './node-messages.ts';
 
 type Remote = { readonly followed: Followed; members: ReadonlyMap<string, Member>; ready: boolean };

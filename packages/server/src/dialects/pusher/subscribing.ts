@@ -1,6 +1,6 @@
 /** Whether a socket may subscribe to a channel, and as whom. */
 import { isOurs } from './application.ts';
-import type { Member } from './channels.ts';
+import type { Member } from './member.ts';
 import { isChannelName, kindOf, userChannel } from './names.ts';
 import { ChannelData, type Refusal, type Subscribe } from './protocol.ts';
 import type { PusherServer } from './server.ts';
