@@ -55,6 +55,7 @@ export async function openBackend(
     secret,
     open: config.auth === 'open',
     limits: { attempts: config.loginAttempts },
+    attempts: storage.loginAttempts,
     log,
     meter: metrics,
   });

@@ -12,6 +12,8 @@ import type { Storage, StorageParts } from './storage.ts';
 
 /** How often sessions that no node drives are looked for, in milliseconds. */
 const SWEEP_MS = 250;
+/** How often dead nodes are looked for, in milliseconds. */
+const NODES_MS = 1_000;
 /** A database that does not answer within this time is unavailable, in milliseconds. */
 const READY_MS = 2_000;
 
@@ -35,13 +37,13 @@ export async function openShared(
   if (config.redis !== undefined && config.folder === 'shared')
     await checkSharedFolder(config.cwd, store.cluster.id, await hasOthers(store));
   metrics.gauge('lease_age_seconds', () => store.heartbeat.age / 1000);
-  store.onFailover(() => log.warn({}, 'database failed over: sessions are compared with it'));
   const transport = await openTransport(config, store, parts);
   resources.defer(() => transport.close());
   const tellBus = () => store.heartbeat.setBusDown(!transport.up);
   tellBus();
   transport.onUp(tellBus);
   transport.onDown(tellBus);
+  resources.defer(forgetDeadNodes(store, transport, parts));
   const notifications = await openWakeUps(directUrl, { log });
   resources.defer(() => notifications.close());
   const wakeUps: WakeUps = {
@@ -53,7 +55,8 @@ export async function openShared(
   return {
     store,
     secret: new TextEncoder().encode(config.authSecret ?? store.cluster.secret),
-    cluster: { transport, wakeUps, sweepMs: SWEEP_MS },
+    cluster: { transport, wakeUps, sweepMs: SWEEP_MS, onFailover: store.onFailover },
+    loginAttempts: store.loginAttempts({ attempts: config.loginAttempts }),
     writable: () => writable(store),
     oneAtATime: store.oneAtATime,
   };
@@ -79,6 +82,23 @@ async function openTransport(
   }
   const { openValkeyTransport } = await import('../buses/valkey/transport.ts');
   return openValkeyTransport({ ...options, server: { url: redis }, meter: metrics });
+}
+
+/** Nobody watches, and no client is connected, on a node whose lease has ended. */
+function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: StorageParts): () => void {
+  const forgotten = new Set<string>();
+  const forget = async (): Promise<void> => {
+    const dead = (await store.nodes()).filter(({ id, alive }) => !alive && !forgotten.has(id));
+    for (const { id } of dead) {
+      forgotten.add(id);
+      transport.registry.forget(id);
+    }
+  };
+  const timer = setInterval(() => {
+    if (transport.up) forget().catch((err) => log.debug({ err }, 'nodes not read'));
+  }, NODES_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function writable(store: PostgresStore): Promise<void> {

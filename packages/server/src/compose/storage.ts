@@ -3,6 +3,7 @@ import { loadSecret } from '../auth/secret.ts';
 import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
 import type { EngineParts, Log } from '../core/api/index.ts';
+import type { LoginAttempts } from '../core/ports/login-attempts.ts';
 import type { Store } from '../stores/shared/joined.ts';
 import { openSqliteStore } from '../stores/sqlite/open.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -13,6 +14,8 @@ export type Storage = {
   readonly secret: Uint8Array<ArrayBuffer>;
   /** undefined for the embedded database, which is this process's alone */
   readonly cluster: EngineParts['cluster'];
+  /** failed logins of all nodes; undefined if there is only this one */
+  readonly loginAttempts?: LoginAttempts;
   /** Rejects if nothing can be stored now. */
   readonly writable: () => Promise<void>;
   /** Runs `work` while no other node that starts runs its own. */

@@ -115,6 +115,13 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
     '--door gives native the port "70000": it must be a whole number from 0 to 65535',
   ],
   [['--door', 'native=3000'], {}, 'door native=3000 uses a port that is taken by another door'],
+  [[], { DATABASE_URL: 'mysql://user:hidden@host/db' }, 'DATABASE_URL must be a postgres:// URL'],
+  [[], { REDIS_URL: 'http://host' }, 'REDIS_URL must be a redis:// URL'],
+  [
+    [],
+    { REDIS_URL: 'redis://host' },
+    'REDIS_URL is the bus between nodes: it needs DATABASE_URL, the database they share',
+  ],
   [
     [],
     { HOST: '0.0.0.0' },

@@ -33,6 +33,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
     readonly transport: Transport;
     /** for the time in which messages of the transport may not arrive */
     readonly wakeUps?: WakeUps;
+    /** Calls the listener when another server answers for the store: it may lack what was acknowledged last. */
+    readonly onFailover?: (listener: () => void) => () => void;
     /** how often sessions that no node drives are looked for, in milliseconds */
     readonly sweepMs: number;
   };

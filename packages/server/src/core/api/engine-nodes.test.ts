@@ -177,6 +177,20 @@ describe('readers on another node', () => {
   });
 });
 
+test('a session that was erased while the bus was down is told as erased and begun anew', async () => {
+  const cluster = new StageCluster();
+  const here = await openNode(cluster, [says('One.'), says('Two.')]);
+  const there = await openNode(cluster, []);
+  await say(here.engine, 'Hi');
+  await until(() => has(there, 'turn.ended'));
+  cluster.network.down();
+  await here.engine.erase(SESSION, CALLER);
+  await here.engine.send(SESSION, { type: 'session.create' }, CALLER);
+  await until(() => there.events.at(-1)?.type === 'session.created');
+  expect(has(there, 'session.erased')).toBe(true);
+  expect((await there.engine.snapshot(SESSION)).seq).toBe(1);
+});
+
 describe('an interruption on another node than the driver', () => {
   test('keeps exactly what was streamed, and the driver says nothing more', async () => {
     const cluster = new StageCluster();

@@ -69,6 +69,12 @@ export function lifecycle(internals: EngineInternals) {
       }
   });
 
+  const endFailovers = cluster?.onFailover?.(() => {
+    log.warn({}, 'database failed over: sessions are compared with it');
+    for (const session of sessions.all())
+      session.compare().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
+  });
+
   return {
     unfinished,
 
@@ -96,6 +102,7 @@ export function lifecycle(internals: EngineInternals) {
       await Promise.all([sweep, ephemeral.stop()]);
       const finished = await queue.drain(graceMs);
       endLosses();
+      endFailovers?.();
       await Promise.all([...sessions.all()].map((session) => released(session, log, true)));
       network?.released();
       return finished;

@@ -120,8 +120,22 @@ export abstract class RecordedSession extends LiveState {
   protected async moved(): Promise<boolean> {
     const head = await this.sources.store.head(this.ref);
     if (head === this.state.seq) return false;
-    if (head < this.state.seq) this.forget();
+    if (head < this.state.seq) this.#startAgain();
     return this.catchUp();
+  }
+
+  /** The session was erased elsewhere, or the store has lost its end: it is told anew. */
+  #startAgain(): void {
+    const { newId, now } = this.sources;
+    this.forget();
+    const event = {
+      type: 'session.erased',
+      by: 'server',
+      session: this.ref.id,
+      id: newId(),
+      at: now(),
+    } as const;
+    this.channel.publish(event, this.observed);
   }
 
   /** False if there was nothing new: the log may also be shorter than the state in memory. */

@@ -124,6 +124,11 @@ export class RemoteLink implements SessionLink {
     });
   }
 
+  async isWatchedElsewhere(): Promise<boolean> {
+    await this.#watchers.ready;
+    return this.#watchers.nodes.length > 0;
+  }
+
   /** Events that another node has stored. */
   receive(events: readonly DurableEvent[], driver: Driver | null): void {
     this.#queue(() => {

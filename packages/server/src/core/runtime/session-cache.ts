@@ -68,6 +68,7 @@ export class SessionCache {
   eraseUnused(ref: SessionRef, by: string, fits: (session: LiveSession) => boolean): Promise<boolean> {
     return this.use(ref, async (session) => {
       await session.fresh();
+      if (await session.link?.isWatchedElsewhere()) return false;
       const alone = this.#entry(ref).pins === 1 && session.idle;
       // Checked and queued at once: whoever comes later finds no session.
       return alone && fits(session) && session.erase(by);

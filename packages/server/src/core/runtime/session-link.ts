@@ -17,6 +17,8 @@ export interface SessionLink {
   join(): Promise<void>;
   /** Has the node that drives the session stop for an interruption, and tell what it has streamed. */
   stop(): Promise<void>;
+  /** Whether a node that can be heard of watches the session. */
+  isWatchedElsewhere(): Promise<boolean>;
   close(): void;
 }
 
