@@ -1,6 +1,5 @@
 /** One driver per dialect with sockets: the same few operations in each dialect's frames. */
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
-import type { TestServer } from '../packages/server/src/testing/server.ts';
 
 export type Driver = {
   readonly client: TestClient;
@@ -15,7 +14,8 @@ export type Driver = {
   readonly late: ((frame: AnyFrame) => boolean) | null;
 };
 
-type Open = (server: TestServer, session: string, token: string) => Promise<Driver>;
+type Server = { connect(path: string): Promise<TestClient> };
+type Open = (server: Server, session: string, token: string) => Promise<Driver>;
 
 /** A message that needs an approval: the turn continues after it. */
 export const isQuestion = ({ message, content }: AnyFrame): boolean =>

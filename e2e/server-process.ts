@@ -112,7 +112,15 @@ export async function postJson(url: string, body: object, headers: Record<string
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-export const getJson = async <Body>(url: string): Promise<Body> => (await fetch(url)).json() as Promise<Body>;
+/** A token of that user. */
+export async function login(server: Where, username: string, password: string): Promise<string> {
+  const { status, body } = await postJson(`${server.http}/v1/auth/login`, { username, password });
+  if (status !== 200) throw new Error(`login of ${username} failed: ${status}`);
+  return String(body.access_token);
+}
+
+export const getJson = async <Body>(url: string, headers: Where['headers'] = {}): Promise<Body> =>
+  (await fetch(url, { headers })).json() as Promise<Body>;
 
 /** Accepted and on disk when it resolves with true. */
 export const submit = (server: Where, session: string, text: string): Promise<boolean> =>
@@ -134,7 +142,7 @@ export async function durableOf(server: Where, session: string): Promise<Durable
   const durableEvents: DurableEvent[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const url: string = `${server.http}/v1/sessions/${session}/events?limit=100&after=${after}`;
-    const page: { events: DurableEvent[]; next: number | null } = await getJson(url);
+    const page: { events: DurableEvent[]; next: number | null } = await getJson(url, server.headers);
     durableEvents.push(...page.events);
     after = page.next;
   }

@@ -18,6 +18,11 @@ export const missing: string | null = !postgresPrograms
     ? 'neither valkey-server nor redis-server is installed'
     : null;
 
+export type ThreeNodes = readonly [ServerProcess, ServerProcess, ServerProcess];
+
+/** For tests in which no node fails: a busy machine does not look like a failed one. */
+export const LONG_LEASE = { PARLANCE_LEASE: '20000' };
+
 export type Cluster = {
   readonly postgres: PostgresEngine;
   readonly redis: Engine;
@@ -27,6 +32,8 @@ export type Cluster = {
   readonly folder: string;
   /** Starts another node. */
   start(settings?: Record<string, string>): Promise<ServerProcess>;
+  /** Starts three. */
+  startThree(settings?: Record<string, string>): Promise<ThreeNodes>;
   stop(): Promise<void>;
 };
 
@@ -44,17 +51,19 @@ export async function startCluster(common: Record<string, string> = {}): Promise
   };
   const started: ServerProcess[] = [];
   let count = 0;
+  const start = async (own: Record<string, string> = {}) => {
+    const data = mkdtempSync(join(folder, `node-${++count}-`));
+    const node = await startProcess(data, { ...settings, ...own });
+    started.push(node);
+    return node;
+  };
   return {
     postgres,
     redis,
     settings,
     folder,
-    async start(own = {}) {
-      const data = mkdtempSync(join(folder, `node-${++count}-`));
-      const node = await startProcess(data, { ...settings, ...own });
-      started.push(node);
-      return node;
-    },
+    start,
+    startThree: (own) => Promise.all([start(own), start(own), start(own)]),
     async stop() {
       await Promise.all(started.map((node) => node.kill()));
       if (process.env.TEST_LOG) for (const node of started) console.error(node.http, await node.stderr());

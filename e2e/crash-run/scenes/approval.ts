@@ -3,7 +3,6 @@
  * native API, in a later life of the server or not at all.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
-import type { TestServer } from '../../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../../drivers.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
@@ -66,7 +65,7 @@ async function leftWaiting(
   if (again && !(await exists(server, session, owner))) return null;
   const name = again ? '' : ledger.newEffect();
   const message = again ?? ledger.says(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
-  const driver = await open(server as unknown as TestServer, session, owner ?? '');
+  const driver = await open(server, session, owner ?? '');
   if (!again) driver.say(message.text);
   for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();
   // The approval request shows that the message was accepted.
