@@ -4,19 +4,29 @@ import { join } from 'node:path';
 
 export const MARKER_FILE = '.parlance-cluster';
 
+/** The first of several nodes that start together may not have made the file yet. */
+const PATIENCE_MS = 5_000;
+const LOOK_AGAIN_MS = 50;
+
 /**
  * A marker file names the cluster. The first node makes it; a node whose folder has none, or that of another cluster,
  * would work on other files than the rest. Throws then.
  */
-export async function checkSharedFolder(folder: string, cluster: string, hasOthers: boolean): Promise<void> {
+export async function checkSharedFolder(folder: string, cluster: string, isFirst: boolean): Promise<void> {
   const path = join(folder, MARKER_FILE);
-  const found = await readFile(path, 'utf8').catch(() => null);
-  if (found?.trim() === cluster) return;
-  if (found === null && !hasOthers) {
+  const read = () => readFile(path, 'utf8').catch(() => null);
+  let found = await read();
+  if (found === null && isFirst) {
     await mkdir(folder, { recursive: true });
     await writeFile(path, `${cluster}\n`);
     return;
   }
+  const deadline = performance.now() + PATIENCE_MS;
+  while (found === null && performance.now() < deadline) {
+    await Bun.sleep(LOOK_AGAIN_MS);
+    found = await read();
+  }
+  if (found?.trim() === cluster) return;
   const problem = found === null ? 'is not the one that the other nodes use' : 'belongs to another cluster';
   throw new Error(
     `the working directory ${folder} ${problem}: share one folder between all nodes (--cwd), or set PARLANCE_FOLDER=own`,

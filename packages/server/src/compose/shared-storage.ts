@@ -35,7 +35,7 @@ export async function openShared(
   });
   resources.defer(() => store.close());
   if (config.redis !== undefined && config.folder === 'shared')
-    await checkSharedFolder(config.cwd, store.cluster.id, await hasOthers(store));
+    await checkSharedFolder(config.cwd, store.cluster.id, await isFirst(store));
   metrics.gauge('lease_age_seconds', () => store.heartbeat.age / 1000);
   const transport = await openTransport(config, store, parts);
   resources.defer(() => transport.close());
@@ -62,9 +62,11 @@ export async function openShared(
   };
 }
 
-async function hasOthers(store: PostgresStore): Promise<boolean> {
-  const nodes = await store.nodes();
-  return nodes.some(({ id, alive }) => alive && id !== store.leases.node);
+/** Of the nodes that live now, started or starting. */
+async function isFirst(store: PostgresStore): Promise<boolean> {
+  const living = (await store.nodes()).filter(({ alive }) => alive);
+  living.sort((one, other) => one.startedAt - other.startedAt || (one.id < other.id ? -1 : 1));
+  return living.length === 0 || living[0]?.id === store.leases.node;
 }
 
 /** Without a bus, nodes hear of each other through the database. */
