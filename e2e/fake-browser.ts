@@ -1,7 +1,7 @@
 /** A simulated browser: pages that react to actions, driven by a client of the copilot contract. */
 
 import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
-import type { TestServer } from '../packages/server/src/testing/server.ts';
+import type { Where } from './server-process.ts';
 
 export type PageState = {
   url: string;
@@ -32,7 +32,7 @@ const MOST_CALLS = 60;
 
 /** Sends requests until the task is over or a question is asked. Every action must be readable by deployed clients. */
 export async function browse(
-  server: TestServer,
+  server: Where,
   token: string,
   { site, query, answers = [] }: { site: Site; query: string; answers?: string[] },
 ): Promise<Run> {
@@ -69,7 +69,7 @@ const ids = (bodies: readonly Body[]): object => {
   return data ? { taskId: data.taskId, sessionId: data.sessionId } : {};
 };
 
-export async function post(server: TestServer, token: string, request: object): Promise<Body> {
+export async function post(server: Where, token: string, request: object): Promise<Body> {
   const response = await fetch(`${server.http}/api/agent/interact`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -11,6 +11,9 @@ export type EphemeralEvent = {
   alive(): Promise<unknown>;
 };
 
+/** A server over the wire, in this process or another. */
+type Server = Pick<TestServer, 'http' | 'ws' | 'connect' | 'login'>;
+
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 const SOCKETS: Record<string, { path: string; ask: object; answer: string }> = {
@@ -21,7 +24,7 @@ const SOCKETS: Record<string, { path: string; ask: object; answer: string }> = {
   'the door that listens first': { path: '/', ask: { type: 'ping' }, answer: 'pong' },
 };
 
-export async function openAll(server: TestServer, name: string, token: string): Promise<EphemeralEvent[]> {
+export async function openAll(server: Server, name: string, token: string): Promise<EphemeralEvent[]> {
   const session = crypto.randomUUID();
   await fetch(`${server.http}/v1/sessions/${session}/commands`, {
     method: 'POST',
@@ -46,7 +49,7 @@ export async function openAll(server: TestServer, name: string, token: string): 
 }
 
 /** A socket whose token comes later, in a frame. */
-async function registered(server: TestServer, sessionToken: string): Promise<EphemeralEvent> {
+async function registered(server: Server, sessionToken: string): Promise<EphemeralEvent> {
   const client = await server.connect('/extension');
   client.send(registration([], { sessionToken }));
   await client.next('registration_confirmed');
@@ -59,7 +62,7 @@ async function registered(server: TestServer, sessionToken: string): Promise<Eph
 }
 
 /** The events of a session over HTTP. */
-async function streamed(server: TestServer, token: string, session: string): Promise<EphemeralEvent> {
+async function streamed(server: Server, token: string, session: string): Promise<EphemeralEvent> {
   const events = `${server.http}/v1/sessions/${session}/events`;
   const response = await fetch(events, { headers: { accept: 'text/event-stream', ...bearer(token) } });
   let text = '';
@@ -95,7 +98,7 @@ const fail = (word: string): never => {
 };
 
 /** A Pusher socket with a private channel authorized by our own endpoint. */
-async function permitted(server: TestServer, token: string, name: string): Promise<EphemeralEvent> {
+async function permitted(server: Server, token: string, name: string): Promise<EphemeralEvent> {
   const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
   const channel = `private-user-${name}`;
   const response = await fetch(`${server.http}/api/pusher/auth`, {

@@ -1,0 +1,58 @@
+/** A token that is revoked on one node is revoked on all of them. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { TEST_USERS } from '../../packages/server/src/testing/server.ts';
+import { login, type ServerProcess } from '../server-process.ts';
+import { bearer, endOf, openAll } from '../tokens/live.ts';
+import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
+
+setDefaultTimeout(60_000);
+
+describe.skipIf(missing !== null)(`tokens on three nodes${missing ? ` (${missing})` : ''}`, () => {
+  let cluster: Cluster;
+  let nodes: ThreeNodes;
+  beforeAll(async () => {
+    cluster = await startCluster({ ...LONG_LEASE, AUTH_USERS: TEST_USERS });
+    nodes = await cluster.startThree();
+  });
+  afterAll(() => cluster?.stop());
+
+  const opened = (node: ServerProcess, token: string) =>
+    openAll(
+      {
+        ...node,
+        ws: node.http.replace('http', 'ws'),
+        login: (username, password) => login(node, username, password),
+      },
+      'dev',
+      token,
+    );
+
+  async function expectRevoked(watched: readonly ServerProcess[]): Promise<void> {
+    const [lost, kept] = [
+      await login(nodes[0], 'dev', 'dev-password'),
+      await login(nodes[1], 'dev', 'dev-password'),
+    ];
+    const ending = (await Promise.all(watched.map((node) => opened(node, lost)))).flat();
+    const staying = await opened(nodes[2], kept);
+    const loggedOut = await fetch(`${nodes[0].http}/v1/auth/logout`, {
+      method: 'POST',
+      headers: bearer(lost),
+    });
+    expect(loggedOut.status).toBe(204);
+    for (const { kind, ended } of ending)
+      expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token was revoked.')]);
+    for (const node of nodes) {
+      const asked = await fetch(`${node.http}/v1/auth/me`, { headers: bearer(lost) });
+      expect(asked.status).toBe(401);
+    }
+    for (const { alive } of staying) await alive();
+  }
+
+  test('all connections of a token end, on the other nodes too', () => expectRevoked(nodes));
+
+  test('they end while the bus is down', async () => {
+    await cluster.redis.kill();
+    await expectRevoked([nodes[1]]);
+    await cluster.redis.restart();
+  });
+});
