@@ -95,8 +95,11 @@ async function repeatable(statements: Statements, statement: string): Promise<vo
 /** Null if the database is empty. Throws if it belongs to another program or a newer version. */
 async function stateOf(statements: Statements, options: MigrateOptions): Promise<State | null> {
   const { migrations: known = MIGRATIONS, upcasts, url } = options;
+  // Tables and columns as of one moment: to_regclass would already see those of a node that is migrating just now.
+  const table = (name: string) =>
+    `EXISTS (SELECT 1 FROM pg_class WHERE relname = '${name}' AND relnamespace = current_schema()::regnamespace)`;
   const [found] = await statements.query(
-    `SELECT to_regclass('cluster') IS NOT NULL AS ours, to_regclass('sessions') IS NOT NULL AS foreign_sessions,
+    `SELECT ${table('cluster')} AS ours, ${table('sessions')} AS foreign_sessions,
        EXISTS (SELECT 1 FROM information_schema.columns
          WHERE table_schema = current_schema() AND table_name = 'cluster' AND column_name = 'event_version') AS known`,
   );
