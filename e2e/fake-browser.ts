@@ -34,7 +34,12 @@ const MOST_CALLS = 60;
 export async function browse(
   server: Where,
   token: string,
-  { site, query, answers = [] }: { site: Site; query: string; answers?: string[] },
+  {
+    site,
+    query,
+    answers = [],
+    sessionId,
+  }: { site: Site; query: string; answers?: string[]; sessionId?: string },
 ): Promise<Run> {
   const state: PageState = { url: site.url, values: {}, checked: {}, notes: {} };
   const actions: string[] = [];
@@ -42,7 +47,8 @@ export async function browse(
   let report: object = {};
   let says = query;
   for (let call = 0; call < MOST_CALLS; call++) {
-    const request = { query: says, url: state.url, dom: site.html(state), ...ids(bodies), ...report };
+    const page = { url: state.url, dom: site.html(state) };
+    const request = { query: says, sessionId, ...page, ...ids(bodies), ...report };
     const body = await post(server, token, request);
     bodies.push(body);
     const { data } = body;
