@@ -24,6 +24,7 @@ import {
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
 import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts';
+import { configuredDatabase } from './storage.ts';
 
 const USAGE = `Usage: parlance backup TARGET [--data FOLDER]
        parlance backup --check TARGET
@@ -32,6 +33,9 @@ Copies the data folder to TARGET, also while a server runs on it, and checks the
 TARGET is a data folder itself: to restore it, start a server on a copy. A TARGET that
 ends in .db is the database alone, without the secret that signs tokens. --check checks
 a backup, or any data folder, and changes nothing.`;
+
+const OF_A_DATABASE =
+  'the database of several nodes is backed up with the tools of PostgreSQL: pg_dump -Fc, or pgBackRest with WAL; --data names a folder';
 
 export async function backup(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });
@@ -46,6 +50,7 @@ export async function backup(argv: readonly string[]): Promise<number> {
     console.log(`${target} is intact: ${summary(check(path))}`);
     return 0;
   }
+  if (configuredDatabase(values) !== null) throw new CommandError(OF_A_DATABASE, 2);
   const folder = existingDataFolder(values);
   const contents = made(folder, path, target);
   console.log(`backed up ${summary(contents)} to ${target}`);

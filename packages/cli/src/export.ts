@@ -1,26 +1,25 @@
-/** `parlance export`: writes sessions as JSON lines, also while a server runs on the data folder. */
+/** `parlance export`: writes sessions as JSON lines, also while a server runs on the data folder or the database. */
 import { type PrincipalId, SessionId } from '@parlance/protocol';
-import {
-  type EventStore,
-  exportedLines,
-  openSqliteStore,
-  type SessionRecord,
-  sessionKey,
-} from '@parlance/server/data';
+import { type EventStore, exportedLines, type SessionRecord } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH, TEXT } from './flags.ts';
+import { everySession } from './every-session.ts';
+import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from './flags.ts';
 import { toFile, toStdout } from './sink.ts';
+import { openConfigured } from './storage.ts';
 
 const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
        parlance export --all [--owner NAME] [--out FILE] [--data FOLDER]
 
 Writes one session, or all of them, as JSON lines: a header, then one line per event.
 Without --out they go to standard output. parlance import reads them. --owner names
-the owner of the session; callers without a token are local.`;
+the owner of the session; callers without a token are local.
+
+With --database URL, or DATABASE_URL, sessions are read from that database, unless
+--data names a folder.`;
 
 export async function exportSessions(argv: readonly string[]): Promise<number> {
-  const flags = { ...FOLDER_FLAGS, all: SWITCH, owner: TEXT, out: TEXT };
+  const flags = { ...STORAGE_FLAGS, all: SWITCH, owner: TEXT, out: TEXT };
   const { values, positionals } = parseFlags(argv, flags);
   const [name, extra] = positionals;
   if (values.help || (name === undefined && !values.all)) {
@@ -31,7 +30,7 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
     throw new CommandError('export takes a session or --all, not both', 2);
   if (extra !== undefined) throw new CommandError('export takes only one session, or --all', 2);
   const owner = values.owner === undefined ? undefined : (values.owner as PrincipalId);
-  const store = openSqliteStore(existingDataFolder(values));
+  const store = await openConfigured(values);
   try {
     const records = name === undefined ? everySession(store, owner) : [await sessionOf(store, name, owner)];
     const { sessions, events } = await writeAll(store, records, values.out);
@@ -64,26 +63,6 @@ async function sessionOf(
     );
   }
   return found;
-}
-
-/** The list is ordered by change, so a session that changes meanwhile moves: repeat until none is new. */
-async function* everySession(
-  store: EventStore,
-  owner: PrincipalId | undefined,
-): AsyncGenerator<SessionRecord> {
-  const seen = new Set<string>();
-  for (let before = -1; before < seen.size; ) {
-    before = seen.size;
-    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = await store.list({ owner, archived: 'included', limit: 100, cursor });
-      for (const record of page.sessions) {
-        const key = sessionKey(record.ref);
-        if (!seen.has(key)) yield record;
-        seen.add(key);
-      }
-      cursor = page.next ?? undefined;
-    }
-  }
 }
 
 type Counts = { sessions: number; events: number };

@@ -8,6 +8,8 @@ export const TEXT = { type: 'string' } as const;
 export const SWITCH = { type: 'boolean' } as const;
 /** Flags of every command that works on a data folder. */
 export const FOLDER_FLAGS = { data: TEXT, config: TEXT, help: { type: 'boolean', short: 'h' } } as const;
+/** Flags of every command that works on a data folder or on the database of several nodes. */
+export const STORAGE_FLAGS = { ...FOLDER_FLAGS, database: TEXT } as const;
 
 export function parseFlags<Options extends ParseArgsOptionsConfig>(
   argv: readonly string[],
@@ -21,7 +23,7 @@ export function parseFlags<Options extends ParseArgsOptionsConfig>(
   }
 }
 
-type FolderFlags = { readonly data?: string | undefined; readonly config?: string | undefined };
+export type FolderFlags = { readonly data?: string | undefined; readonly config?: string | undefined };
 
 /** The folder may not exist. */
 function dataFolder({ data, config }: FolderFlags): string {

@@ -1,4 +1,4 @@
-/** `parlance import`: reads sessions written by `parlance export`. */
+/** `parlance import`: reads sessions written by `parlance export`, or everything of a data folder or a database. */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,38 +6,54 @@ import { join } from 'node:path';
 import { PrincipalId, SessionId } from '@parlance/protocol';
 import {
   checkSessions,
-  openSqliteStore,
   type ReadSession,
   readSessions,
   type SessionRef,
   writeSession,
 } from '@parlance/server/data';
+import { openStorage, type StoragePlace } from '@parlance/server/storage';
 import { CommandError } from './command-error.ts';
-import { FOLDER_FLAGS, newOrExistingDataFolder, parseFlags, TEXT } from './flags.ts';
+import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
 import { linesOf } from './lines.ts';
+import { openConfigured, placeNamed, type StorageFlags } from './storage.ts';
 
 const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
+       parlance import FOLDER --database URL
+       parlance import URL --data FOLDER
 
 Reads sessions written by parlance export, from FILE or standard input. Every line is
 checked before anything is written. --owner sets the owner, --as the name of a single
 session. An identical session is skipped; a different one of the same name stops the
-import.`;
+import.
+
+With a data folder or a postgres:// URL instead of a file, everything is copied:
+sessions, users, API keys and preferences. What is there already stays as it is. The
+secret that signs tokens is not copied: users log in again, unless AUTH_SECRET is set.
+
+With --database URL, or DATABASE_URL, the target is that database, unless --data names
+a folder.`;
 
 export async function importSessions(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, owner: TEXT, as: TEXT });
+  const { values, positionals } = parseFlags(argv, { ...STORAGE_FLAGS, owner: TEXT, as: TEXT });
   if (values.help) {
     console.log(USAGE);
     return 0;
   }
   const [file, extra] = positionals;
   if (extra !== undefined) throw new CommandError('import takes only one file', 2);
+  const place = file === undefined ? null : placeNamed(file);
+  if (place) {
+    const flag = ['owner', 'as'].find((name) => Object.hasOwn(values, name));
+    if (flag !== undefined) throw new CommandError(`--${flag} is for files`, 2);
+    return copied(place, values);
+  }
   const renamed = renaming(values.owner, values.as);
   using source = file === undefined || file === '-' ? await bufferedInput() : await fileAt(file);
   const sessions = () => {
     const read = readSessions(linesOf(createReadStream(source.path)), renamed);
     return values.as === undefined ? read : onlyOne(read);
   };
-  const store = openSqliteStore(newOrExistingDataFolder(values));
+  const store = await openConfigured(values, true);
   try {
     const count = await checkSessions(store, sessions());
     if (count === 0) throw new CommandError('no session to import', 1);
@@ -49,6 +65,24 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
     }
   } finally {
     await store.close();
+  }
+  return 0;
+}
+
+async function copied(place: StoragePlace, flags: StorageFlags): Promise<number> {
+  const { copyAll } = await import('./move.ts');
+  const from = await openStorage(place);
+  try {
+    const to = await openConfigured(flags, true);
+    try {
+      const { sessions, events, users, keys, preferences } = await copyAll(from, to);
+      console.log(`copied ${sessions} sessions with ${events} events, ${users} users, ${keys} API keys`);
+      console.log(`and the preferences of ${preferences} users; what was there already is unchanged`);
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
   }
   return 0;
 }

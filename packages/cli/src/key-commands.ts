@@ -1,10 +1,9 @@
 /** Commands of `parlance key` on an open store. Each resolves with its output. */
 import { Fault, Role } from '@parlance/protocol';
-import { type ApiKeys, DIALECT_NAMES, openApiKeys, type openSqliteStore } from '@parlance/server/users';
+import type { Storage as Store } from '@parlance/server/storage';
+import { type ApiKeys, DIALECT_NAMES, openApiKeys } from '@parlance/server/users';
 import { columns } from './columns.ts';
 import { CommandError } from './command-error.ts';
-
-type Store = ReturnType<typeof openSqliteStore>;
 
 export type KeyFlags = {
   readonly user?: string | undefined;

@@ -1,11 +1,11 @@
-/** `parlance key`: manages API keys in the data folder. A running server sees changes at once. */
-import { openSqliteStore } from '@parlance/server/users';
+/** `parlance key`: manages API keys in the data folder or the database. A running server sees changes at once. */
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { existingDataFolder, FOLDER_FLAGS, parseFlags, TEXT } from './flags.ts';
+import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
 import { KEY_COMMANDS, type KeyCommand } from './key-commands.ts';
+import { openConfigured } from './storage.ts';
 
-const USAGE = `Usage: parlance key COMMAND [--data FOLDER]
+const USAGE = `Usage: parlance key COMMAND [--data FOLDER | --database URL]
 
   add NAME [--user USER] [--role user|developer|admin] [--dialect NAME]... [--expires 90d|DATE]
   list [--user USER]
@@ -22,7 +22,7 @@ function checked(word: string, given: readonly string[], flags: readonly string[
   const command = KEY_COMMANDS.get(word);
   if (command === undefined)
     throw new CommandError(`unknown command "key ${word}" (${[...KEY_COMMANDS.keys()].join(', ')})`, 2);
-  const flag = flags.find((name) => !['data', 'config', ...command.flags].includes(name));
+  const flag = flags.find((name) => !['data', 'config', 'database', ...command.flags].includes(name));
   if (flag !== undefined) throw new CommandError(`key ${word} takes no --${flag}`, 2);
   const [argument = '', extra] = given;
   if (command.argument === null && given.length > 0)
@@ -35,7 +35,7 @@ function checked(word: string, given: readonly string[], flags: readonly string[
 
 export async function key(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, {
-    ...FOLDER_FLAGS,
+    ...STORAGE_FLAGS,
     user: TEXT,
     role: TEXT,
     dialect: { ...TEXT, multiple: true },
@@ -47,7 +47,7 @@ export async function key(argv: readonly string[]): Promise<number> {
     return values.help ? 0 : 2;
   }
   const [command, argument] = checked(word, given, Object.keys(values));
-  const store = openSqliteStore(existingDataFolder(values));
+  const store = await openConfigured(values);
   try {
     const { out, note } = await command.run(store, argument, values);
     console.log(out);

@@ -1,10 +1,11 @@
 /** Commands of `parlance user` on an open store. Each resolves with its output. */
 import { Role } from '@parlance/protocol';
-import { hashPassword, newPasswordProblem, type openSqliteStore } from '@parlance/server/users';
+import type { Storage } from '@parlance/server/storage';
+import { hashPassword, newPasswordProblem } from '@parlance/server/users';
 import { askPassword } from './ask-password.ts';
 import { CommandError } from './command-error.ts';
 
-type Users = ReturnType<typeof openSqliteStore>;
+type Users = Storage;
 type Flags = { readonly role?: string; readonly password?: string };
 
 const roleFrom = (text = 'user'): Role => {

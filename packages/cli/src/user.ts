@@ -1,11 +1,12 @@
-/** `parlance user`: manages users in the data folder. A running server sees changes at once. */
-import { nameProblem, openSqliteStore } from '@parlance/server/users';
+/** `parlance user`: manages users in the data folder or the database. A running server sees changes at once. */
+import { nameProblem } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { existingDataFolder, FOLDER_FLAGS, newOrExistingDataFolder, parseFlags, TEXT } from './flags.ts';
+import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
+import { openConfigured } from './storage.ts';
 import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
 
-const USAGE = `Usage: parlance user COMMAND [--data FOLDER]
+const USAGE = `Usage: parlance user COMMAND [--data FOLDER | --database URL]
 
   add NAME [--role user|developer|admin] [--password PASSWORD]
   list
@@ -26,7 +27,7 @@ function checked(word: string, names: readonly string[], given: readonly string[
   const command = USER_COMMANDS.get(word);
   if (command === undefined)
     throw new CommandError(`unknown command "user ${word}" (${[...USER_COMMANDS.keys()].join(', ')})`, 2);
-  const flag = given.find((name) => !['data', 'config', ...command.flags].includes(name));
+  const flag = given.find((name) => !['data', 'config', 'database', ...command.flags].includes(name));
   if (flag !== undefined) throw new CommandError(`user ${word} takes no --${flag}`, 2);
   const [name = '', extra] = names;
   if (!command.takesName && names.length > 0) throw new CommandError(`user ${word} takes no name`, 2);
@@ -38,16 +39,14 @@ function checked(word: string, names: readonly string[], given: readonly string[
 }
 
 export async function user(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, role: TEXT, password: TEXT });
+  const { values, positionals } = parseFlags(argv, { ...STORAGE_FLAGS, role: TEXT, password: TEXT });
   const [word, ...names] = positionals;
   if (values.help || word === undefined) {
     (values.help ? console.log : complain)(USAGE);
     return values.help ? 0 : 2;
   }
   const [command, name] = checked(word, names, Object.keys(values));
-  const store = openSqliteStore(
-    command.begins ? newOrExistingDataFolder(values) : existingDataFolder(values),
-  );
+  const store = await openConfigured(values, command.begins);
   try {
     console.log(await command.run(store, name, values));
   } finally {

@@ -150,3 +150,9 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
 export function loadDataFolder(argv: readonly string[], env: Environment, cwd: string): string {
   return resolve(cwd, String(parse('data', readSources(argv, env, cwd).given.get('data'))));
 }
+
+/** Only the database of several nodes, like `loadDataFolder`; undefined if none is configured. */
+export function loadDatabase(argv: readonly string[], env: Environment, cwd: string): string | undefined {
+  const database = parse('database', readSources(argv, env, cwd).given.get('database'));
+  return database === undefined ? undefined : String(database);
+}

@@ -107,7 +107,7 @@ const closeAll = (databases: readonly Database[]) =>
 
 /** With the deadline of any statement until a migration is needed: a wrong address must not look like a long one. */
 async function prepared(url: string, options: PostgresOptions): Promise<Cluster> {
-  const { deadlineMs = DEADLINE_MS } = options;
+  const deadlineMs = Math.min(options.deadlineMs ?? DEADLINE_MS, DEADLINE_MS);
   const first = openDatabase(url, { max: 1, deadlineMs, name: 'parlance start' });
   try {
     return (

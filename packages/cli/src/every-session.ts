@@ -1,0 +1,23 @@
+/** Every session of a store, while it may be written to. */
+import type { PrincipalId } from '@parlance/protocol';
+import { type EventStore, type SessionRecord, sessionKey } from '@parlance/server/data';
+
+/** The list is ordered by change, so a session that changes meanwhile moves: repeat until none is new. */
+export async function* everySession(
+  store: EventStore,
+  owner: PrincipalId | undefined,
+): AsyncGenerator<SessionRecord> {
+  const seen = new Set<string>();
+  for (let before = -1; before < seen.size; ) {
+    before = seen.size;
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await store.list({ owner, archived: 'included', limit: 100, cursor });
+      for (const record of page.sessions) {
+        const key = sessionKey(record.ref);
+        if (!seen.has(key)) yield record;
+        seen.add(key);
+      }
+      cursor = page.next ?? undefined;
+    }
+  }
+}

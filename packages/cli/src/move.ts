@@ -1,0 +1,64 @@
+/** Copies everything from one store to another: from a data folder into a database, and back. */
+import { type PrincipalId, PrincipalId as PrincipalIdSchema } from '@parlance/protocol';
+import {
+  checkSessions,
+  exportedLines,
+  type ReadSession,
+  readSessions,
+  writeSession,
+} from '@parlance/server/data';
+import type { Storage } from '@parlance/server/storage';
+import { everySession } from './every-session.ts';
+
+/** More than any user has. */
+const MOST_KEYS = 1_000_000;
+
+type Copied = {
+  sessions: number;
+  events: number;
+  users: number;
+  keys: number;
+  preferences: number;
+};
+
+/**
+ * Sessions are checked before anything is written: throws `invalid` if the target has a different one of the same name.
+ * What the target has already stays as it is, so copying again only adds what is new.
+ */
+export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
+  await checkSessions(to, sessionsOf(from));
+  const copied: Copied = { sessions: 0, events: 0, users: 0, keys: 0, preferences: 0 };
+  const owners = new Set<PrincipalId>([PrincipalIdSchema.parse('local')]);
+  for (const user of await from.everyone()) {
+    owners.add(PrincipalIdSchema.parse(user.name));
+    if ((await to.find(user.name)) !== null) continue;
+    await to.put(user);
+    copied.users++;
+    for (const key of await from.apiKeys.list(user.name))
+      if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, MOST_KEYS)) === 'added')
+        copied.keys++;
+  }
+  for await (const session of sessionsOf(from)) {
+    owners.add(session.ref.owner);
+    if (!(await writeSession(to, session))) continue;
+    copied.sessions++;
+    copied.events += session.events.length;
+  }
+  for (const owner of owners) {
+    const value = await from.preferences.get(owner);
+    if (value === null || (await to.preferences.get(owner)) !== null) continue;
+    await to.preferences.put(owner, value);
+    copied.preferences++;
+  }
+  return copied;
+}
+
+/** As an export would contain them: read and checked in the same way. */
+const sessionsOf = (store: Storage): AsyncGenerator<ReadSession> =>
+  readSessions(linesOf(store), (ref) => ref);
+
+async function* linesOf(store: Storage): AsyncGenerator<string> {
+  for await (const record of everySession(store, undefined))
+    for await (const text of exportedLines(record, (after, limit) => store.read(record.ref, after, limit)))
+      yield* text.trimEnd().split('\n');
+}

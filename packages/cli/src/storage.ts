@@ -1,0 +1,44 @@
+/** Where a command works: in a data folder, or in the database that several nodes share. */
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ConfigError, loadDatabase } from '@parlance/server/config';
+import { openStorage, type Storage, type StoragePlace } from '@parlance/server/storage';
+import { CommandError } from './command-error.ts';
+import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from './flags.ts';
+
+export type StorageFlags = FolderFlags & { readonly database?: string | undefined };
+
+/** The database that is configured; null if it is a data folder. A data folder that a flag names comes first. */
+export function configuredDatabase({ data, config, database }: StorageFlags): string | null {
+  if (data !== undefined && database !== undefined)
+    throw new CommandError('--data and --database are two places: name one of them', 2);
+  if (data !== undefined) return null;
+  const argv = [
+    ...(database === undefined ? [] : ['--database', database]),
+    ...(config === undefined ? [] : ['--config', config]),
+  ];
+  try {
+    return loadDatabase(argv, process.env, process.cwd()) ?? null;
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
+    throw error;
+  }
+}
+
+/** `begins`: a data folder that is missing is created. */
+export function openConfigured(flags: StorageFlags, begins = false): Promise<Storage> {
+  const database = configuredDatabase(flags);
+  if (database !== null) return openStorage({ database });
+  return openStorage({ folder: begins ? newOrExistingDataFolder(flags) : existingDataFolder(flags) });
+}
+
+/** The place that an argument names; null if it is none, but a file. */
+export function placeNamed(argument: string): StoragePlace | null {
+  if (/^postgres(ql)?:\/\//.test(argument)) {
+    if (!URL.canParse(argument)) throw new CommandError('the URL of the database is not valid', 2);
+    return { database: argument };
+  }
+  const path = resolve(argument);
+  if (!existsSync(path) || !statSync(path).isDirectory()) return null;
+  return { folder: path };
+}
