@@ -45,7 +45,13 @@ describe('a stored event', () => {
 
 test('every event is durable or ephemeral, and named in the past tense or as progress', () => {
   const live = Object.entries(EVENTS).flatMap(([type, { durable }]) => (durable ? [] : [type]));
-  expect(live.sort()).toEqual(['call.progress', 'reasoning.delta', 'session.erased', 'text.delta']);
+  expect(live.sort()).toEqual([
+    'call.arguments.delta',
+    'call.progress',
+    'reasoning.delta',
+    'session.erased',
+    'text.delta',
+  ]);
   const events = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].durable);
   for (const type of events) expect(type).toMatch(/^[a-z]+\.([a-z]+ed|rewound)$/);
 });

@@ -225,6 +225,18 @@ export const EVENTS = {
   'session.erased': ephemeral({ by: z.string() }),
   'reasoning.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
   'text.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
+  /**
+   * A part of the arguments of a call, as JSON, while the model writes them. `call.requested` follows with the whole; without
+   * it (`step.restarted`, a refusal, the end of the turn) they are void. Providers that do not stream arguments send none.
+   */
+  'call.arguments.delta': ephemeral({
+    turn: TurnId,
+    call: CallId,
+    tool: z.string(),
+    /** how many characters of the arguments came before it; a call begins at 0, perhaps with an empty text */
+    offset: z.number().int().min(0),
+    text: z.string(),
+  }),
   /** Progress of a call that runs in a client. */
   'call.progress': ephemeral({
     call: CallId,

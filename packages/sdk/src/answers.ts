@@ -215,6 +215,15 @@ export type Snapshot = {
   readonly turn: TurnId | null;
   readonly open: OpenBlock | null;
   readonly approval: SessionNow['approval'];
+  /** the calls that clients carry out; absent if there are none */
+  readonly deferred?: readonly { readonly call: CallId; readonly tool: string; readonly input: JsonObject }[];
+  /** the calls that the model is writing, with their arguments so far; absent if there are none */
+  readonly arguments?: readonly {
+    readonly turn: TurnId;
+    readonly call: CallId;
+    readonly tool: string;
+    readonly text: string;
+  }[];
 };
 
 /** The position does not exist (another or a restored database): the session is replayed from its beginning. */

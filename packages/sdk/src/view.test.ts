@@ -283,3 +283,41 @@ test('a history that was taken over comes before the turns, and can be replaced 
   const head = { session: 'session-1' as SessionId, id: 'rewound', at: 0, seq: view.seq + 1 };
   expect(fold(view, { ...rewound, ...head }).entries).toEqual([first as Entry]);
 });
+
+test('a call is seen while the model writes it, is discarded with its step, and is an item when it is complete', () => {
+  const seen = new Set<string>();
+  let view = EMPTY;
+  for (const event of readTranscript('streamed-arguments')) {
+    view = fold(view, event);
+    const writing = turnsOf(view).at(-1)?.writing ?? [];
+    if (event.type === 'step.restarted' || event.type === 'step.ended') expect(writing).toEqual([]);
+    for (const { call, text } of writing) seen.add(`${call} ${text}`);
+  }
+  expect([...seen]).toEqual(['call_0 {"wor', 'call_1 ', 'call_1 {"word":', 'call_1 {"word":"parlance"}']);
+  expect(callIn(view)).toMatchObject({ call: 'call_1', input: { word: 'parlance' } });
+});
+
+test('arguments of which the beginning was missed are not shown, unless a snapshot has it', () => {
+  const events = readTranscript('streamed-arguments');
+  const last = events.findLastIndex(({ type }) => type === 'call.arguments.delta');
+  const before = foldAll(
+    EMPTY,
+    events.slice(0, last).filter(({ type }) => type !== 'call.arguments.delta'),
+  );
+  const writing = (view: SessionView) => turnsOf(view).at(-1)?.writing;
+  expect(writing(fold(before, events[last] as SessionEvent))).toEqual([]);
+  const { turn } = turnsOf(before).at(-1) as TurnView;
+  const call = 'call_1' as CallView['call'];
+  const written = [{ turn, call, tool: 'lookup', text: '{"word":' }];
+  const snapshot: Snapshot = {
+    type: 'snapshot',
+    seq: before.seq,
+    turn,
+    open: null,
+    approval: null,
+    arguments: written,
+  };
+  expect(writing(fold(fold(before, snapshot), events[last] as SessionEvent))).toEqual([
+    { call, tool: 'lookup', text: '{"word":"parlance"}' },
+  ]);
+});

@@ -3,19 +3,12 @@
  * are skipped, and unknown events of a newer server only advance `seq`. Once a turn is over, durable events alone fold to
  * the same view as durable and ephemeral events together.
  */
-import type { DurableEvent, DurableEventType, EphemeralEvent, Part, Usage } from '@parlance/protocol';
+import type { DurableEvent, DurableEventType, EphemeralEvent, Usage } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import * as calls from './view/call.ts';
+import { inputOf, titleOf } from './view/input.ts';
 import { planOf } from './view/plan.ts';
-import {
-  EMPTY,
-  type InputView,
-  type Item,
-  newTurn,
-  type SessionView,
-  type TurnState,
-  type TurnView,
-} from './view/shapes.ts';
+import { EMPTY, type Item, newTurn, type SessionView, type TurnState, type TurnView } from './view/shapes.ts';
 import * as turns from './view/turn.ts';
 
 export * from './view/shapes.ts';
@@ -37,12 +30,16 @@ export const foldAll = (view: SessionView, events: Iterable<SessionStreamEvent>)
   return folded;
 };
 
-/** Discards a block that did not end and that the server no longer streams. */
-function withSnapshot(view: SessionView, { open }: Snapshot): SessionView {
+/** Discards what did not end and is no longer streamed by the server. */
+function withSnapshot(view: SessionView, { open, arguments: calls = [] }: Snapshot): SessionView {
   const current = turns.currentTurn(view);
   if (!current) return view;
+  const writing = calls.map(({ call, tool, text }) => ({ call, tool, text }));
   return turns.inTurn(view, current.turn, (turn) =>
-    open?.turn === turn.turn ? turns.withOpenBlock(turn, open, turn.at) : turns.withoutOpenBlock(turn),
+    turns.withWriting(
+      open?.turn === turn.turn ? turns.withOpenBlock(turn, open, turn.at) : turns.withoutOpenBlock(turn),
+      writing,
+    ),
   );
 }
 
@@ -51,6 +48,8 @@ function withEphemeral(view: SessionView, live: EphemeralEvent): SessionView {
     case 'text.delta':
     case 'reasoning.delta':
       return turns.inTurn(view, live.turn, (turn) => turns.withDelta(turn, live));
+    case 'call.arguments.delta':
+      return turns.inTurn(view, live.turn, (turn) => turns.withArguments(turn, live));
     case 'session.erased':
       return { ...EMPTY, session: live.session, erasedBy: live.by };
     case 'call.progress': {
@@ -161,7 +160,7 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     }
     case 'step.ended':
       return inTurn({ ...view, usage: sum(view.usage, event.usage) }, event, (turn) => ({
-        ...turn,
+        ...turns.withWriting(turn, []),
         steps: turn.steps + 1,
         usage: sum(turn.usage, event.usage),
         seqs: [...turn.seqs, event.seq],
@@ -224,7 +223,7 @@ const withTurnState = (
   state: TurnState,
 ): SessionView =>
   inTurn(view, event, (turn) => ({
-    ...turns.withoutOpenBlock(turn),
+    ...turns.withWriting(turns.withoutOpenBlock(turn), []),
     state,
     seqs: [...turn.seqs, event.seq],
   }));
@@ -251,37 +250,6 @@ function statusOf(view: SessionView, event: DurableEvent): SessionView['status']
 
 const waitsForSomeone = (item: Item): boolean =>
   item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
-
-/** An interrupting input is stored directly after the end of the turn that it interrupted. */
-function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
-  const last = view.entries.at(-1);
-  if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
-  return last.state.reason === 'superseded' && last.seqs.at(-1) === event.seq - 1 ? last.turn : null;
-}
-
-function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, at, seq } = event;
-  return {
-    input,
-    parts,
-    dialect,
-    ...(key === undefined ? {} : { key }),
-    ...(call === undefined ? {} : { call }),
-    ...(data === undefined ? {} : { data }),
-    ...(agent === undefined ? {} : { agent }),
-    superseded: supersededBy(view, event),
-    at,
-    seqs: [seq],
-  };
-}
-
-const TITLE_LENGTH = 80;
-
-/** Default title, as the server makes it: the beginning of the first input. */
-function titleOf([first]: readonly Part[]): string {
-  const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
-}
 
 const sum = (a: Usage, b: Usage): Usage => {
   const cachedTokens = (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0);

@@ -104,10 +104,15 @@ export type TurnView = Numbered & {
   readonly items: readonly Item[];
   /** the block being streamed */
   readonly open: BlockId | null;
+  /** the calls that the model is writing; each becomes an item when it is complete */
+  readonly writing: readonly WritingView[];
   readonly state: TurnState;
   readonly steps: number;
   readonly usage: Usage;
 };
+
+/** A call as far as the model has written its arguments, which are JSON when they are complete. */
+export type WritingView = { readonly call: CallId; readonly tool: string; readonly text: string };
 
 export type TurnState =
   | { readonly status: 'running' }
@@ -260,6 +265,7 @@ export const newTurn = (
   model,
   items: [],
   open: null,
+  writing: [],
   state: { status: 'running' },
   steps: 0,
   usage: NO_USAGE,

@@ -85,8 +85,24 @@ export function withEndedBlock(
   return withItem(withoutOpenBlock(turn), ended);
 }
 
+/** Ignored if an earlier part is missing: the whole call comes with its event. */
+export function withArguments(turn: TurnView, delta: EphemeralEvent<'call.arguments.delta'>): TurnView {
+  if (turn.state.status !== 'running') return turn;
+  const { call, tool, offset, text } = delta;
+  const index = turn.writing.findIndex((known) => known.call === call);
+  const before = turn.writing[index];
+  if (offset !== (before?.text.length ?? 0)) return turn;
+  if (!before) return { ...turn, writing: [...turn.writing, { call, tool, text }] };
+  if (text === '') return turn;
+  return { ...turn, writing: turn.writing.with(index, { ...before, text: before.text + text }) };
+}
+
+/** Replaces the calls that the model is writing. */
+export const withWriting = (turn: TurnView, writing: TurnView['writing']): TurnView =>
+  turn.writing.length === 0 && writing.length === 0 ? turn : { ...turn, writing };
+
 /** The step is requested again: discard its output, except blocks that an interruption cut off. */
 export function withoutStep(turn: TurnView): TurnView {
   const isVoid = (item: Item) => isBlock(item) && item.step === turn.steps && item.state !== 'interrupted';
-  return { ...turn, items: turn.items.filter((item) => !isVoid(item)), open: null };
+  return { ...turn, items: turn.items.filter((item) => !isVoid(item)), open: null, writing: [] };
 }

@@ -96,6 +96,8 @@ type Open =
   | { readonly kind: 'thinking'; readonly signature: string }
   | {
       readonly kind: 'call';
+      /** its position among the calls */
+      readonly index: number;
       readonly id: string;
       readonly tool: string;
       /** initial content of the block */
@@ -161,7 +163,8 @@ function delta(state: AnthropicState, { index, delta: piece }: Record<string, un
   }
   const open = state.open.get(index);
   if (type === 'input_json_delta' && typeof json === 'string' && open?.kind === 'call') {
-    return [holding(withOpen(state, index, { ...open, json: open.json + json }), 0, json.length), NOTHING];
+    const next = holding(withOpen(state, index, { ...open, json: open.json + json }), 0, json.length);
+    return [next, json === '' ? NOTHING : [argumentsOf(open, json)]];
   }
   if (type === 'signature_delta' && typeof signature === 'string' && open?.kind === 'thinking') {
     const next = withOpen(state, index, { ...open, signature: open.signature + signature });
@@ -193,8 +196,9 @@ function started(state: AnthropicState, index: number, block: z.infer<typeof Kno
     case 'tool_use': {
       const { id, name, input } = block;
       const start = parsedInput(input ?? {});
-      const next = withOpen(state, index, { kind: 'call', id, tool: name, start, json: '' });
-      return [holding(next, 1, JSON.stringify([id, name, start]).length), NOTHING];
+      const open = { kind: 'call', index: state.held.calls, id, tool: name, start, json: '' } as const;
+      const next = holding(withOpen(state, index, open), 1, JSON.stringify([id, name, start]).length);
+      return [next, [argumentsOf(open, '')]];
     }
   }
 }
@@ -207,6 +211,14 @@ function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step 
   const { signature } = open;
   return [after, signature === '' ? NOTHING : [{ type: 'sealed', sealed: sealed({ signature }) }]];
 }
+
+const argumentsOf = ({ index, id, tool }: Extract<Open, { kind: 'call' }>, text: string): WireEvent => ({
+  type: 'arguments',
+  index,
+  call: id,
+  tool,
+  text,
+});
 
 /** Deltas replace the initial input of a block, which is mostly empty. */
 const callOf = ({ id, tool, start, json }: Extract<Open, { kind: 'call' }>): Call => ({

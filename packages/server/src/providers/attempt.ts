@@ -239,6 +239,8 @@ function add(said: WireEvent[], event: WireEvent): void {
   const last = said[said.length - 1];
   if (event.type === 'text' && last?.type === 'text')
     said[said.length - 1] = { type: 'text', text: last.text + event.text };
+  else if (event.type === 'arguments' && last?.type === 'arguments' && last.index === event.index)
+    said[said.length - 1] = { ...last, text: last.text + event.text };
   else said.push(event);
 }
 

@@ -42,8 +42,12 @@ function* eventsOf(prompt: Prompt): Generator<ProviderEvent, void> {
     for (const delta of deltas(reasoning)) yield { type: 'reasoning', text: delta };
     for (const delta of deltas(text)) yield { type: 'text', text: delta };
     if (fault) return yield { type: 'failed', fault };
-    for (const [index, request] of calls.entries())
-      yield { type: 'call', call: callId(prompt, request, index), ...request };
+    for (const [index, request] of calls.entries()) {
+      const call = callId(prompt, request, index);
+      for (const delta of deltas(JSON.stringify(request.input)))
+        yield { type: 'arguments', index, call, tool: request.tool, text: delta };
+      yield { type: 'call', call, ...request };
+    }
     const written = text.length + reasoning.length + (calls.length > 0 ? JSON.stringify(calls).length : 0);
     yield {
       type: 'ended',

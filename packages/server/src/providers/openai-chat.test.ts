@@ -173,10 +173,24 @@ describe('an answer of Chat Completions', () => {
       delta({ tool_calls: [{ function: { arguments: ':1}' } }] }),
       delta({ tool_calls: [{ id: 'b', function: { name: 'clock', arguments: '{}' } }] }, 'tool_calls'),
     );
-    expect(events).toMatchObject([
+    expect(events.filter(({ type }) => type !== 'arguments')).toMatchObject([
       { type: 'call', call: 'a', input: { x: 1 } },
       { type: 'call', call: 'b', input: {} },
       { type: 'ended', stop: 'calls' },
+    ]);
+  });
+
+  test('streams the arguments of a call from when its id and name are known', () => {
+    const late = { index: 0, id: 'a', function: { name: 'clock', arguments: ':' } };
+    const events = read(
+      delta({ tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] }),
+      delta({ tool_calls: [late] }),
+      delta({ tool_calls: [{ index: 0, function: { arguments: '' } }] }),
+      delta({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] }, 'tool_calls'),
+    );
+    expect(events.filter(({ type }) => type === 'arguments')).toEqual([
+      { type: 'arguments', index: 0, call: 'a', tool: 'clock', text: '{"x":' },
+      { type: 'arguments', index: 0, call: 'a', tool: 'clock', text: '1}' },
     ]);
   });
 

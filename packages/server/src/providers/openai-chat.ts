@@ -138,7 +138,21 @@ function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Ste
     events.push({ type: 'text', text: refused });
     next = { ...next, refused: true };
   }
-  return [calls ? { ...next, calls: calls.reduce(withPiece, next.calls) } : next, events];
+  if (!calls) return [next, events];
+  const written = calls.reduce(withPiece, next.calls);
+  for (const [at, call] of written.entries()) {
+    if (call !== next.calls[at]) events.push(...argumentsOf(call, next.calls[at], at));
+  }
+  return [{ ...next, calls: written }, events];
+}
+
+/** What is new in the arguments. Nothing before id and name of the call are known: they may be late. */
+function argumentsOf(call: PartialCall, before: PartialCall | undefined, index: number): WireEvent[] {
+  const { id, name, written } = call;
+  if (id === '' || name === '') return [];
+  const isBegun = before !== undefined && before.id !== '' && before.name !== '';
+  const text = isBegun ? written.slice(before.written.length) : written;
+  return isBegun && text === '' ? [] : [{ type: 'arguments', index, call: id, tool: name, text }];
 }
 
 const sealed = ({ model }: Vendor, field: ReasoningField): WireEvent => ({

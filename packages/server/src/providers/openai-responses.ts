@@ -24,6 +24,11 @@ import { BROKEN_OFF, DAMAGED, KEPT_PIECE, type Wire, type WireEvent, type WireRe
 
 type State = {
   readonly calls: number;
+  /** the calls that have begun, by the index of their item */
+  readonly begun: ReadonlyMap<
+    unknown,
+    { readonly index: number; readonly call: string; readonly tool: string }
+  >;
   readonly messages: number;
   readonly refused: boolean;
   /** encrypted reasoning of a call that is still to come */
@@ -38,7 +43,7 @@ export function openaiResponses(options: OpenaiOptions): Wire<State> {
   const vendor = vendorOf(options);
   return {
     request: (prompt, plain = false) => request(options, prompt, plain),
-    start: () => ({ calls: 0, messages: 0, refused: false, held: [], written: 0 }),
+    start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, held: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
     held: ({ calls, written }) => ({ calls, characters: written }),
     finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
@@ -172,11 +177,11 @@ function step(vendor: Vendor, state: State, data: string): Step {
     case 'response.reasoning_text.delta':
       return [state, [{ type: 'reasoning', text: delta }]];
     case 'response.function_call_arguments.delta':
-      return [{ ...state, written: state.written + delta.length }, []];
+      return argumentsDelta(state, event.output_index, delta);
     case 'response.reasoning_summary_part.added':
       return [state, event.summary_index === 0 ? [] : [{ type: 'reasoning', text: '\n\n' }]];
     case 'response.output_item.added':
-      return isObject(event.item) && event.item.type === 'message' ? messageBegan(state) : [state, []];
+      return itemBegan(state, event);
     case 'response.output_item.done':
       return itemEnded(state, event);
     case 'response.completed':
@@ -191,6 +196,24 @@ function step(vendor: Vendor, state: State, data: string): Step {
     default:
       return [state, []];
   }
+}
+
+function itemBegan(state: State, { item, output_index }: Record<string, unknown>): Step {
+  if (!isObject(item)) return [state, []];
+  if (item.type === 'message') return messageBegan(state);
+  const { type, call_id: call, name: tool } = item;
+  if (type !== 'function_call' || typeof call !== 'string' || typeof tool !== 'string') return [state, []];
+  const begun = { index: state.begun.size, call, tool };
+  return [
+    { ...state, begun: new Map(state.begun).set(output_index, begun) },
+    [{ type: 'arguments', ...begun, text: '' }],
+  ];
+}
+
+function argumentsDelta(state: State, item: unknown, text: string): Step {
+  const next = { ...state, written: state.written + text.length };
+  const begun = state.begun.get(item);
+  return [next, begun && text !== '' ? [{ type: 'arguments', ...begun, text }] : []];
 }
 
 /** An answer may have several messages, shown as paragraphs of one. */

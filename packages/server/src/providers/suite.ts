@@ -10,7 +10,7 @@ import type { JsonObject } from '@parlance/protocol';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import type { HttpClient } from './http/client.ts';
 import { ANTHROPIC } from './suite/anthropic.ts';
-import { collect, joined, KEY, SMALL_PROMPT } from './suite/collect.ts';
+import { collect, joined, KEY, SMALL_PROMPT, streamedCalls } from './suite/collect.ts';
 import { type Enrolment, HAZARDS } from './suite/enrolment.ts';
 import { fixtureBytes, fixtureEvents, fixtureNames } from './suite/fixtures.ts';
 import { GOOGLE } from './suite/google.ts';
@@ -151,7 +151,8 @@ async function replay(
   return collect(wire, enrolment.prompt(recorded) ?? SMALL_PROMPT, http);
 }
 
-function expectRead(events: readonly ProviderEvent[], { read }: Enrolment, body: string): void {
+function expectRead(events: readonly ProviderEvent[], enrolment: Enrolment, body: string): void {
+  const { read, wholeArguments } = enrolment;
   const { text, reasoning, calls, usage, stop, sealed } = read(body);
   const of = <Type extends ProviderEvent['type']>(type: Type) =>
     events.filter((event): event is Extract<ProviderEvent, { type: Type }> => event.type === type);
@@ -177,6 +178,9 @@ function expectRead(events: readonly ProviderEvent[], { read }: Enrolment, body:
   expect(made.map(({ call }, at) => (calls[at]?.call === '' ? '' : call))).toEqual(
     calls.map(({ call }) => call),
   );
+  const streamed = streamedCalls(events).map(({ call }) => call);
+  const given = calls.flatMap(({ call }) => (call === '' ? [] : [call]));
+  expect(streamed).toEqual(wholeArguments ? [] : given);
 }
 
 function expectRefused(events: readonly ProviderEvent[], status: number): void {

@@ -245,6 +245,33 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     after: [says('I do not know whether it happened.')],
   }),
 
+  'streamed-arguments': played(
+    [
+      calls(
+        'lookup',
+        { word: 'parlance' },
+        {
+          before: [
+            { type: 'text', text: 'Let me look.' },
+            { type: 'arguments', index: 0, call: 'call_0', tool: 'lookup', text: '{"wor' },
+            {
+              type: 'retrying',
+              attempt: 2,
+              delayMs: 0,
+              fault: { code: 'provider_unavailable', message: 'The model cannot be reached.' },
+            },
+            { type: 'text', text: 'Let me look it up.' },
+            { type: 'arguments', index: 0, call: 'call_1', tool: 'lookup', text: '' },
+            { type: 'arguments', index: 0, call: 'call_1', tool: 'lookup', text: '{"word":' },
+            { type: 'arguments', index: 0, call: 'call_1', tool: 'lookup', text: '"parlance"}' },
+          ],
+        },
+      ),
+      says('It is a word.'),
+    ],
+    ({ engine }) => say(engine, 'What is parlance?'),
+  ),
+
   history: played([says('The third is the Rhone.')], async ({ engine }) => {
     const text = (words: string) => [{ type: 'text', text: words } as const];
     const call = 'call_0' as CallId;

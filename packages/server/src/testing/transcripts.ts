@@ -59,6 +59,7 @@ export const UNBORN: SessionSnapshot = {
   approvalRequestedAt: null,
   deferred: [],
   open: null,
+  openArguments: [],
 };
 
 /** The frames that a socket of the dialect receives, one per line; frames that some sockets do not receive are marked. */

@@ -45,6 +45,16 @@ export type ProviderEvent =
   /** The reasoning so far is complete; the vendor wants this data back with it. There may be no text. */
   | { readonly type: 'sealed'; readonly sealed: Sealed }
   | { readonly type: 'text'; readonly text: string }
+  /** A part of the arguments of a call that is being written, for readers only: `call` has them whole. */
+  | {
+      readonly type: 'arguments';
+      /** the position of the call among those of the answer, from 0 */
+      readonly index: number;
+      readonly call: string;
+      readonly tool: string;
+      /** JSON; the first part of a call may be empty */
+      readonly text: string;
+    }
   | {
       readonly type: 'call';
       readonly call: string;

@@ -48,6 +48,8 @@ class AnswerMeter {
       case 'retrying':
         [this.#characters, this.#arguments, this.#calls, this.#block] = [0, 0, 0, null];
         return null;
+      // Counted with the call.
+      case 'arguments':
       case 'ended':
       case 'failed':
         return null;

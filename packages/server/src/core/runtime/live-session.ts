@@ -130,6 +130,7 @@ export class LiveSession extends RecordedSession {
   /** An event of another node that is not stored. */
   pass(event: EphemeralEvent): void {
     if (event.type === 'session.erased') this.forget();
+    if (event.type === 'call.arguments.delta') this.openArguments.add(event);
     this.channel.publish(event, this.observed);
   }
 

@@ -5,13 +5,15 @@ import { atRest, initialState, type SessionState } from '../domain/session-state
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { ContextReader } from './context-reader.ts';
 import { storedEvents } from './event-pages.ts';
+import { OpenArguments } from './open-arguments.ts';
 import { closesBlock, type OpenBlock } from './open-block.ts';
 import { type ObservedSession, snapshotOf } from './snapshot.ts';
 
-/** What a session has in memory. All of it but the open block follows from the log. */
+/** What a session has in memory. All of it but what is being streamed follows from the log. */
 export abstract class LiveState {
   state: SessionState;
   open: OpenBlock | null = null;
+  readonly openArguments = new OpenArguments();
   /** the events since the session was last idle: enough to bring any projection up to date */
   eventsSinceIdle: DurableEvent[] = [];
   messageCountAtIdle = 0;
@@ -44,15 +46,17 @@ export abstract class LiveState {
     return this.#context.loaded;
   }
 
-  /** Drops a block that could not be recorded: its step runs again. */
-  voidBlock(): void {
+  /** Drops what was streamed and could not be recorded: its step runs again. */
+  voidStreamed(): void {
     this.open = null;
+    this.openArguments.clear();
   }
 
   protected apply(event: DurableEvent, state = evolve(this.state, event)): void {
     this.state = state;
     this.#context.apply(event);
     if (closesBlock(event, this.open)) this.open = null;
+    this.openArguments.apply(event);
     if (atRest(this.state)) {
       this.eventsSinceIdle = [];
       this.messageCountAtIdle = this.state.messageCount;
@@ -67,7 +71,7 @@ export abstract class LiveState {
   /** For a session that is not in the store. */
   protected clear(): void {
     this.state = initialState(this.agent);
-    this.open = null;
+    this.voidStreamed();
     this.eventsSinceIdle = [];
     this.messageCountAtIdle = 0;
     this.#context.clear();

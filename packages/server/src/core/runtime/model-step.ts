@@ -23,6 +23,8 @@ type Step = {
   readonly request: Request;
   readonly modelCall: ModelCall;
   readonly calls: DurableEventBody<'call.requested'>[];
+  /** the ids of the calls whose arguments are being streamed, by their position */
+  readonly streamed: CallId[];
 };
 
 /**
@@ -35,7 +37,7 @@ export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> 
     throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
   }
   if (signal.aborted) return null;
-  session.voidBlock();
+  session.voidStreamed();
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
   const prompt = await promptOf(session, request);
@@ -48,7 +50,7 @@ export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> 
     session: session.ref,
     turn: turn.id,
   });
-  const step: Step = { active, request, modelCall, calls: [] };
+  const step: Step = { active, request, modelCall, calls: [], streamed: [] };
   const onDelta: OnDelta = (kind, text) => {
     if (signal.aborted || session.open?.kind !== kind) return false;
     stream(active, kind, text);
@@ -63,8 +65,12 @@ export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> 
         if (signal.aborted) return null;
         stream(active, event.type, event.text);
         break;
+      case 'arguments':
+        streamArguments(step, event);
+        break;
       case 'call': {
-        const call = uniqueCallId(event.call, step.calls);
+        const before = step.calls.map(({ call }) => call);
+        const call = uniqueCallId(event.call, before);
         step.calls.push({ ...event, type: 'call.requested', turn: turn.id, call });
         break;
       }
@@ -96,6 +102,18 @@ function stream({ session, deps, turn }: ActiveTurn, kind: OpenBlock['kind'], te
   session.publish({ type, turn: turn.id, block: open.block, text });
 }
 
+function streamArguments(
+  { active: { session, turn }, streamed }: Step,
+  { index, call: given, tool, text }: Extract<ProviderEvent, { type: 'arguments' }>,
+): void {
+  streamed[index] ??= uniqueCallId(given, streamed.slice(0, index));
+  const call = streamed[index];
+  const offset = session.openArguments.length(call);
+  const delta = { type: 'call.arguments.delta', turn: turn.id, call, tool, offset, text } as const;
+  session.openArguments.add(delta);
+  session.publish(delta);
+}
+
 async function endBlock(active: ActiveTurn): Promise<void> {
   await record(active, blockEnd(active.session.open, active.deps.now));
 }
@@ -113,10 +131,11 @@ async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> 
 }
 
 async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 'retrying' }>): Promise<void> {
-  const { active, modelCall, calls } = step;
+  const { active, modelCall, calls, streamed } = step;
   const { session, turn } = active;
   const { attempt, delayMs, fault, host } = event;
   calls.length = 0;
+  streamed.length = 0;
   modelCall.retried(fault.code);
   const { entries, settled } = await session.context();
   // Whether anything of this step has been streamed or recorded.
@@ -158,6 +177,6 @@ async function countedStep(
   return { counted: true, estimate: estimateOf(contextAfter(await session.context(), answer), request) };
 }
 
-/** Some models give two calls of one answer the same id. */
-const uniqueCallId = (id: string, before: readonly DurableEventBody<'call.requested'>[]): CallId =>
-  (before.some(({ call }) => call === id) ? `${id}_${before.length + 1}` : id) as CallId;
+/** Some models give two calls of one answer the same id. `before` are the ids of the calls before it. */
+const uniqueCallId = (id: string, before: readonly string[]): CallId =>
+  (before.includes(id) ? `${id}_${before.length + 1}` : id) as CallId;

@@ -186,9 +186,10 @@ export class RemoteLink implements SessionLink {
   #follow(live: Live, from: NodeId): void | Promise<void> {
     const { session } = this;
     const { event, epoch, seq } = live;
-    if (!isDelta(event)) return session.pass(event);
+    if (!isDelta(event) && event.type !== 'call.arguments.delta') return session.pass(event);
     if (epoch < this.#epoch || session.role.isHere) return;
     this.#heardOf({ node: from, epoch });
+    if (!isDelta(event)) return session.pass(event);
     // It comes after events that have not arrived.
     if (seq > session.state.seq) return session.fresh().then(() => this.#show(event, live));
     return this.#show(event, live);

@@ -3,6 +3,7 @@ import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '
 import { deferredCalls, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
+import type { OpenArguments, PartialArguments } from './open-arguments.ts';
 import type { OpenBlock } from './open-block.ts';
 
 export type PendingApproval = {
@@ -58,6 +59,8 @@ export type SessionSnapshot = {
     readonly block: string;
     readonly text: string;
   } | null;
+  /** the calls whose arguments are being written, so far */
+  readonly openArguments: readonly PartialArguments[];
 };
 
 /** Synchronous view of a session: read it and subscribe without missing an event. */
@@ -73,10 +76,12 @@ type SnapshotSource = {
   readonly ref: SessionRef;
   readonly state: SessionState;
   readonly open: OpenBlock | null;
+  readonly openArguments: OpenArguments;
   readonly messageCountAtIdle: number;
 };
 
-export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSource): SessionSnapshot {
+export function snapshotOf(source: SnapshotSource): SessionSnapshot {
+  const { state, ref, open, openArguments, messageCountAtIdle } = source;
   const { turn } = state;
   const waiting = waitingCalls(state);
   const approvals = turn ? waiting.map((call) => pendingApproval(turn.id, call)) : [];
@@ -104,6 +109,7 @@ export function snapshotOf({ state, ref, open, messageCountAtIdle }: SnapshotSou
     approvalRequestedAt: waiting[0]?.requestedAt ?? null,
     deferred: deferredCalls(state).map(({ call, tool, input }) => ({ call, tool, input })),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
+    openArguments: openArguments.list(),
   };
 }
 

@@ -157,6 +157,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'input.accepted':
     case 'call.requested':
     case 'reasoning.delta':
+    case 'call.arguments.delta':
     case 'call.progress':
       return [state, NONE];
   }

@@ -109,6 +109,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'context.compacted':
     case 'text.delta':
     case 'reasoning.delta':
+    case 'call.arguments.delta':
     case 'call.progress':
     case 'session.erased':
       return [state, NONE];

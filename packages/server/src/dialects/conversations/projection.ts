@@ -109,6 +109,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'grant.revoked':
     case 'context.compacted':
     case 'reasoning.delta':
+    case 'call.arguments.delta':
     case 'call.progress':
     case 'session.erased':
       return [state, NONE];

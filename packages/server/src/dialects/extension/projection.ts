@@ -136,6 +136,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.rewound':
     case 'session.configured':
     case 'call.deferred':
+    case 'call.arguments.delta':
     case 'grant.revoked':
     case 'context.compacted':
       return [state, NONE];

@@ -5,14 +5,22 @@ import type { Pieces } from '../../http/connection.ts';
 import type { Projection, Stepped } from '../shared/projection.ts';
 
 /** Where the session stands when a reader starts to receive live events. */
-type Snapshot = { readonly snapshot: Pick<SessionSnapshot, 'seq' | 'turn' | 'open' | 'approval'> };
+type Snapshot = {
+  readonly snapshot: Pick<SessionSnapshot, 'seq' | 'turn' | 'open' | 'approval'> & {
+    /** absent if there are none */
+    readonly deferred?: SessionSnapshot['deferred'];
+    readonly arguments?: SessionSnapshot['openArguments'];
+  };
+};
 type Body = SessionEvent | Snapshot;
+type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta' | 'call.arguments.delta'>;
 
-const isDelta = (body: Body): body is EphemeralEvent<'text.delta' | 'reasoning.delta'> =>
-  'type' in body && (body.type === 'text.delta' || body.type === 'reasoning.delta');
+const isDelta = (body: Body): body is Delta =>
+  'type' in body &&
+  (body.type === 'text.delta' || body.type === 'reasoning.delta' || body.type === 'call.arguments.delta');
 
 const pieces: Pieces<Body> = {
-  key: (body) => (isDelta(body) ? body.block : null),
+  key: (body) => (isDelta(body) ? ('block' in body ? body.block : body.call) : null),
   text: (body) => (isDelta(body) ? body.text : ''),
   with: (body, text) => (isDelta(body) ? { ...body, text } : body),
 };
@@ -27,8 +35,20 @@ function step(state: null, event: SessionEvent): Stepped<null, SessionEvent> {
   return [state, [{ body: event }]];
 }
 
-function attach(_state: null, { seq, turn, open, approval }: SessionSnapshot): Body[] {
-  return [{ snapshot: { seq, turn, open, approval } }];
+function attach(_state: null, now: SessionSnapshot): Body[] {
+  const { seq, turn, open, approval, deferred, openArguments } = now;
+  return [
+    {
+      snapshot: {
+        seq,
+        turn,
+        open,
+        approval,
+        ...(deferred.length > 0 && { deferred }),
+        ...(openArguments.length > 0 && { arguments: openArguments }),
+      },
+    },
+  ];
 }
 
 /** The `id` is the number of the event. Ephemeral events have none, so a reader resumes after the last durable event. */

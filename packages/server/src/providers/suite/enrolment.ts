@@ -48,4 +48,6 @@ export type Enrolment = {
   /** The relevant parts of a request: roles, texts, pairs of calls and results, images, tools. */
   shape(body: JsonObject): unknown;
   readonly lacks?: Partial<Record<Hazard, string>>;
+  /** why arguments of calls are not streamed, if they are not */
+  readonly wholeArguments?: string;
 };

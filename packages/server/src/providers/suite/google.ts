@@ -13,6 +13,7 @@ export const GOOGLE: Enrolment = {
   prompt,
   shape,
   lacks: { 'arguments-in-pieces': 'arguments come whole' },
+  wholeArguments: 'arguments come whole',
 };
 
 const STOPS: Record<string, Reading['stop']> = { STOP: 'done', MAX_TOKENS: 'length', SAFETY: 'refused' };

@@ -1,0 +1,34 @@
+/** An input as the view shows it. */
+import type { DurableEvent, Part } from '@parlance/protocol';
+import type { InputView, SessionView, TurnView } from './shapes.ts';
+
+/** An interrupting input is stored directly after the end of the turn that it interrupted. */
+function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
+  const last = view.entries.at(-1);
+  if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
+  return last.state.reason === 'superseded' && last.seqs.at(-1) === event.seq - 1 ? last.turn : null;
+}
+
+export function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
+  const { input, parts, dialect, key, call, data, agent, at, seq } = event;
+  return {
+    input,
+    parts,
+    dialect,
+    ...(key === undefined ? {} : { key }),
+    ...(call === undefined ? {} : { call }),
+    ...(data === undefined ? {} : { data }),
+    ...(agent === undefined ? {} : { agent }),
+    superseded: supersededBy(view, event),
+    at,
+    seqs: [seq],
+  };
+}
+
+const TITLE_LENGTH = 80;
+
+/** Default title, as the server makes it: the beginning of the first input. */
+export function titleOf([first]: readonly Part[]): string {
+  const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
+}

@@ -1,0 +1,53 @@
+import type { CallId, DurableEvent, EphemeralEventBody, TurnId } from '@parlance/protocol';
+import { TextBuffer } from './text-buffer.ts';
+
+export type ArgumentsDelta = EphemeralEventBody<'call.arguments.delta'>;
+
+/** The arguments of a call as far as the model has written them. */
+export type PartialArguments = {
+  readonly turn: TurnId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly text: string;
+};
+
+/** The calls that the model is writing. They are void unless their step ends with them. */
+export class OpenArguments {
+  readonly #calls = new Map<
+    CallId,
+    Omit<PartialArguments, 'call' | 'text'> & { readonly text: TextBuffer }
+  >();
+
+  /** Ignored if an earlier part is missing, as it may be where another node asks the model. */
+  add({ turn, call, tool, offset, text }: ArgumentsDelta): void {
+    if (offset === 0) this.#calls.set(call, { turn, tool, text: new TextBuffer() });
+    const open = this.#calls.get(call);
+    if (open?.text.length === offset) open.text.add(text);
+  }
+
+  /** how many characters of the call have been written */
+  length(call: CallId): number {
+    return this.#calls.get(call)?.text.length ?? 0;
+  }
+
+  apply({ type }: DurableEvent): void {
+    if (this.#calls.size > 0 && ENDS.has(type)) this.#calls.clear();
+  }
+
+  clear(): void {
+    this.#calls.clear();
+  }
+
+  list(): PartialArguments[] {
+    return [...this.#calls].map(([call, { turn, tool, text }]) => ({ turn, call, tool, text: String(text) }));
+  }
+}
+
+const ENDS: ReadonlySet<DurableEvent['type']> = new Set([
+  'step.ended',
+  'step.restarted',
+  'turn.resumed',
+  'turn.ended',
+  'turn.failed',
+  'turn.cancelled',
+]);
