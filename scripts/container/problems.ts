@@ -45,7 +45,7 @@ export function dockerfileProblems(text: string, root: string, ignoreFile: strin
   return [...problems, ...unknownVariables(Object.keys(image.environment))];
 }
 
-const unknownVariables = (names: readonly string[]): string[] =>
+export const unknownVariables = (names: readonly string[]): string[] =>
   names.filter((name) => !VARIABLES.has(name)).map((name) => `${name} is not a setting of the server`);
 
 type Service = {
