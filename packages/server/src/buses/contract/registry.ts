@@ -91,6 +91,19 @@ export function registryContract(implementation: Implementation): void {
     await has(followed, 'bob');
     ada.registry.forget('bob');
     expect(followed.nodes).toEqual([]);
+    const later = ada.registry.follow(['w:one', 'w:two']);
+    await later.ready;
+    expect(later.nodes).toEqual([]);
+  });
+
+  test.skipIf(!implementation)('has the entries of a node again that was paused, and not gone', async () => {
+    const { ada, bob } = await pair();
+    bob.registry.add('w:one');
+    const followed = ada.registry.follow(['w:one']);
+    await has(followed, 'bob');
+    ada.registry.forget('bob');
+    bob.send(['ada'], note('awake'));
+    await has(followed, 'bob');
   });
 
   test.skipIf(!implementation)('tells nothing to a follower that is closed', async () => {

@@ -70,6 +70,7 @@ export class CarriedTransport implements Transport {
       requests: this.#requests,
       now: monotonic,
       reply: (to, item) => this.#carrier.connected && this.#sender.atOnce(to, item),
+      onHeard: (from) => this.registry.heard(from),
       onLost: (from) => this.#lost(from),
     });
     this.#sender = new Sender({

@@ -18,8 +18,9 @@ export class Mirror {
 
   constructor(
     private readonly key: string,
-    private readonly node: NodeId,
     private readonly carrier: RegistryCarrier,
+    /** whose entries do not count */
+    private readonly isLeftOut: (node: NodeId) => boolean,
   ) {}
 
   add(entry: Entry): void {
@@ -55,7 +56,7 @@ export class Mirror {
     const registered = new Set<string>();
     for (const member of members) {
       const entry = decodeMember(this.key, member);
-      if (!entry || entry.node === this.node) continue;
+      if (!entry || this.isLeftOut(entry.node)) continue;
       const name = nameOf(entry.node, entry.id);
       registered.add(name);
       if (!changed.has(name)) this.#put(entry);

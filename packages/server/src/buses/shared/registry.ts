@@ -23,12 +23,16 @@ const READ_AT_ONCE = 500;
 export class NodeRegistry implements Registry {
   readonly #own: OwnEntries;
   readonly #mirrors = new Map<string, Mirror>();
+  /** nodes that are gone: what the carrier still has of them does not count until they are heard again */
+  readonly #gone = new Set<NodeId>();
   readonly #renewing: ReturnType<typeof setInterval>;
   #complete: ReturnType<typeof setTimeout> | null = null;
+  #tickedAt: number;
 
   constructor(private readonly options: RegistryOptions) {
     const { node, carrier, timings } = options;
     this.#own = new OwnEntries(node, carrier, options.announce);
+    this.#tickedAt = carrier.now();
     this.#renewing = setInterval(() => this.#tick(), timings.renewMs / 10);
     this.#renewing.unref();
   }
@@ -47,7 +51,13 @@ export class NodeRegistry implements Registry {
   }
 
   forget(node: NodeId): void {
+    this.#gone.add(node);
     for (const mirror of this.#mirrors.values()) mirror.removeIf((entry) => entry.node === node);
+  }
+
+  /** The node has sent something: it was not gone after all. */
+  heard(node: NodeId): void {
+    if (this.#gone.delete(node)) void this.reread();
   }
 
   announced(from: NodeId, body: unknown): void {
@@ -85,7 +95,11 @@ export class NodeRegistry implements Registry {
 
   #tick(): void {
     const { carrier, timings, heardAt } = this.options;
+    const paused = carrier.now() - this.#tickedAt > timings.expiryMs / 2;
+    this.#tickedAt = carrier.now();
     if (!carrier.connected) return;
+    // Entries may have expired while this process was paused.
+    if (paused) void this.#own.registerAll();
     this.#own.renew(carrier.now() - timings.renewMs);
     const silentSince = carrier.now() - timings.expiryMs;
     for (const mirror of this.#mirrors.values())
@@ -95,9 +109,13 @@ export class NodeRegistry implements Registry {
   #mirrorOf(key: string): Mirror {
     const known = this.#mirrors.get(key);
     if (known) return known;
-    const mirror = new Mirror(key, this.options.node, this.options.carrier);
+    const mirror = new Mirror(key, this.options.carrier, (node) => this.#isLeftOut(node));
     this.#mirrors.set(key, mirror);
     return mirror;
+  }
+
+  #isLeftOut(node: NodeId): boolean {
+    return node === this.options.node || this.#gone.has(node);
   }
 
   #dropUnused(keys: readonly string[]): void {

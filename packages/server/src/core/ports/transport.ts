@@ -62,7 +62,7 @@ export interface Registry {
   add(key: string, entry?: OwnEntry): () => void;
   /** The entries of the other nodes under these keys, kept up to date until it is closed. */
   follow(keys: readonly string[]): Followed;
-  /** The node is gone: drops its entries here. */
+  /** The node is gone: drops its entries here. If it is heard again, they are read again. */
   forget(node: NodeId): void;
 }
 
