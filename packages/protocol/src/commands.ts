@@ -38,6 +38,8 @@ export const InputSubmit = z.object({
   answeredBy: z.string().optional(),
   /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
+  /** true: without parts, the model goes on from what the session has, such as results in its history */
+  continues: z.boolean().optional(),
   ...TURN_TERMS,
 });
 

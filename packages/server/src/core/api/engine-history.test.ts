@@ -48,6 +48,23 @@ describe('a session that takes a conversation over', () => {
     ]);
   });
 
+  test('goes on from results that end the conversation, without another message', async () => {
+    const { engine, provider } = await setStage([says('Rhine and Rhone.')]);
+    const go: CommandInput = { type: 'input.submit', parts: [], continues: true };
+    await expect(engine.send(SESSION, go, CALLER)).rejects.toThrow('The message is empty.');
+    await engine.send(SESSION, create(RIVERS.slice(0, 6)), CALLER);
+    await engine.send(SESSION, go, CALLER);
+    await engine.rested(SESSION);
+    expect(provider.prompts[0]?.items.map(brief)).toEqual([
+      'user Name two rivers',
+      'reasoning Two.',
+      'call a',
+      'call b',
+      'result of a',
+      'result of b',
+    ]);
+  });
+
   test('has one event for each message of the user, and lists the messages and the title', async () => {
     const { engine, events } = await setStage([]);
     await engine.send(SESSION, create([text('Welcome.'), ...RIVERS]), CALLER);

@@ -7,6 +7,7 @@ export { directCallId } from '../domain/turn-events.ts';
 export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
 export {
   type LookupKey,
+  labelKey,
   type SessionFilter,
   type SessionPage,
   type SessionRecord,

@@ -101,11 +101,16 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     },
 
     /**
-     * The session in which the approval was requested or the turn was started, open or over. Null if it is unknown or
-     * not the principal's; an admin finds everyone's.
+     * The session in which the approval was requested or the turn was started, open or over, or which has or had the
+     * label. Null if it is unknown or not the principal's; an admin finds everyone's, unless only `own` are asked for.
      */
-    async lookup(principal: Principal, key: LookupKey): Promise<SessionRef | null> {
-      const record = await store.lookup(key, { owner: ownerFor(principal) });
+    async lookup(
+      principal: Principal,
+      key: LookupKey,
+      among: 'all' | 'own' = 'all',
+    ): Promise<SessionRef | null> {
+      const owner = among === 'own' ? principal.id : ownerFor(principal);
+      const record = await store.lookup(key, { owner });
       return record?.ref ?? null;
     },
 

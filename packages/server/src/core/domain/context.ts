@@ -97,7 +97,10 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         { started: event.seq, input: input?.seq ?? event.seq, id: event.input },
       ];
       const begun = { ...context, waiting, turns };
-      return input ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true) : begun;
+      // Without parts the model goes on from what is there.
+      return input && input.parts.length > 0
+        ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true)
+        : begun;
     }
     case 'history.imported': {
       const { seq, input, items } = event;

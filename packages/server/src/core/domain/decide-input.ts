@@ -19,6 +19,7 @@ export function decideInput(
   if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
   if (
     !command.call &&
+    !(command.continues && state.created && command.parts.length === 0) &&
     textOf(command.parts).trim() === '' &&
     command.parts.every((part) => part.type === 'text')
   ) {

@@ -60,10 +60,21 @@ export type SessionQuery = SessionFilter & {
   readonly cursor?: string;
 };
 
-/** Finds a session by what was requested or started in it, open or over. */
+/** Finds a session by what was requested or started in it, open or over, or by a label that it has or had. */
 export type LookupKey =
   | { readonly kind: 'approval'; readonly id: ApprovalId }
-  | { readonly kind: 'turn'; readonly id: TurnId };
+  | { readonly kind: 'turn'; readonly id: TurnId }
+  | { readonly kind: 'label'; readonly id: LabelKey };
+
+export type LabelKey = `@${string}=${string}`;
+
+/** Labels whose name begins with `@` have values that hardly any other session has: sessions are looked up by them. */
+export const isLookupLabel = (name: string): name is `@${string}` => name.startsWith('@');
+
+export const labelKey = (name: `@${string}`, value: string): LookupKey => ({
+  kind: 'label',
+  id: `${name}=${value}`,
+});
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
@@ -104,7 +115,7 @@ export interface EventStore {
   /** Every owner's session of that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
-   * The session whose events requested this approval or started this turn, of this owner and id if they are given.
+   * The session whose events requested this approval, started this turn or set this label, of this owner and id if they are given.
    * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
    * Takes the same time however many sessions there are.
    */

@@ -33,7 +33,8 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
         messages.push(...importedMessages(event));
         break;
       case 'input.accepted':
-        messages.push(question(event));
+        // Without parts the model went on from what was there.
+        if (event.parts.length > 0 || event.call) messages.push(question(event));
         break;
       case 'session.rewound': {
         const replaced = messages.findIndex((message) => message.id === event.input);

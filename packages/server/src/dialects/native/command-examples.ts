@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
     ['Send a message', { parts: text('count to 20') }],
     ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
     ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
+    ['Let the model go on from what the session has', { parts: [], continues: true }],
     [
       'Call a tool by name, without the model',
       { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },

@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test';
 import { ApprovalId, CallId, type DurableEvent, InputId, PrincipalId, TurnId } from '@parlance/protocol';
-import type { EventStore, LookupKey, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
+import {
+  type EventStore,
+  type LabelKey,
+  type LookupKey,
+  labelKey,
+  type SessionRecord,
+  type SessionRef,
+} from '../../core/ports/event-store.ts';
 import { type Implementation, withStore } from './place.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 
@@ -66,6 +73,23 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, turnKey('second'), ADA)).toBe(ref.id);
       expect(await idFor(store, approvalKey('first'))).toBeNull();
       expect(await idFor(store, turnKey('turn'))).toBeNull();
+    }));
+
+  test('a session is found by each value that a label with @ has had, and by no other label', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'labelled');
+      const labelled = (seq: number, labels: Record<string, string>): DurableEvent => ({
+        ...base(ref, seq),
+        type: 'session.labelled',
+        labels,
+      });
+      await store.append(0, [labelled(1, { '@digest': 'one', plain: 'one' })], recordOf(ref, 1));
+      await store.append(1, [labelled(2, { '@digest': 'two' })], recordOf(ref, 2));
+      expect(await idFor(store, labelKey('@digest', 'one'))).toBe(ref.id);
+      expect(await idFor(store, labelKey('@digest', 'two'), ADA)).toBe(ref.id);
+      expect(await idFor(store, labelKey('@digest', 'two'), BOB)).toBeNull();
+      expect(await idFor(store, labelKey('@plain', 'one'))).toBeNull();
+      expect(await idFor(store, { kind: 'label', id: 'plain=one' as LabelKey })).toBeNull();
     }));
 
   test('an owner finds only their own sessions, and ids that databases cannot store do not collide', () =>
