@@ -20,7 +20,7 @@ const settings = (upstream: string) => ({
   },
 });
 
-type Told = {
+type OpencodeEvent = {
   readonly type: string;
   readonly properties: { readonly sessionID?: string; readonly delta?: string; readonly error?: unknown };
 };
@@ -47,10 +47,10 @@ export const opencode: Contestant = {
       ready: /listening on http/,
     });
     const http = server.first.slice(server.first.indexOf('http://')).trim();
-    const sessions = new Map<string, (told: Told, arrivedAt: number) => void>();
+    const sessions = new Map<string, (event: OpencodeEvent, arrivedAt: number) => void>();
     const events = await readEvents(`${http}/event`, {}, (data, arrivedAt) => {
-      const told = JSON.parse(data) as Told;
-      sessions.get(told.properties.sessionID ?? '')?.(told, arrivedAt);
+      const event = JSON.parse(data) as OpencodeEvent;
+      sessions.get(event.properties.sessionID ?? '')?.(event, arrivedAt);
     });
     const lane = async (): Promise<Lane> => {
       const { id } = (await postJson(`${http}/session`, {})) as { id: string };

@@ -60,7 +60,7 @@ export const openaiAt = (upstream: string): Record<string, string> => ({
 
 type Open = (server: ParlanceServer) => Promise<Lane>;
 
-export const agentloopInput = (text: string) => ({
+const agentloopInput = (text: string) => ({
   id: crypto.randomUUID(),
   type: 'user_input',
   payload: { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }] },
@@ -69,7 +69,7 @@ export const agentloopInput = (text: string) => ({
 type AgentloopPayload = { type?: string; role?: string; content?: { text: string }[]; message?: string };
 
 /** The text of a frame that carries a piece of the answer. */
-export function agentloopText(frame: Record<string, unknown>): string | typeof ENDED | null {
+function agentloopText(frame: Record<string, unknown>): string | typeof ENDED | null {
   const payload = frame.payload as AgentloopPayload;
   switch (frame.type) {
     case 'response_item':

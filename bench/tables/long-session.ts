@@ -9,13 +9,13 @@ import {
   type TurnId,
   textPart,
 } from '../../packages/protocol/src/index.ts';
-import { defaultRoster } from '../../packages/server/src/compose/domains.ts';
+import { defaultCatalog } from '../../packages/server/src/compose/domains.ts';
 import type { SessionRecord } from '../../packages/server/src/core/ports/event-store.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
-const roster = defaultRoster();
-const DOMAIN = roster.defaultDomain;
-const AGENT = roster.first(DOMAIN);
+const catalog = defaultCatalog();
+const DOMAIN = catalog.defaultDomain;
+const AGENT = catalog.first(DOMAIN);
 const USAGE = { inputTokens: 100, outputTokens: 50 };
 const WORDS =
   'The parser reads one line at a time, keeps what is left of it, and goes on where it stopped when more has come. ';

@@ -12,7 +12,7 @@ import {
   type TurnId,
   textPart,
 } from '../../packages/protocol/src/index.ts';
-import { defaultRoster } from '../../packages/server/src/compose/domains.ts';
+import { defaultCatalog } from '../../packages/server/src/compose/domains.ts';
 import { evolve } from '../../packages/server/src/core/domain/evolve.ts';
 import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
 import {
@@ -27,9 +27,9 @@ export const APPROVALS = 50;
 /** The title of one session, the one that changed longest ago. */
 export const NEEDLE = 'the needle in the haystack';
 
-const roster = defaultRoster();
-const DOMAIN = roster.defaultDomain;
-const AGENT = roster.first(DOMAIN);
+const catalog = defaultCatalog();
+const DOMAIN = catalog.defaultDomain;
+const AGENT = catalog.first(DOMAIN);
 const OWNER = PrincipalId.parse('local');
 const USAGE = { inputTokens: 100, outputTokens: 50 };
 const CONTEXT = { tokens: 1_000, limit: 100_000, items: 2, strategy: 'threshold' as const };

@@ -34,7 +34,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     if (response.status !== 200) return { client, status: response.status };
     const { auth } = (await response.json()) as { auth: string };
     client.send('pusher:subscribe', { channel, auth });
-    await client.told('pusher_internal:subscription_succeeded');
+    await client.received('pusher_internal:subscription_succeeded');
     return { client, status: 200 };
   }
 
@@ -92,7 +92,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     const { client } = await panel(olga, sessionId);
     const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     thief.ask(`private-session-${sessionId}`);
-    expect((await thief.told('pusher:subscription_error')).data.status).toBe(403);
+    expect((await thief.received('pusher:subscription_error')).data.status).toBe(403);
     // Bob requests a signature for her socket: it opens nothing of his to her, and nothing of hers to him.
     const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
     expect((await asked(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status).toBe(

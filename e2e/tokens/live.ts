@@ -108,7 +108,7 @@ async function permitted(server: Server, token: string, name: string): Promise<E
   });
   const { auth } = (await response.json()) as { auth: string };
   one.send('pusher:subscribe', { channel, auth });
-  await one.told('pusher_internal:subscription_succeeded');
+  await one.received('pusher_internal:subscription_succeeded');
   const ended = one.client.closed.then(({ code, reason }) => `${code} ${reason}`);
   return { kind: 'pusher', alive: () => one.settled(), ended };
 }

@@ -38,13 +38,13 @@ export function evidenceOf(report: ActionReport, { before, after }: Pages): Evid
   const url = report.url || after.url;
   const earlier = report.previousUrl || before?.url || '';
   const seen = report.clientObservations;
-  const told = report.urlChanged ?? report.clientVerification?.urlChanged ?? seen?.didUrlChange;
+  const reported = report.urlChanged ?? report.clientVerification?.urlChanged ?? seen?.didUrlChange;
   return {
     refusal: refusalIn(report),
     confirmed: report.lastActionStatus === 'success' || report.lastActionResult?.success === true,
     pending: report.lastActionStatus === 'pending',
     elementMissing: report.clientVerification?.elementFound === false,
-    urlChanged: earlier !== '' && url !== '' ? earlier !== url : told === true,
+    urlChanged: earlier !== '' && url !== '' ? earlier !== url : reported === true,
     pageChanged: changed(before, after),
     partial: after.textMissing !== undefined || before?.textMissing !== undefined,
     stirred: seen?.didNetworkOccur === true || seen?.didDomMutate === true || seen?.didUrlChange === true,

@@ -51,7 +51,7 @@ export function currentTurn(items: readonly Item[]): Turn {
   };
 }
 
-export function doneIn(items: readonly Item[]): Done[] {
+function doneIn(items: readonly Item[]): Done[] {
   const results = new Map(items.flatMap((item) => (item.kind === 'result' ? [[item.call, item]] : [])));
   return items.flatMap((item) => {
     if (item.kind !== 'call') return [];

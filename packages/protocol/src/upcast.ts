@@ -14,7 +14,7 @@ export type StoredEvent = { readonly type: string; readonly [field: string]: unk
 export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
 
 /** The step from version 1 to 2 comes first. A step that was released is never changed: another is added. */
-export const EVENT_UPCASTS: readonly EventUpcast[] = [];
+const EVENT_UPCASTS: readonly EventUpcast[] = [];
 
 /** The version in which events are written. */
 export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;

@@ -39,7 +39,7 @@ export function liveView(
   let whole = false;
   let due: (() => void) | null = null;
 
-  function tell(): void {
+  function notify(): void {
     due?.();
     due = null;
     // Keep the shown view during a replay, so that the page does not flicker.
@@ -53,15 +53,15 @@ export function liveView(
         connection = state;
         if (state.status === 'connecting') whole = false;
         // The snapshot that makes it live has not been folded yet.
-        if (state.status !== 'live') tell();
+        if (state.status !== 'live') notify();
       };
       for await (const event of events({ after: start.seq, signal: stop.signal, onState })) {
         const next = fold(working, event);
         if (event.type !== 'snapshot' && next === working) continue;
         working = next;
         whole ||= event.type === 'snapshot';
-        if (event.type === 'snapshot') tell();
-        else if (whole) due ??= clock.after(FRAME_MS, tell);
+        if (event.type === 'snapshot') notify();
+        else if (whole) due ??= clock.after(FRAME_MS, notify);
       }
     } catch (thrown) {
       if (connection.status !== 'closed' || connection.fault === null) throw thrown;

@@ -26,7 +26,7 @@ test('a key cannot have more than its owner', async () => {
   expect((await make('ada', { role: 'user' })).role).toBe('user');
 });
 
-test('what cannot be is refused with the name of the field', async () => {
+test('invalid values are refused with the name of the field', async () => {
   const { make, clock } = await openKeyTest();
   const problems: [Parameters<typeof make>[1], string][] = [
     [{ name: '  ' }, 'name'],
@@ -54,7 +54,7 @@ test('only users have keys, and not too many', async () => {
   expect((await make()).owner).toBe('ada');
 });
 
-test('a key is revoked by its owner, or by whoever may name no owner', async () => {
+test('a key is revoked by its owner, or by an admin', async () => {
   const { make, keys } = await openKeyTest({ ada: 'user', bob: 'user' });
   const [one, other] = [await make(), await make()];
   const unknown = { code: 'not_found' };

@@ -40,7 +40,7 @@ test('a key grants its own role, and never more than its owner has now', async (
   expect(await roles()).toEqual(['admin', 'user']);
 });
 
-test('a key for some dialects says so', async () => {
+test('a key for some dialects has their names', async () => {
   const { authenticator, make } = await openKeyTest();
   const { key } = await make('ada', { dialects: ['two', 'two'] });
   expect((await authenticator.verify(key)).dialects).toEqual(['two']);
@@ -99,7 +99,7 @@ test('invalid keys are limited per address; keys that were valid before are not'
   expect((await authenticator.verify(known.key, 'here')).id).toBe(PrincipalId.parse('ada'));
 });
 
-test('many first requests with a valid key at once are not limited', async () => {
+test('many concurrent first requests with a valid key are not limited', async () => {
   const { authenticator, make } = await openKeyTest();
   const { key } = await make();
   const all = await Promise.all(Array.from({ length: 50 }, () => authenticator.verify(key, 'here')));

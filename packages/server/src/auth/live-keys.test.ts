@@ -12,7 +12,7 @@ const settled = async () => {
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('what lives on a key ends when the key is revoked, and nothing else does', async () => {
+test('connections of a key end when the key is revoked, and no others do', async () => {
   const place = await openKeyTest();
   const [one, other] = [await place.make(), await place.make()];
   const ends: string[] = [];
@@ -25,7 +25,7 @@ test('what lives on a key ends when the key is revoked, and nothing else does', 
   expect(ends).toEqual([]);
 });
 
-test('it ends when the owner is removed, and when the owner’s role changes what the key grants', async () => {
+test('they end when the owner is removed, and when the owner’s role changes what the key grants', async () => {
   const place = await openKeyTest({ ada: 'admin', bob: 'admin' });
   const [admin, low, gone] = [
     await place.make('ada'),
@@ -46,7 +46,7 @@ test('it ends when the owner is removed, and when the owner’s role changes wha
   expect(lowEnds).toEqual([]);
 });
 
-test('a watch that begins after the role has changed ends at once', async () => {
+test('a watch that starts after the role has changed ends at once', async () => {
   const place = await openKeyTest({ ada: 'admin' });
   const { key } = await place.make();
   const granted = await place.authenticator.verify(key);
@@ -57,7 +57,7 @@ test('a watch that begins after the role has changed ends at once', async () => 
   expect(await promise).toBe('The API key was revoked.');
 });
 
-test('it ends when the key expires', async () => {
+test('they end when the key expires', async () => {
   const place = await openKeyTest();
   const { key } = await place.make('ada', { expiresAt: place.clock.now + 3_600_000 });
   const ended = watched(place, key);

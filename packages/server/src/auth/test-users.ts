@@ -19,8 +19,8 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
   };
 }
 
-/** `tell` simulates a change by another process. */
-export function revocationsInMemory(): RevocationStore & { tell(): void } {
+/** `notify` simulates a change by another process. */
+export function revocationsInMemory(): RevocationStore & { notify(): void } {
   const ids = new Set<string>();
   const followers = new Set<() => void>();
   return {
@@ -30,7 +30,7 @@ export function revocationsInMemory(): RevocationStore & { tell(): void } {
       followers.add(changed);
       return () => void followers.delete(changed);
     },
-    tell: () => {
+    notify: () => {
       for (const changed of followers) changed();
     },
   };

@@ -141,7 +141,7 @@ export function agentCatalog(
   return catalog;
 }
 
-export const defaultRoster = (): AgentCatalog => agentCatalog({ agents: [], domains: [] }, DIALECTS);
+export const defaultCatalog = (): AgentCatalog => agentCatalog({ agents: [], domains: [] }, DIALECTS);
 
 const byId = <Item extends { readonly id: string }>(
   ours: readonly Item[],

@@ -94,7 +94,7 @@ export function register(folder: string, registry: string | null): boolean {
 }
 
 /** A missing or empty folder contains nothing untrusted. */
-export function isUnused(folder: string): boolean {
+function isUnused(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found === undefined || (found.isDirectory() && readdirSync(folder).length === 0);
 }

@@ -14,7 +14,7 @@ const isCheckout = (folder: string): boolean => {
 };
 
 /** The checkout (or its copy in an image) that contains `folder`; else the outermost `node_modules`, else `folder`. */
-export function installationOf(folder: string): string {
+function installationOf(folder: string): string {
   const packages = `${sep}node_modules`;
   const at = `${folder}${sep}`.indexOf(`${packages}${sep}`);
   if (at >= 0) return folder.slice(0, at + packages.length);

@@ -49,7 +49,7 @@ function readVariable(setting: Setting, env: Environment): Given | undefined {
 const isKey = (key: string): key is SettingKey => Object.hasOwn(SETTINGS, key);
 
 /** In the data folder. Read if no other file is named and the folder is named or registered. */
-export const DATA_CONFIG_FILE = 'config.json';
+const DATA_CONFIG_FILE = 'config.json';
 
 type ConfigFile = {
   readonly path: string;

@@ -15,8 +15,8 @@ export const addressOf = (request: Request): string => addresses.get(request) ??
  */
 export function clientAddress(headers: Headers, peer: string | undefined, proxies: number): string {
   const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
-  const told = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
-  return network(told !== undefined && isIP(told) !== 0 ? told : (peer ?? 'unknown'));
+  const claimed = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
+  return network(claimed !== undefined && isIP(claimed) !== 0 ? claimed : (peer ?? 'unknown'));
 }
 
 /** An IPv6 client usually controls a whole /64 network, so addresses are grouped by it. */

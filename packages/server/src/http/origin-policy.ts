@@ -3,17 +3,17 @@ import type { Log } from '../core/ports/logger.ts';
 import { type Bound, checkHost, checkOrigin } from './origins.ts';
 
 /** Refused origins that were logged. Beyond this number nothing more is logged: they are invented. */
-const MOST_TOLD = 1_000;
+const MOST_LOGGED = 1_000;
 
 /** Null if the request is accepted, otherwise the reason. Each refused origin is logged once. */
 export function originPolicy(bound: Bound, log: Log): (request: Request) => string | null {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   /** Most requests name the host that the one before them named. */
   let last = { host: null as string | null, verdict: checkHost(null, bound) };
 
-  function tell(origin: string, reason: string): void {
-    if (told.has(origin) || told.size >= MOST_TOLD) return;
-    told.add(origin);
+  function logOnce(origin: string, reason: string): void {
+    if (logged.has(origin) || logged.size >= MOST_LOGGED) return;
+    logged.add(origin);
     log.warn({ origin: origin.slice(0, 200) }, `${reason}${flagFor(origin)}`);
   }
 
@@ -24,7 +24,7 @@ export function originPolicy(bound: Bound, log: Log): (request: Request) => stri
     const origin = request.headers.get('origin');
     const originVerdict = checkOrigin(origin, host, bound);
     if (originVerdict.ok) return null;
-    if (origin !== null) tell(origin, originVerdict.reason);
+    if (origin !== null) logOnce(origin, originVerdict.reason);
     return originVerdict.reason;
   };
 }

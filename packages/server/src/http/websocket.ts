@@ -75,7 +75,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
   };
   const mostRefused = Math.max(10, Math.floor(limits.framesPerMinute / 12));
   const counts = new SocketCounts(limits);
-  const strangers = new AnonymousSockets({
+  const anonymousSockets = new AnonymousSockets({
     places: Math.max(1, Math.floor(limits.unfinishedBytes / largestMessage(limits.frameBytes))),
     graceMs: limits.identifyWithin / 5,
     lingerMs: LINGER_MS,
@@ -97,7 +97,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     if (!open || (principal === null && connection?.vouched?.() !== true)) return;
     clearTimeout(ws.data.deadline);
     ws.data.peer = null;
-    if (peer) strangers.leave(peer, false);
+    if (peer) anonymousSockets.leave(peer, false);
     const refusal = principal ? counts.identify(place, principal.id) : counts.vouch(place);
     if (!refusal) return;
     meter.add('refusals', refusal.limit);
@@ -106,7 +106,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
 
   function overdue(ws: ServerWebSocket<Data>): void {
     meter.add('refusals', 'identifyWithin');
-    if (strangers.isCrowded) ws.terminate();
+    if (anonymousSockets.isCrowded) ws.terminate();
     else ws.close(1008, 'A token is required.');
   }
 
@@ -133,7 +133,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       },
     };
     ws.data.peer = peer;
-    if (strangers.join(peer)) return;
+    if (anonymousSockets.join(peer)) return;
     ws.pause();
     ws.data.deadline = setTimeout(waitedTooLong, limits.identifyWithin, ws);
   }
@@ -209,7 +209,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       ws.data.stopTokenWatch?.();
       clearTimeout(ws.data.deadline);
       counts.leave(ws.data.place);
-      if (ws.data.peer) strangers.leave(ws.data.peer, code !== ABNORMAL);
+      if (ws.data.peer) anonymousSockets.leave(ws.data.peer, code !== ABNORMAL);
       ws.data.connection?.closed(ws.data.sendBuffer?.unsent(code === ABNORMAL) ?? []);
     },
   };
@@ -220,7 +220,8 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       const { principal, address = null, unknown = false } = opening;
       const place: Place = { principal: principal?.id ?? null, address, unknown };
       let refusal = counts.enter(place);
-      if (refusal?.limit === 'unknownSockets' && strangers.evictWaiting()) refusal = counts.enter(place);
+      if (refusal?.limit === 'unknownSockets' && anonymousSockets.evictWaiting())
+        refusal = counts.enter(place);
       if (refusal) {
         meter.add('refusals', refusal.limit);
         return { refusal };

@@ -244,8 +244,8 @@ function withOpen(state: AnthropicState, index: number, block: Open | null): Ant
 
 /** Counts are cumulative: the last one of each kind is valid. */
 function counted(state: AnthropicState, counts: Counts | null | undefined): AnthropicState {
-  const told = Object.entries(counts ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return { ...state, counts: { ...state.counts, ...Object.fromEntries(told) } };
+  const reported = Object.entries(counts ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return { ...state, counts: { ...state.counts, ...Object.fromEntries(reported) } };
 }
 
 function ended({ calls, stop, counts }: AnthropicState): WireEvent[] {

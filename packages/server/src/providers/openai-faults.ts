@@ -14,16 +14,17 @@ type Refusal = {
 
 /** A refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): WireFault {
-  const told = described(jsonObject(body));
+  const failure = described(jsonObject(body));
   // Some servers refuse with a success status and an error in the body.
-  if (status === 200 && told.message) return faultOf(vendor, { ...told, status: statusIn(told.code) });
-  return faultOf(vendor, { ...told, status });
+  if (status === 200 && failure.message)
+    return faultOf(vendor, { ...failure, status: statusIn(failure.code) });
+  return faultOf(vendor, { ...failure, status });
 }
 
 /** An error inside the stream. `error` is any value. */
 export function streamFault(vendor: Vendor, error: unknown): WireFault {
-  const told = described({ error });
-  return faultOf(vendor, { ...told, status: statusIn(told.code) });
+  const failure = described({ error });
+  return faultOf(vendor, { ...failure, status: statusIn(failure.code) });
 }
 
 const statusIn = (code: string): number | undefined => (/^[45]\d\d$/.test(code) ? Number(code) : undefined);
@@ -41,7 +42,7 @@ const EXTRAS =
   /encrypted[_ ]content|reasoning[_.](?:summary|content)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
 
 type Row = {
-  readonly when: (refusal: Refusal, told: string) => boolean;
+  readonly when: (refusal: Refusal, text: string) => boolean;
   readonly code: FaultCode;
   readonly retryable?: boolean;
   readonly sentence: (vendor: Vendor, refusal: Refusal) => string;
@@ -50,7 +51,7 @@ type Row = {
 /** The first match counts. A status alone is not enough, and inside a stream there is none. */
 const FAULTS: readonly Row[] = [
   {
-    when: ({ status }, told) => status === 401 || KEY_REFUSED.test(told),
+    when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),
     code: 'provider_rejected',
     sentence: ({ host, keyName }) => `${host} refused the key: check ${keyName}.`,
   },
@@ -60,12 +61,12 @@ const FAULTS: readonly Row[] = [
     sentence: ({ host, keyName }) => `${host} does not allow this: check what ${keyName} may use.`,
   },
   {
-    when: ({ status }, told) => status === 402 || QUOTA.test(told),
+    when: ({ status }, text) => status === 402 || QUOTA.test(text),
     code: 'provider_limited',
     sentence: ({ host, keyName }) => `The quota of ${keyName} at ${host} is used up.`,
   },
   {
-    when: ({ status }, told) => status === 413 || TOO_LONG.test(told),
+    when: ({ status }, text) => status === 413 || TOO_LONG.test(text),
     code: 'context_too_long',
     sentence: () => 'The conversation is longer than the model takes.',
   },
@@ -102,11 +103,11 @@ const FAULTS: readonly Row[] = [
 ];
 
 function faultOf(vendor: Vendor, refusal: Refusal): WireFault {
-  const told = `${refusal.code} ${refusal.message}`;
-  const row = FAULTS.find(({ when }) => when(refusal, told));
+  const text = `${refusal.code} ${refusal.message}`;
+  const row = FAULTS.find(({ when }) => when(refusal, text));
   if (!row) {
     const refused = refusedRequest(vendor.host, refusal.message, vendor.key);
-    return EXTRAS.test(told) ? { ...refused, plainly: true } : refused;
+    return EXTRAS.test(text) ? { ...refused, plainly: true } : refused;
   }
   const { code, retryable = false, sentence } = row;
   return { code, message: sentence(vendor, refusal), retryable };

@@ -115,10 +115,10 @@ export function metricRows(): Row[] {
     help,
   });
   return [
-    ...entries(COUNTERS).map(([name, told]) => row(counterName(name), 'counter', told)),
-    ...entries(HISTOGRAMS).map(([name, told]) => row(metricName(name), 'histogram', told)),
-    ...entries(GAUGES).map(([name, told]) => row(metricName(name), 'gauge', told)),
-    ...Object.entries(PROCESS).map(([name, told]) => row(name, told.type, told)),
+    ...entries(COUNTERS).map(([name, metric]) => row(counterName(name), 'counter', metric)),
+    ...entries(HISTOGRAMS).map(([name, metric]) => row(metricName(name), 'histogram', metric)),
+    ...entries(GAUGES).map(([name, metric]) => row(metricName(name), 'gauge', metric)),
+    ...Object.entries(PROCESS).map(([name, metric]) => row(name, metric.type, metric)),
   ];
 }
 

@@ -59,27 +59,27 @@ const labels = (name: string | undefined, value: string | undefined): Record<str
 const labelNames = ({ label }: { label?: string }): string[] => (label === undefined ? [] : [label]);
 
 function counterFamily(registry: Registry): Record<CounterName, Counter> {
-  const made = entries(COUNTERS).map(([name, told]) => {
+  const made = entries(COUNTERS).map(([name, metric]) => {
     const counter = new Counter({
       name: counterName(name),
-      help: told.help,
-      labelNames: labelNames(told),
+      help: metric.help,
+      labelNames: labelNames(metric),
       registers: [registry],
     });
-    for (const value of told.values ?? []) counter.inc(labels(told.label, value), 0);
+    for (const value of metric.values ?? []) counter.inc(labels(metric.label, value), 0);
     return [name, counter];
   });
   return Object.fromEntries(made);
 }
 
 function histogramFamily(registry: Registry): Record<HistogramName, Histogram> {
-  const made = entries(HISTOGRAMS).map(([name, told]) => {
-    const { help, buckets } = told;
+  const made = entries(HISTOGRAMS).map(([name, metric]) => {
+    const { help, buckets } = metric;
     const histogram = new Histogram({
       name: metricName(name),
       help,
       buckets,
-      labelNames: labelNames(told),
+      labelNames: labelNames(metric),
       registers: [registry],
     });
     return [name, histogram];
@@ -88,12 +88,12 @@ function histogramFamily(registry: Registry): Record<HistogramName, Histogram> {
 }
 
 function gaugeFamily(registry: Registry): Record<GaugeName, Read[]> {
-  const made = entries(GAUGES).map(([name, told]) => {
+  const made = entries(GAUGES).map(([name, metric]) => {
     const readers: Read[] = [];
     new Gauge({
       name: metricName(name),
-      help: told.help,
-      labelNames: labelNames(told),
+      help: metric.help,
+      labelNames: labelNames(metric),
       registers: [registry],
       async collect() {
         // A gauge that cannot be read is left out; the others are still served.
@@ -101,12 +101,12 @@ function gaugeFamily(registry: Registry): Record<GaugeName, Read[]> {
         this.reset();
         for (const outcome of read) {
           if (outcome.status === 'rejected') {
-            if (told.label === undefined) this.remove({});
+            if (metric.label === undefined) this.remove({});
             continue;
           }
           const figure = outcome.value;
           if (typeof figure === 'number') this.inc(figure);
-          else for (const [label, value] of entries(figure)) this.inc(labels(told.label, label), value);
+          else for (const [label, value] of entries(figure)) this.inc(labels(metric.label, label), value);
         }
       },
     });

@@ -70,7 +70,7 @@ export class RawPusher {
   }
 
   async greeted(): Promise<this> {
-    this.socketId = String((await this.told('pusher:connection_established')).data.socket_id);
+    this.socketId = String((await this.received('pusher:connection_established')).data.socket_id);
     return this;
   }
 
@@ -79,7 +79,7 @@ export class RawPusher {
   }
 
   /** The next event with that name, with its data parsed; events before it count as read. */
-  async told(event: string): Promise<Told> {
+  async received(event: string): Promise<Told> {
     const frame = await this.client.next((frame) => frame.event === event);
     const data = typeof frame.data === 'string' ? JSON.parse(frame.data) : frame.data;
     return { ...frame, event, data };
@@ -87,7 +87,7 @@ export class RawPusher {
 
   /** The code of the next error. */
   async complaint(): Promise<unknown> {
-    return (await this.told('pusher:error')).data.code;
+    return (await this.received('pusher:error')).data.code;
   }
 
   ask(channel: string, member?: object): void {
@@ -102,7 +102,7 @@ export class RawPusher {
 
   async subscribe(channel: string, member?: object): Promise<Told> {
     this.ask(channel, member);
-    return this.told('pusher_internal:subscription_succeeded');
+    return this.received('pusher_internal:subscription_succeeded');
   }
 
   /** Resolves when everything sent before has been answered; returns the events received meanwhile. */

@@ -2,7 +2,7 @@
 import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { openMemoryBus } from '../buses/memory/bus.ts';
-import { defaultRoster } from '../compose/domains.ts';
+import { defaultCatalog } from '../compose/domains.ts';
 import {
   type Caller,
   createEngine,
@@ -62,7 +62,7 @@ export async function setStage(
     bus: openMemoryBus(log),
     leases,
     provider,
-    catalog: defaultRoster(),
+    catalog: defaultCatalog(),
     tools: new Map([...TOOLS, ...(options.tools ?? [])].map((tool) => [tool.name, tool])),
     instructions: 'Be brief.',
     root: '/work',

@@ -112,7 +112,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     });
   }
 
-  test('tells the others that messages were lost when one node was cut off', async () => {
+  test('notifies the others of lost messages when one node was cut off', async () => {
     const engine = await start();
     const [ada, bob] = [await open(engine.url, 'ada'), await open(engine.url, 'bob')];
     await Promise.all([isUp(ada), isUp(bob)]);
@@ -183,7 +183,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     }
   });
 
-  test('does not come up where publishing is not allowed', async () => {
+  test('does not connect if publishing is not allowed', async () => {
     const engine = await start();
     await command(engine, 'ACL', 'SETUSER', 'default', 'resetchannels');
     const failure = await open(engine.url, 'ada').catch((thrown: unknown) => thrown);

@@ -60,7 +60,7 @@ test('a tool runs at a client that is connected to another node', async () => {
   expect(progress).not.toEqual([]);
 });
 
-test('a tool has an unknown outcome if the node of its client is gone', async () => {
+test('a tool has an unknown outcome if the node of its client fails', async () => {
   const { cluster, driver, other, asked } = await twoNodes();
   await say(driver.engine, 'Open it');
   await asked;

@@ -31,7 +31,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 describe('a session that a node drives', () => {
-  test('is taken over when the node is gone, and what it streamed is void', async () => {
+  test('is taken over when the node fails, and what it streamed is void', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
     await here.engine.recover();
@@ -64,7 +64,7 @@ describe('a session that a node drives', () => {
     expect(typesOf(await stored(cluster))).not.toContain('turn.resumed');
   });
 
-  test('and was told of a cancel elsewhere stops, and records nothing more', async () => {
+  test('that was cancelled on another node stops and records nothing more', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [calls('endless', {})], [says('Next.')]);
     const started = here.happens('tool.started');
@@ -128,7 +128,7 @@ describe('a node that is deposed', () => {
 });
 
 describe('a node without contact to the store', () => {
-  test('stops the model, and takes the turn up again with a restarted step', async () => {
+  test('stops the model, and resumes the turn with a restarted step', async () => {
     const cluster = new StageCluster();
     const [node] = await openNodes(cluster, [HANG, says('Whole.')]);
     await node.engine.recover();
@@ -153,7 +153,7 @@ describe('a node without contact to the store', () => {
 });
 
 describe('a node that is behind', () => {
-  test('decides and answers on what was acknowledged elsewhere', async () => {
+  test('decides and answers based on events acknowledged by other nodes', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(
       cluster,
@@ -180,7 +180,7 @@ describe('a node that is behind', () => {
     expect(here.events.filter(isDurable)).toEqual(await stored(cluster));
   });
 
-  test('has its inputs accepted once each, however many nodes send at once', async () => {
+  test('accepts each input once, however many nodes send concurrently', async () => {
     const cluster = new StageCluster();
     const answers = Array.from({ length: 30 }, () => says('Yes.'));
     const nodes = await openNodes(cluster, answers, answers, answers);

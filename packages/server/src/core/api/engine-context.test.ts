@@ -73,8 +73,8 @@ test('old, large outputs are truncated before they are summarised', async () => 
 
 test('an agent with its own model uses that model and only the tools it names', async () => {
   const own = { ...scriptedProvider([says('I am another model.')]), contextLimit: 50_000 };
-  const { defaultRoster } = await import('../../compose/domains.ts');
-  const catalog = defaultRoster();
+  const { defaultCatalog } = await import('../../compose/domains.ts');
+  const catalog = defaultCatalog();
   const coder = { ...catalog.agent('coder'), model: 'other', tools: ['lookup'] };
   const agents = catalog.agents.map((agent) => (agent.id === 'coder' ? coder : agent));
   const { AgentCatalog } = await import('../domain/agent-catalog.ts');

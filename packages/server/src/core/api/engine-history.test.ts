@@ -93,7 +93,7 @@ describe('a session that takes a conversation over', () => {
     expect(second.provider.prompts[0]?.items).toHaveLength(RIVERS.length + 1);
   });
 
-  test('can go on from before one of its messages', async () => {
+  test('can continue from before one of its messages', async () => {
     const { engine, events, provider } = await setStage([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
     const [, second] = events.flatMap((event) => (event.type === 'history.imported' ? [event.input] : []));

@@ -92,7 +92,7 @@ describe('readers on another node', () => {
     for (const node of [here, there, third]) await expectWhole(cluster, node.events, 'One two three');
   });
 
-  test('that join in the middle of a block get what was streamed before', async () => {
+  test('that join in the middle of a block receive what was streamed before', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -122,7 +122,7 @@ describe('readers on another node', () => {
     await expectWhole(cluster, there.events, 'One two.');
   });
 
-  test('miss nothing when the bus fails and comes back in the middle of a block', async () => {
+  test('miss nothing if the bus fails and recovers in the middle of a block', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -142,7 +142,7 @@ describe('readers on another node', () => {
     await expectWhole(cluster, there.events, 'One two three');
   });
 
-  test('hear all sessions of an owner, also those that are not in memory there', async () => {
+  test('receive all sessions of an owner, also those that are not in memory there', async () => {
     const cluster = new StageCluster();
     const here = await openNode(cluster, [says('Yes.')]);
     const there = await openNode(cluster, []);
@@ -165,7 +165,7 @@ describe('readers on another node', () => {
     stop();
   });
 
-  test('are told that the session was erased', async () => {
+  test('are notified that the session was erased', async () => {
     const cluster = new StageCluster();
     const here = await openNode(cluster, [says('Yes.')]);
     const there = await openNode(cluster, []);
@@ -192,7 +192,7 @@ test('a session that was erased while the bus was down is told as erased and beg
 });
 
 describe('an interruption on another node than the driver', () => {
-  test('keeps exactly what was streamed, and the driver says nothing more', async () => {
+  test('keeps exactly what was streamed, and the driver sends nothing more', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -211,7 +211,7 @@ describe('an interruption on another node than the driver', () => {
     for (const node of [here, there]) await expectWhole(cluster, node.events, 'One two');
   });
 
-  test('with a new input moves the session to the node where it came from', async () => {
+  test('with a new input moves the session to the node of the input', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -232,7 +232,7 @@ describe('an interruption on another node than the driver', () => {
     }
   });
 
-  test('that does not happen lets the driver go on', async () => {
+  test('that fails lets the driver continue', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -252,7 +252,7 @@ describe('an interruption on another node than the driver', () => {
   });
 });
 
-test('an approval that is answered elsewhere lets a call go on beside one that runs', async () => {
+test('an approval answered on another node lets a call continue beside a running one', async () => {
   const cluster = new StageCluster();
   const both: Line[] = [
     { type: 'call', call: 'one', tool: 'endless', input: {} },

@@ -17,10 +17,10 @@ export function lifecycle(internals: EngineInternals) {
   const unfinished = (): Promise<SessionRecord[]> => Array.fromAsync(resolver.all({ status: ['running'] }));
 
   /** A session that cannot be read is logged. Its lease is kept, so that it is not taken over again and again. */
-  const takeUp = async (lease: Lease): Promise<void> => {
+  const resume = async (lease: Lease): Promise<void> => {
     try {
       await sessions.use(lease.ref, async (session) => {
-        await session.takeUp(lease);
+        await session.takeOver(lease);
         queue.wake(session);
       });
     } catch (thrown) {
@@ -32,7 +32,7 @@ export function lifecycle(internals: EngineInternals) {
   const takeOver = async (limit: number): Promise<number> => {
     const taken = queue.draining ? [] : await leases.takeOver(limit);
     if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);
-    for (const lease of taken) await takeUp(lease);
+    for (const lease of taken) await resume(lease);
     return taken.length;
   };
 

@@ -18,7 +18,7 @@ import { initialState, type SessionState } from './session-state.ts';
 
 export const CODER: AgentRef = { id: 'coder', name: 'Coder' };
 export const USAGE = { inputTokens: 3, outputTokens: 2 };
-export const ASK = { kind: 'command' as const, command: ['ls'], description: 'Run ls', grant: 'shell:ls' };
+const ASK = { kind: 'command' as const, command: ['ls'], description: 'Run ls', grant: 'shell:ls' };
 
 let ids = 0;
 export const newId = () => `id-${++ids}`;

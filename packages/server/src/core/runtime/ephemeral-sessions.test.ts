@@ -100,7 +100,7 @@ describe('an ephemeral session', () => {
     expect(await after(1)).toEqual([]);
   });
 
-  test('stays while it is asked for', async () => {
+  test('stays while it is requested', async () => {
     const { create, after, sessions } = stage();
     await create('polled', [created()]);
     for (let time = 0; time < 5; time++) {
@@ -110,7 +110,7 @@ describe('an ephemeral session', () => {
     expect(await after(IDLE_MS)).toEqual([]);
   });
 
-  test('is not erased while a command is at work on it, and its subscribers hear of the end', async () => {
+  test('is not erased while a command works on it, and its subscribers receive the end', async () => {
     const { create, sessions, store } = stage();
     await create('busy', [created()]);
     const command = Promise.withResolvers<void>();

@@ -81,7 +81,7 @@ export class LiveSession extends RecordedSession {
   }
 
   /** Continues from the log what another node or an earlier process drove. */
-  async takeUp(lease: Lease): Promise<void> {
+  async takeOver(lease: Lease): Promise<void> {
     const { seq } = this.state;
     const wasElsewhere = this.role.isElsewhere;
     await this.#took(lease);

@@ -2,7 +2,7 @@
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 
 /** In characters, over all parts of the output. */
-export const OUTPUT_LIMIT = 100_000;
+const OUTPUT_LIMIT = 100_000;
 
 /** At most `OUTPUT_LIMIT` characters of text over all parts, with a line in place of what was cut. */
 export function cappedParts(parts: readonly Part[]): Part[] {

@@ -130,7 +130,7 @@ describe('a tool of a client that is connected to another node', () => {
     expect(await second).toBe('there');
   });
 
-  test('comes before a client of this node that only stands in', async () => {
+  test('is preferred to a fallback client of this node', async () => {
     driver.connect('stand-in', [], { fallback: true });
     other.connect('browser', ['open_url']);
     await driver.broker.following(OWNER, async () => {
@@ -141,7 +141,7 @@ describe('a tool of a client that is connected to another node', () => {
     });
   });
 
-  test('fails with what the client says, and with its disconnection', async () => {
+  test('fails with the error of the client, and with its disconnection', async () => {
     other.connect('browser', ['open_url']);
     await connected();
     const refused = driver.dispatch().catch((thrown: unknown) => thrown);
@@ -170,7 +170,7 @@ describe('a tool of a client that is connected to another node', () => {
     await until(() => !other.answer('browser', 'late'));
   });
 
-  test('has an unknown outcome if its node is gone while it runs', async () => {
+  test('has an unknown outcome if its node fails while it runs', async () => {
     other.connect('browser', ['open_url']);
     await connected();
     const result = driver.dispatch().catch((thrown: unknown) => thrown);

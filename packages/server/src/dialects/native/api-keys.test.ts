@@ -104,7 +104,7 @@ describe('API keys', () => {
     expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(200);
   });
 
-  test('have no more than their role, whoever their owner is', async () => {
+  test('never exceed their role, whoever their owner is', async () => {
     const { key } = await made('ada', { role: 'user' });
     expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(403);
     expect((await asked(as(key), { path: '/metrics' })).status).toBe(403);
@@ -114,7 +114,7 @@ describe('API keys', () => {
     ).toBe(403);
   });
 
-  test('for some dialects are refused by the others, and by what belongs to none', async () => {
+  test('for some dialects are refused by the others, and by endpoints of no dialect', async () => {
     const { key } = await made('ada', { dialects: ['broadcast', 'conversations'] });
     const statusOf = async (path: string) => (await asked(as(key), { path })).status;
     expect(await statusOf('/v1/auth/me')).toBe(200);

@@ -61,7 +61,7 @@ describe('an ephemeral session', () => {
     expect(conversations).not.toContain('brief');
   });
 
-  test('is erased when nobody has used it for a while, and not while someone watches it', async () => {
+  test('is erased after a period without use, and not while a client watches it', async () => {
     server = await startTestServer({ PARLANCE_EPHEMERAL_IDLE: '300' });
     const stop = new AbortController();
     await watched(stop.signal);

@@ -69,15 +69,15 @@ test('a socket beyond the limit gets 4100; when one has left, the next is accept
 test('a ping is answered', async () => {
   const one = await serve().connect();
   one.send('pusher:ping', {});
-  expect((await one.told('pusher:pong')).data).toEqual({});
+  expect((await one.received('pusher:pong')).data).toEqual({});
 });
 
 test('a silent client receives a ping and is closed with 4201 if it stays silent', async () => {
   const server = serve();
   const [silent, there] = [await server.connect(), await server.connect()];
   server.clock.advance(LIMITS.silenceMs);
-  await silent.told('pusher:ping');
-  await there.told('pusher:ping');
+  await silent.received('pusher:ping');
+  await there.received('pusher:ping');
   there.send('pusher:pong', {});
   await there.settled();
   server.clock.advance(LIMITS.answerMs);
@@ -94,7 +94,7 @@ test('an active client receives no ping before it was silent for the whole timeo
   server.clock.advance(1);
   expect(await one.settled()).toEqual([]);
   server.clock.advance(LIMITS.silenceMs);
-  await one.told('pusher:ping');
+  await one.received('pusher:ping');
 });
 
 test('a closed socket leaves nothing behind', async () => {
@@ -121,7 +121,7 @@ for (const [why, channel, data] of badAuth) {
   test(`${why} is a subscription error with status 401`, async () => {
     const one = await serve().connect();
     one.send('pusher:subscribe', { channel, ...data });
-    const error = await one.told('pusher:subscription_error');
+    const error = await one.received('pusher:subscription_error');
     expect(error).toMatchObject({ channel, data: { type: 'AuthError', status: 401 } });
     expect(await one.settled()).toEqual([]);
   });
@@ -158,11 +158,11 @@ test('a signed-in user has a channel of its own, and can be a member without fur
     auth: userAuth(server.server.application, { socketId: one.socketId, userData: user_data }),
     user_data,
   });
-  expect((await one.told('pusher:signin_success')).data).toEqual({ user_data });
+  expect((await one.received('pusher:signin_success')).data).toEqual({ user_data });
   one.send('pusher:subscribe', { channel: '#server-to-user-bob', auth: '' });
-  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
+  expect((await one.received('pusher:subscription_error')).data.status).toBe(401);
   one.send('pusher:subscribe', { channel: '#server-to-user-ann', auth: '' });
-  await one.told(SUCCEEDED);
+  await one.received(SUCCEEDED);
   expect((await one.subscribe('presence-a')).data).toMatchObject({
     presence: { hash: { ann: { name: 'Ann' } } },
   });
@@ -199,13 +199,13 @@ test('with the default secret, a signature alone opens no session channel', asyn
   await one.subscribe('private-room');
   for (const channel of ['private-session-1', 'private-user-ann']) {
     one.ask(channel);
-    expect((await one.told('pusher:subscription_error')).data).toMatchObject({ status: 403 });
+    expect((await one.received('pusher:subscription_error')).data).toMatchObject({ status: 403 });
   }
   server.server.connected.permit(one.socketId, 'private-session-1');
   await one.subscribe('private-session-1');
   one.send('pusher:unsubscribe', { channel: 'private-session-1' });
   one.ask('private-session-1');
-  expect((await one.told('pusher:subscription_error')).data.status).toBe(403);
+  expect((await one.received('pusher:subscription_error')).data.status).toBe(403);
 });
 
 test('a draining server announces it', async () => {

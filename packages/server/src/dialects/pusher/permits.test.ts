@@ -157,7 +157,7 @@ test('with the default secret and required tokens, session channels are opened o
   const server = await startTestServer({ PARLANCE_AUTH: 'required' });
   const one = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
   one.ask('private-user-uma');
-  expect((await one.told('pusher:subscription_error')).data.status).toBe(403);
+  expect((await one.received('pusher:subscription_error')).data.status).toBe(403);
   const token = await server.login('uma', 'uma-password');
   const permitted = await ask(
     server,
@@ -166,7 +166,7 @@ test('with the default secret and required tokens, session channels are opened o
   );
   const { auth } = (await permitted.json()) as { auth: string };
   one.send('pusher:subscribe', { channel: 'private-user-uma', auth });
-  await one.told('pusher_internal:subscription_succeeded');
+  await one.received('pusher_internal:subscription_succeeded');
   const forged = { name: 'said', channel: 'private-user-uma', data: '' };
   const response = await signedCall(
     server.http,

@@ -28,8 +28,8 @@ test('an event reaches the subscribers of each channel except the excluded socke
   for (const each of [one, two]) for (const channel of ['a', 'b']) await each.subscribe(channel);
   const told = { name: 'said', channels: ['a', 'b'], data: '{"a":1}', socket_id: one.socketId };
   expect(await answer(await call('POST', EVENTS, told))).toEqual([200, {}]);
-  expect(await two.told('said')).toMatchObject({ channel: 'a', data: { a: 1 } });
-  expect(await two.told('said')).toMatchObject({ channel: 'b', data: { a: 1 } });
+  expect(await two.received('said')).toMatchObject({ channel: 'a', data: { a: 1 } });
+  expect(await two.received('said')).toMatchObject({ channel: 'b', data: { a: 1 } });
   expect(await one.settled()).toEqual([]);
 });
 
@@ -54,8 +54,8 @@ test('a batch is many events; its response has one entry for each if attributes 
   expect(
     await answer(await call('POST', BATCH, { batch: [event({ name: 'x' }), event({ name: 'y' })] })),
   ).toEqual([200, {}]);
-  await one.told('x');
-  await one.told('y');
+  await one.received('x');
+  await one.received('y');
   const asked = { batch: [event({ info: 'subscription_count' }), event({ channel: 'b' })] };
   expect(await answer(await call('POST', BATCH, asked))).toEqual([
     200,
@@ -152,7 +152,7 @@ test('the connections of a user are closed with 4009, those of others are not', 
       auth: userAuth(server.application, { socketId: client.socketId, userData: user_data }),
       user_data,
     });
-    await client.told('pusher:signin_success');
+    await client.received('pusher:signin_success');
   }
   expect(await answer(await call('POST', '/apps/app-id/users/ann/terminate_connections', {}))).toEqual([
     200,

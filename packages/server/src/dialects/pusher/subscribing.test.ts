@@ -20,9 +20,9 @@ const SUCCEEDED = 'pusher_internal:subscription_succeeded';
 test('a public channel needs no signature; data can be a JSON string', async () => {
   const one = await serve().connect();
   one.send('pusher:subscribe', { channel: 'news' });
-  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
+  expect(await one.received(SUCCEEDED)).toMatchObject({ channel: 'news', data: {} });
   one.send('pusher:subscribe', JSON.stringify({ channel: 'more', auth: '' }));
-  expect(await one.told(SUCCEEDED)).toMatchObject({ channel: 'more' });
+  expect(await one.received(SUCCEEDED)).toMatchObject({ channel: 'more' });
 });
 
 test('a signature for another socket or other channel data is refused', async () => {
@@ -31,7 +31,7 @@ test('a signature for another socket or other channel data is refused', async ()
   const stolen = one.socketId;
   one.socketId = two.socketId;
   one.ask('private-a');
-  expect((await one.told('pusher:subscription_error')).data.status).toBe(401);
+  expect((await one.received('pusher:subscription_error')).data.status).toBe(401);
   one.socketId = stolen;
   await one.subscribe('private-a');
   await one.subscribe('private-encrypted-a');
@@ -41,11 +41,11 @@ test('channel names have a limited character set and length', async () => {
   const one = await serve().connect();
   for (const channel of ['', 'a b', 'ä', 'a/b', '#a', 'x'.repeat(201), '#server-to-user-']) {
     one.send('pusher:subscribe', { channel });
-    expect((await one.told('pusher:subscription_error')).data.status).toBe(400);
+    expect((await one.received('pusher:subscription_error')).data.status).toBe(400);
   }
   for (const channel of ['x'.repeat(200), 'a_-=@,.;B9']) {
     one.send('pusher:subscribe', { channel });
-    expect((await one.told(SUCCEEDED)).channel).toBe(channel);
+    expect((await one.received(SUCCEEDED)).channel).toBe(channel);
   }
 });
 
@@ -53,7 +53,7 @@ test('a member requires an id and has a maximum size', async () => {
   const one = await serve({ userIdLength: 5, userInfoBytes: 10, membersPerChannel: 1 }).connect();
   const statusOf = async (member?: object) => {
     one.ask('presence-a', member);
-    return (await one.told('pusher:subscription_error')).data.status;
+    return (await one.received('pusher:subscription_error')).data.status;
   };
   expect(await statusOf()).toBe(400);
   expect(await statusOf({ name: 'Ann' })).toBe(400);
@@ -69,11 +69,11 @@ test('a presence channel reports members, joins and leaves', async () => {
   expect(joined.data).toEqual({
     presence: { ids: ['1', 'bob'], hash: { 1: { name: 'Ann' }, bob: null }, count: 2 },
   });
-  expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
+  expect((await ann.received('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
   cyd.ask('presence-a', { user_id: 'cyd' });
-  expect((await cyd.told('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
+  expect((await cyd.received('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
   bob.client.close();
-  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+  expect((await ann.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
 test('a channel is subscribed to once and can be left', async () => {
@@ -93,7 +93,7 @@ test('the number of channels per socket is limited', async () => {
   const one = await serve({ channelsPerSocket: 1 }).connect();
   await one.subscribe('a');
   one.ask('b');
-  expect((await one.told('pusher:subscription_error')).data).toMatchObject({
+  expect((await one.received('pusher:subscription_error')).data).toMatchObject({
     type: 'LimitReached',
     status: 413,
   });

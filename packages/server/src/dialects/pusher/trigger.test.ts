@@ -173,5 +173,5 @@ test('it works with our own channels as the server', async () => {
   const { id: appId, key, secret } = APPLICATION;
   const trigger = open(server.port, { appId, key, secret, now: () => server.clock.now() });
   trigger.publish('private-session-1', 'new_message', { role: 'user' });
-  expect((await one.told('new_message')).data).toEqual({ role: 'user' });
+  expect((await one.received('new_message')).data).toEqual({ role: 'user' });
 });

@@ -17,7 +17,7 @@ export function openAt(candidates: readonly Candidate[]): ((socket: Socket) => C
 }
 
 /** Of several candidates the first that knows the frame; otherwise the one that takes any frame. */
-export function candidateFor(candidates: readonly Candidate[], frame: unknown): Candidate | undefined {
+function candidateFor(candidates: readonly Candidate[], frame: unknown): Candidate | undefined {
   return (
     candidates.find(({ route }) => knows(route, frame)) ??
     candidates.find(({ route }) => route.firstFrame === undefined) ??

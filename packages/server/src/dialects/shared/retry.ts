@@ -14,7 +14,7 @@ const PASSES_MS: Partial<Record<FaultCode, number>> = {
 const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? PASSES_MS[code];
 
 /** In whole seconds; undefined where trying again does not help. */
-export function retrySeconds(fault: Fault): number | undefined {
+function retrySeconds(fault: Fault): number | undefined {
   const milliseconds = retryMs(fault);
   return milliseconds === undefined ? undefined : Math.max(1, Math.ceil(milliseconds / 1_000));
 }

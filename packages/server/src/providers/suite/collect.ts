@@ -33,7 +33,7 @@ export async function collect(
   const ends = events.filter(({ type }) => type === 'ended' || type === 'failed');
   if (ends.length !== 1 || ends[0] !== events.at(-1))
     throw new Error('it must end once, and then say nothing');
-  if (JSON.stringify(events).includes(KEY)) throw new Error('the key was told');
+  if (JSON.stringify(events).includes(KEY)) throw new Error('the key is in an event');
   checkArguments(events);
   return events;
 }

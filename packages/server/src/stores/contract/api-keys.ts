@@ -61,7 +61,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(await store.apiKeys.list('Ada')).toEqual([]);
     }));
 
-  test('an owner has at most so many keys, also if they are added at once', () =>
+  test('the number of keys per owner is limited, also for concurrent additions', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.put(userOf('bob'));
@@ -124,7 +124,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(told).toBe(1);
     }));
 
-  sharedTest('who follows is told of a key that another process removed', () =>
+  sharedTest('a follower is notified of a key that another process removed', () =>
     withStore(implementation, async (store, place) => {
       await store.put(userOf('ada'));
       await store.apiKeys.add(keyOf('a'), 10);

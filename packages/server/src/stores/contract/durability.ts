@@ -104,7 +104,7 @@ export function durabilityContract(implementation: Implementation): void {
     }),
   );
 
-  durableTest('two stores on one place see what the other wrote and cannot both write the same event', () =>
+  durableTest("two stores on one place see each other's writes and cannot both write the same event", () =>
     withStore(implementation, async (store, place) => {
       const other = await place.open();
       try {

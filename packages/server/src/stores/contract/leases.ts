@@ -197,7 +197,7 @@ export function leasesContract(implementation: Implementation): void {
     },
   );
 
-  twoNodes('a node is told which sessions it has lost', async (here, there) => {
+  twoNodes('a node is notified of the sessions it has lost', async (here, there) => {
     const lost = Promise.withResolvers<readonly SessionRef[] | 'all'>();
     await work(here, ONE, IF_FREE);
     await work(here, TWO, IF_FREE);
@@ -206,7 +206,7 @@ export function leasesContract(implementation: Implementation): void {
     expect(await lost.promise).toEqual([ONE]);
   });
 
-  twoNodes('what a living node drives is not taken over; what a closed one drove is', async (here, there) => {
+  twoNodes('sessions of a living node are not taken over; those of a closed one are', async (here, there) => {
     const driver = await work(there, ONE, IF_FREE);
     expect(await here.leases.takeOver(10)).toEqual([]);
     expect(here.leases.healthy).toBe(true);

@@ -28,7 +28,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
     expect(await attempts.begin('bob', 'evil')).toEqual({ ok: true });
   });
 
-  test('attempts that are made at once are counted, too', async () => {
+  test('concurrent attempts are counted, too', async () => {
     const attempts = await open({ attempts: 3 });
     const tried = await Promise.all(
       times(20, () => ['ann', 'evil']).map((given) => allows(attempts, ...given)),
@@ -42,7 +42,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
     ).toBeLessThan(3);
   });
 
-  test('a refused attempt is told when to come back', async () => {
+  test('a refused attempt gets a retry time', async () => {
     const attempts = await open({ attempts: 1, windowSeconds: 900 });
     await attempts.begin('ann', 'evil');
     const refused = await attempts.begin('ann', 'evil');

@@ -45,7 +45,7 @@ export function revocationsContract(implementation: Implementation): void {
       expect(told).toBe(2);
     }));
 
-  sharedTest('who follows is told of what another process did, and sees it', () =>
+  sharedTest('a follower is notified of changes by another process, and sees them', () =>
     withStore(implementation, async (store, place) => {
       const other = await place.open();
       try {

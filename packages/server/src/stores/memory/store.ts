@@ -49,8 +49,8 @@ export class MemoryDatabase {
   readonly leases = new LeaseTable();
   readonly exclusive = new ExclusiveSessions();
   readonly followers = new Followers();
-  readonly users = memoryUsers(() => this.followers.tell());
-  readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.tell());
+  readonly users = memoryUsers(() => this.followers.notify());
+  readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.notify());
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   rows = 0;

@@ -7,7 +7,7 @@ const LOOK_MS = 400;
 export type Changes = {
   follow(changed: () => void): () => void;
   /** Users or revocations were or may have been changed. */
-  tell(): void;
+  notify(): void;
   stop(): void;
 };
 
@@ -22,7 +22,7 @@ export function watchChanges(poll: Statements | null): Changes {
     if (!row) return;
     const before = seen;
     seen = String(row.changes);
-    if (before !== null && before !== seen) followers.tell();
+    if (before !== null && before !== seen) followers.notify();
   }
 
   function rest(): void {
@@ -39,7 +39,7 @@ export function watchChanges(poll: Statements | null): Changes {
         if (followers.size === 0) rest();
       };
     },
-    tell: () => followers.tell(),
+    notify: () => followers.notify(),
     stop() {
       followers.clear();
       rest();

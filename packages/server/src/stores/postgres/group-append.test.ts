@@ -87,7 +87,7 @@ describe('appends in groups', () => {
     void large.groups.add(appendTo('b'));
   });
 
-  test('wait for what works on their session apart, which waits for those before', async () => {
+  test('wait for exclusive work on their session, which waits for earlier appends', async () => {
     const { sent, groups, tick } = stage();
     const before = groups.add(appendTo('a'));
     const order: string[] = [];

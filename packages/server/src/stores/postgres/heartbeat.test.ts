@@ -102,7 +102,7 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('tells of changed users once, and of another server only if it was promoted', async () => {
+  test('reports changed users once, and another server only if it was promoted', async () => {
     const { heartbeat, told, answers } = stage();
     await heartbeat.beat();
     await heartbeat.beat();
@@ -135,7 +135,7 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('tells what other nodes say about the bus and about the events that they read', async () => {
+  test('reports what other nodes publish about the bus and the events that they read', async () => {
     const { heartbeat, answers } = stage();
     await heartbeat.beat();
     expect([heartbeat.busDown, heartbeat.eventVersion]).toEqual([false, 3]);
@@ -148,7 +148,7 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('that does not come through fences the node, which is told once, and the next one ends it', async () => {
+  test('that fails fences the node and notifies it once; the next success ends this', async () => {
     const { heartbeat, told, answers } = stage(150);
     await heartbeat.beat();
     answers.fails = true;

@@ -6,7 +6,7 @@ const ONE = refOf('ada', 'one');
 const ME = 'this node';
 
 describe('the leases that a node holds', () => {
-  test('are what the database said last, whatever order its answers come in', () => {
+  test('follow the latest answer of the database, in whatever order answers arrive', () => {
     const held = new HeldLeases(ME);
     held.learn(ONE, 1, { node: ME, epoch: 4 });
     held.learn(ONE, 1, { node: 'another', epoch: 3 });

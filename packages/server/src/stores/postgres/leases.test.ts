@@ -39,7 +39,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     await Promise.all(opened.splice(0).map((store) => store.close()));
   });
 
-  test('of a dead node are taken over, and what it appends as driver is refused', async () => {
+  test('of a dead node are taken over, and its appends as driver are refused', async () => {
     const url = await server().newDatabase();
     const [dead, alive] = [await open(url, { node: { leaseMs: 600_000 } }), await open(url)];
     const driver = await drive(dead);
@@ -64,7 +64,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(driver?.node).toBe(alive.leases.node);
   });
 
-  test('are taken from nobody for one lease after the server was started', async () => {
+  test('are not taken over for one lease time after the server was started', async () => {
     const url = await server().newDatabase();
     const long = { leaseMs: 3_600_000 };
     const [dead, alive] = [await open(url, { node: long }), await open(url, { node: long })];
@@ -75,7 +75,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(await alive.leases.claim(ONE)).toBeNull();
   });
 
-  test('of several nodes that take over at once, each session has one', async () => {
+  test('of several nodes that take over concurrently, each session has one', async () => {
     const url = await server().newDatabase();
     const nodes = [await open(url), await open(url), await open(url)];
     const refs = Array.from({ length: 30 }, (_, index) => refOf('ada', `s${index}`));
@@ -136,7 +136,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     }
   });
 
-  test('of a paused process are taken over; awake, it knows that it has lost them, and nothing of it is written', async () => {
+  test('of a paused process are taken over; once awake, it notices the loss, and none of its writes is stored', async () => {
     const url = await server().newDatabase();
     const store = await open(url);
     const child = await startDriver(url);

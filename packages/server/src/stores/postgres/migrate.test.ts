@@ -37,7 +37,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     );
   });
 
-  test('of a newer release that has only expanded serves both at once', async () => {
+  test('of a newer release that has only expanded serves both releases', async () => {
     const url = await server().newDatabase();
     const running = await openNode(url);
     const newer = release({ sql: 'ALTER TABLE sessions ADD COLUMN colour TEXT', oldest: known });

@@ -78,7 +78,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
             settings: heartbeatSettings,
           }),
           log: options.log,
-          onChanges: changes.tell,
+          onChanges: changes.notify,
         })
       : withoutNode();
     const store = storeOn({ database, changes, node: thisNode, options, closeAll: () => closeAll(opened) });

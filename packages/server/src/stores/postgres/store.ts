@@ -108,11 +108,11 @@ export function storeOn({ database, changes, node, options, closeAll }: StorePar
     everyone: whileOpen(users.everyone),
     put: whileOpen(async (user) => {
       await users.put(user);
-      changes.tell();
+      changes.notify();
     }),
     remove: whileOpen(async (name) => {
       const removed = await users.remove(name);
-      if (removed) changes.tell();
+      if (removed) changes.notify();
       return removed;
     }),
   };
@@ -131,7 +131,7 @@ export function storeOn({ database, changes, node, options, closeAll }: StorePar
     add: whileOpen(apiKeys.add),
     remove: whileOpen(async (id, owner) => {
       const removed = await apiKeys.remove(id, owner);
-      if (removed) changes.tell();
+      if (removed) changes.notify();
       return removed;
     }),
     used: whileOpen(apiKeys.used),

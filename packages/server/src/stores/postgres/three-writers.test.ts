@@ -96,7 +96,7 @@ describe.skipIf(noPostgres)('three nodes that write to the same sessions at once
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('do not append to a session that was erased and begun anew', async () => {
+  test('do not append to a session that was erased and created again', async () => {
     const url = await server().newDatabase();
     const [here, there] = await Promise.all([openNode(url), openNode(url)]);
     const ref = refOf('ada', 'one');

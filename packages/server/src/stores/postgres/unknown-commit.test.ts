@@ -63,7 +63,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
-  test('is storage_unavailable if it cannot be found out, and the log tells later', async () => {
+  test('is storage_unavailable if it cannot be determined, and the log shows the outcome later', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const store = await openNode(proxy.url);
@@ -76,7 +76,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
-  test('inside of a transaction is found out after its lock is gone', async () => {
+  test('inside of a transaction is determined after its lock was released', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const store = await openNode(proxy.url);

@@ -24,7 +24,7 @@ function told(node: WakeUps, wanted: readonly SessionRef[]): Promise<number> {
 describe.skipIf(noPostgres)('wake-up notifications', () => {
   const server = testServer();
 
-  test('tell other nodes which sessions have new events, many with one notification', async () => {
+  test('notify other nodes of sessions with new events, many with one notification', async () => {
     const url = await server().newDatabase();
     const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
     const all = refs(50);
@@ -47,7 +47,7 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  test('come again after a restart of the server, which concerns all sessions', async () => {
+  test('resume after a restart of the server, and then concern all sessions', async () => {
     const { engine, newDatabase } = server();
     const url = await newDatabase();
     const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];

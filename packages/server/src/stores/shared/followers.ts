@@ -13,7 +13,7 @@ export class Followers {
     return () => void this.#followers.delete(follower);
   }
 
-  tell(): void {
+  notify(): void {
     for (const { changed } of [...this.#followers]) changed();
   }
 

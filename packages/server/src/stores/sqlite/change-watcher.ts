@@ -4,15 +4,15 @@ import { Followers } from '../shared/followers.ts';
 
 const LOOK_MS = 250;
 
-export type ForeignWrites = {
+export type ChangeWatcher = {
   follow(changed: () => void): () => void;
   /** Notifies followers of a write by this process. */
-  tell(): void;
+  notify(): void;
   stop(): void;
 };
 
 /** Polls while there are followers; does not keep the process alive. */
-export function watchForeignWrites(database: Database): ForeignWrites {
+export function watchChanges(database: Database): ChangeWatcher {
   // SQLite counts commits of other connections; the query reads no page.
   const version = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const followers = new Followers();
@@ -30,7 +30,7 @@ export function watchForeignWrites(database: Database): ForeignWrites {
       seen = null;
       return;
     }
-    followers.tell();
+    followers.notify();
   }
 
   function rest(): void {
@@ -47,7 +47,7 @@ export function watchForeignWrites(database: Database): ForeignWrites {
         if (followers.size === 0) rest();
       };
     },
-    tell: () => followers.tell(),
+    notify: () => followers.notify(),
     stop() {
       followers.clear();
       rest();

@@ -11,7 +11,7 @@ import { openness } from '../shared/openness.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { prepareApiKeys } from './api-keys.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
-import { watchForeignWrites } from './change-watcher.ts';
+import { watchChanges } from './change-watcher.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { prepareCount } from './count.ts';
 import { prepareErase } from './erase.ts';
@@ -94,7 +94,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const apiKeys = prepareApiKeys(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
-  const writes = watchForeignWrites(database);
+  const writes = watchChanges(database);
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
@@ -157,11 +157,11 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     everyone: whileOpen(users.everyone),
     put: whileOpen((user) => {
       users.put(user);
-      writes.tell();
+      writes.notify();
     }),
     remove: whileOpen((name) => {
       const removed = users.remove(name);
-      if (removed) writes.tell();
+      if (removed) writes.notify();
       return removed;
     }),
   };
@@ -171,7 +171,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     add: whileOpen(apiKeys.add),
     remove: whileOpen((id, owner) => {
       const removed = apiKeys.remove(id, owner);
-      if (removed) writes.tell();
+      if (removed) writes.notify();
       return removed;
     }),
     used: whileOpen(apiKeys.used),

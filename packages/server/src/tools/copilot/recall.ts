@@ -23,23 +23,23 @@ export function actsSoFar(events: readonly DurableEvent[]): {
 
 /** Whether this action is the first of a plan step that was not in progress when the plan was last shown. */
 export function beginsStep(events: readonly DurableEvent[], input: JsonObject): boolean {
-  const { plan, told } = planSoFar(events);
-  return plan !== null && stepOf(plan, input) !== told;
+  const { plan, shownStep } = planSoFar(events);
+  return plan !== null && stepOf(plan, input) !== shownStep;
 }
 
 export const hasPlan = (events: readonly DurableEvent[]): boolean => planSoFar(events).plan !== null;
 
-function planSoFar(events: readonly DurableEvent[]): { plan: PlanProgress | null; told: number } {
+function planSoFar(events: readonly DurableEvent[]): { plan: PlanProgress | null; shownStep: number } {
   const calls = new Map<string, CalledTool>();
   let plan: PlanProgress | null = null;
-  let told = 0;
+  let shownStep = 0;
   for (const event of events) {
     if (event.type === 'turn.started') plan = null;
     if (event.type === 'call.requested') calls.set(event.call, { tool: event.tool, input: event.input });
     if (event.type !== 'call.deferred' && event.type !== 'tool.ended') continue;
     const call = calls.get(event.call);
     plan = progressAfter(plan, event, call);
-    if (plan && (event.type === 'call.deferred' || call?.tool === 'browser_plan')) told = plan.current;
+    if (plan && (event.type === 'call.deferred' || call?.tool === 'browser_plan')) shownStep = plan.current;
   }
-  return { plan, told };
+  return { plan, shownStep };
 }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { actsSoFar, beginsStep, hasPlan } from './recall.ts';
 
-export const MOST_ACTIONS = 50;
+const MOST_ACTIONS = 50;
 const MOST_WITHOUT_PROGRESS = 5;
 
 const Thought = z

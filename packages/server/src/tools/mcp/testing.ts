@@ -7,7 +7,7 @@ import { type McpTools, openMcp } from './open.ts';
 import { McpServers } from './servers.ts';
 
 /** The program of a package, run as its `bin` entry would be. */
-export function programOf(packageName: string): string {
+function programOf(packageName: string): string {
   const manifest = Bun.resolveSync(`${packageName}/package.json`, import.meta.dir);
   const { bin } = require(manifest) as { bin: Record<string, string> };
   return join(manifest, '..', Object.values(bin)[0] ?? '');

@@ -25,7 +25,7 @@ export function seekLines(
 }
 
 /** Characters that models and editors substitute for plain ones. */
-export function foldLookAlikes(line: string): string {
+function foldLookAlikes(line: string): string {
   return line
     .replace(/[\u2010-\u2015\u2212]/g, '-')
     .replace(/[\u2018-\u201b]/g, "'")

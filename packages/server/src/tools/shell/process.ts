@@ -24,7 +24,7 @@ export type Ended = {
 
 /** How long a process that left the group may keep the output open after the command has ended. */
 const DRAIN_MS = 1_000;
-export const TIMEOUT_EXIT_CODE = 124;
+const TIMEOUT_EXIT_CODE = 124;
 
 /** Joins both outputs in write order. */
 export const withJoinedOutput = (argv: readonly string[]): string[] => [

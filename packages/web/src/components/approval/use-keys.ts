@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 
 export type Key = 'y' | 'a' | 'n' | 'e';
 const KEYS: ReadonlySet<string> = new Set<Key>(['y', 'a', 'n', 'e']);
-export const PENDING_CARD = '.approval[data-state="pending"]';
+const PENDING_CARD = '.approval[data-state="pending"]';
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&

@@ -23,7 +23,7 @@ export type Talked = {
   readonly learned: Known;
 };
 
-export const MOST_KEPT = 2_000;
+const MOST_KEPT = 2_000;
 const LARGEST_KEPT = 10_000_000;
 
 export class Talk {
@@ -79,12 +79,12 @@ export class Talk {
   note(text: string, change: Partial<Talked> = {}): void {
     const number = ++this.#number;
     this.#rows.add([{ key: `note-${number}`, note: { at: Date.now(), text } }]);
-    this.#tell(change);
+    this.#update(change);
   }
 
   clear(): void {
     this.#rows.clear();
-    this.#tell({});
+    this.#update({});
   }
 
   /** Call on unmount. */
@@ -101,7 +101,7 @@ export class Talk {
 
   #received(text: string): void {
     this.#add(text, 'out');
-    this.#tell({ learned: learn(this.#now.learned, this.dialect, text) });
+    this.#update({ learned: learn(this.#now.learned, this.dialect, text) });
   }
 
   #closed(code: number | null, reason: string): void {
@@ -122,10 +122,10 @@ export class Talk {
       text,
     } as const;
     this.#rows.add([{ key: `frame-${number}`, frame }]);
-    this.#tell({});
+    this.#update({});
   }
 
-  #tell(change: Partial<Talked>): void {
+  #update(change: Partial<Talked>): void {
     this.#now = { ...this.#now, ...change, rows: this.#rows.items, dropped: this.#rows.dropped };
     for (const listener of [...this.#listeners]) listener();
   }

@@ -98,10 +98,10 @@ export class TimelineFeed {
   };
 
   pause(paused: boolean): void {
-    this.#tell({});
+    this.#update({});
     if (paused) this.#frames.hold();
     else this.#frames.release();
-    this.#tell({ paused });
+    this.#update({ paused });
   }
 
   /** Reconnects at once if waiting. */
@@ -114,7 +114,7 @@ export class TimelineFeed {
   clearFrames(): void {
     this.#incoming = [];
     this.#frames.clear();
-    this.#tell({ missed: 0 });
+    this.#update({ missed: 0 });
   }
 
   close(): void {
@@ -131,7 +131,7 @@ export class TimelineFeed {
     } catch (thrown) {
       if (this.#stop.signal.aborted) return;
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      this.#tell({ fault: thrown, reading: false });
+      this.#update({ fault: thrown, reading: false });
     }
   }
 
@@ -139,14 +139,14 @@ export class TimelineFeed {
     if (event.type === 'ready' || event.type === 'missed') this.#readOn();
     else if (event.session === null) void this.#run(() => this.#lookWho());
     else if (event.session !== this.source.id) return;
-    else if (event.type === 'session.attached') this.#tell({ attached: event.attached });
+    else if (event.type === 'session.attached') this.#update({ attached: event.attached });
     else this.#readOn();
   }
 
   async #lookWho(): Promise<void> {
     try {
       const { attached } = await this.source.get({ signal: this.#stop.signal });
-      this.#tell({ attached });
+      this.#update({ attached });
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
     }
@@ -182,30 +182,30 @@ export class TimelineFeed {
         this.#tellSoon();
         after = page.next;
       }
-      this.#tell({ reading: false, erased: false });
+      this.#update({ reading: false, erased: false });
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       const gone = thrown.code === 'not_found' && this.#events.length > 0;
       // `ready` follows after a reconnection and triggers another read.
       if (!gone && thrown.code !== 'unreachable') throw thrown;
       if (gone) this.#events = [];
-      this.#tell({ reading: false, erased: gone });
+      this.#update({ reading: false, erased: gone });
     }
   }
 
   async #watchFrames(): Promise<void> {
     const { signal } = this.#stop;
-    const onState = (connection: ConnectionState) => this.#tell({ connection });
+    const onState = (connection: ConnectionState) => this.#update({ connection });
     for await (const event of this.source.frames({ signal, onState })) this.#take(event);
   }
 
   #take(event: FramesEvent): void {
     switch (event.type) {
       case 'attached':
-        this.#tell({ attached: event.dialects, since: this.#now.since ?? Date.now() });
+        this.#update({ attached: event.dialects, since: this.#now.since ?? Date.now() });
         break;
       case 'missed':
-        this.#tell({ missed: this.#now.missed + event.frames });
+        this.#update({ missed: this.#now.missed + event.frames });
         break;
       case 'frame':
         this.#incoming.push({ ...event, number: ++this.#number });
@@ -215,10 +215,10 @@ export class TimelineFeed {
   }
 
   #tellSoon(): void {
-    this.#due ??= setTimeout(() => this.#tell({}), BATCH_MS);
+    this.#due ??= setTimeout(() => this.#update({}), BATCH_MS);
   }
 
-  #tell(change: Partial<Timeline>): void {
+  #update(change: Partial<Timeline>): void {
     if (this.#stop.signal.aborted) return;
     if (this.#due !== null) clearTimeout(this.#due);
     this.#due = null;
