@@ -64,8 +64,8 @@ test('an event reaches the subscribers of every node once', async () => {
   const [ann, bob] = [await marked(one), await marked(two)];
   await Promise.all([ann.subscribe('news'), bob.subscribe('news')]);
   expect((await trigger(one, { channel: 'news', data: '{"text":"hello"}' })).status).toBe(200);
-  expect((await ann.told('news')).data).toEqual({ text: 'hello' });
-  expect((await bob.told('news')).data).toEqual({ text: 'hello' });
+  expect((await ann.received('news')).data).toEqual({ text: 'hello' });
+  expect((await bob.received('news')).data).toEqual({ text: 'hello' });
   await trigger(one, { channel: 'news', socket_id: bob.socketId });
   expect(await delivered(one, ann)).toEqual(['news']);
   expect(await delivered(one, bob)).toEqual([]);
@@ -86,7 +86,7 @@ test('the last event of a cache channel is known at every node', async () => {
   await trigger(one, { channel: 'cache-news', data: '{"text":"kept"}' });
   await delivered(one, bob);
   await bob.subscribe('cache-news');
-  expect((await bob.told('news')).data).toEqual({ text: 'kept' });
+  expect((await bob.received('news')).data).toEqual({ text: 'kept' });
 });
 
 test('a client event reaches the others on every node', async () => {
@@ -94,7 +94,7 @@ test('a client event reaches the others on every node', async () => {
   const [ann, bob] = [await marked(one), await marked(two)];
   await Promise.all([ann.subscribe('private-room'), bob.subscribe('private-room')]);
   ann.send('client-typing', { on: true }, 'private-room');
-  expect((await bob.told('client-typing')).data).toEqual({ on: true });
+  expect((await bob.received('client-typing')).data).toEqual({ on: true });
   expect(await delivered(one, ann)).toEqual([]);
 });
 
@@ -109,9 +109,9 @@ test('a presence channel has the members of every node', async () => {
     hash: { bob: null, ann: { name: 'Ann' } },
     count: 2,
   });
-  expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
+  expect((await ann.received('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
   bob.client.close();
-  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+  expect((await ann.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
 test('a user with sockets at two nodes joins once and leaves once', async () => {
@@ -122,7 +122,7 @@ test('a user with sockets at two nodes joins once and leaves once', async () => 
   await bob.subscribe('presence-room', { user_id: 'bob' });
   await bobToo.subscribe('presence-room', { user_id: 'bob' });
   expect(await delivered(two, ann)).toEqual(['pusher_internal:member_added']);
-  const left = ann.told('pusher_internal:member_removed');
+  const left = ann.received('pusher_internal:member_removed');
   bob.client.close();
   const state = () => one.server.channels.states({ names: ['presence-room'] })['presence-room'];
   await until(() => state()?.subscribers === 1);
@@ -137,9 +137,9 @@ test('the members of a node that is gone leave', async () => {
   await ann.subscribe('presence-room', { user_id: 'ann' });
   const bob = await two.connect();
   await bob.subscribe('presence-room', { user_id: 'bob' });
-  await ann.told('pusher_internal:member_added');
+  await ann.received('pusher_internal:member_added');
   one.transport.registry.forget('two');
-  expect((await ann.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+  expect((await ann.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
 test('the limit of members counts those of every node', async () => {
@@ -148,7 +148,7 @@ test('the limit of members counts those of every node', async () => {
   await ann.subscribe('presence-room', { user_id: 'ann' });
   const bob = await two.connect();
   bob.ask('presence-room', { user_id: 'bob' });
-  expect((await bob.told('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
+  expect((await bob.received('pusher:subscription_error')).data).toMatchObject({ type: 'LimitReached' });
 });
 
 test('a client that leaves while the members are read is not subscribed', async () => {
@@ -193,7 +193,7 @@ test('a permit that was asked for at another node opens the channel', async () =
   const [one, two] = await openTwo({}, { known: true });
   const bob = await two.connect();
   bob.ask('private-session-1');
-  expect((await bob.told('pusher:subscription_error')).data.status).toBe(403);
+  expect((await bob.received('pusher:subscription_error')).data.status).toBe(403);
   await one.server.nodes?.permit(bob.socketId, 'private-session-1', null);
   await bob.subscribe('private-session-1');
 });
