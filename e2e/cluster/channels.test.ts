@@ -50,16 +50,16 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
     if (!ann || !bob || !cleo) throw new Error('three nodes, three clients');
     await ann.subscribe('presence-room', { user_id: 'ann' });
     await bob.subscribe('presence-room', { user_id: 'bob' });
-    expect((await ann.told('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
+    expect((await ann.received('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
     const welcome = await cleo.subscribe('presence-room', { user_id: 'cleo' });
     expect((welcome.data.presence as { ids: string[] }).ids.toSorted()).toEqual(['ann', 'bob', 'cleo']);
-    await Promise.all([ann, bob].map((one) => one.told('pusher_internal:member_added')));
+    await Promise.all([ann, bob].map((one) => one.received('pusher_internal:member_added')));
     ann.send('client-typing', { on: true }, 'presence-room');
     for (const other of [bob, cleo])
-      expect(await other.told('client-typing')).toMatchObject({ data: { on: true }, user_id: 'ann' });
+      expect(await other.received('client-typing')).toMatchObject({ data: { on: true }, user_id: 'ann' });
     bob.client.close();
     for (const other of [ann, cleo])
-      expect((await other.told('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
+      expect((await other.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
   });
 
   test('side panels on all nodes are told the messages of a task', async () => {
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
         const asked = { socket_id: panel.socketId, channel_name: channel };
         const { body } = await postJson(`${node.http}/api/pusher/auth`, asked, headers);
         panel.send('pusher:subscribe', { channel, auth: body.auth });
-        await panel.told('pusher_internal:subscription_succeeded');
+        await panel.received('pusher_internal:subscription_succeeded');
         return panel;
       }),
     );
