@@ -88,13 +88,11 @@ async function openTransport(
 
 /** Nobody watches, and no client is connected, on a node whose lease has ended. */
 function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: StorageParts): () => void {
-  const forgotten = new Set<string>();
+  const { others, registry } = transport;
   const forget = async (): Promise<void> => {
-    const dead = (await store.nodes()).filter(({ id, alive }) => !alive && !forgotten.has(id));
-    for (const { id } of dead) {
-      forgotten.add(id);
-      transport.registry.forget(id);
-    }
+    if (others.nodes.length === 0) return;
+    for (const { id, alive } of await store.nodes())
+      if (!alive && others.nodes.includes(id)) registry.forget(id);
   };
   const timer = setInterval(() => {
     if (transport.up) forget().catch((err) => log.debug({ err }, 'nodes not read'));
