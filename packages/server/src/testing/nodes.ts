@@ -1,11 +1,12 @@
 /** Several nodes on one store, in one process. */
 
+import { Fault } from '@parlance/protocol';
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
-import { ExclusiveSessions } from '../stores/memory/with-leases.ts';
+import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
 import type { Line } from './scripted-provider.ts';
 import { countingIds, type Stage, type StageOptions, setStage } from './stage.ts';
 
@@ -30,6 +31,9 @@ export class StageCluster {
   readonly #exclusive = new ExclusiveSessions();
   readonly #ids = countingIds();
 
+  /** `latencyMs`: of each way to the store; at once by default. */
+  constructor(private readonly latencyMs?: () => number) {}
+
   async open(answers: readonly (readonly Line[])[], options: StageOptions = {}): Promise<StageNode> {
     let dead = false;
     let healthy = true;
@@ -53,21 +57,37 @@ export class StageCluster {
       },
     };
     const transport = this.network.open(leases.node, { log: QUIET });
-    const append: EventStore['append'] = (...given) =>
-      dead || !healthy ? never : this.store.append(...given);
+    const append: EventStore['append'] = async (...given) => {
+      if (dead) return never;
+      if (!healthy) throw new Fault('storage_unavailable', 'The store does not answer.');
+      return this.store.append(...given);
+    };
+    const killed = Promise.withResolvers<never>();
+    killed.promise.catch(ignore);
+    const plain = withLeases({ ...this.store, append }, leases, this.#exclusive);
+    const leased: EventStore = {
+      ...plain,
+      // The lock of a node that is gone goes with it.
+      exclusively: (ref, work) => plain.exclusively(ref, (log) => Promise.race([work(log), killed.promise])),
+    };
     const stage = await setStage(answers, {
       ids: this.#ids,
       ...options,
       store: { ...this.store, append },
       leases,
       exclusive: this.#exclusive,
-      parts: { cluster: { sweepMs: SWEEP_MS, transport }, ...options.parts },
+      parts: {
+        cluster: { sweepMs: SWEEP_MS, transport },
+        ...(this.latencyMs ? { store: distant(leased, this.latencyMs) } : {}),
+        ...options.parts,
+      },
     });
     return {
       ...stage,
       leases,
       kill() {
         dead = true;
+        killed.reject(new Error('killed'));
         memory.close();
         void transport.close();
       },
@@ -80,4 +100,24 @@ export class StageCluster {
       },
     };
   }
+}
+
+/** What is asked arrives late, and so does the answer. */
+function distant(store: EventStore, latencyMs: () => number): EventStore {
+  const way = () => new Promise<void>((resolve) => setTimeout(resolve, latencyMs()));
+  const late =
+    <Given extends unknown[], Result>(ask: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      await way();
+      return ask(...given).finally(way);
+    };
+  return {
+    ...store,
+    append: late(store.append),
+    read: late(store.read),
+    head: late(store.head),
+    heads: late(store.heads),
+    load: late(store.load),
+    exclusively: late(store.exclusively) as EventStore['exclusively'],
+  };
 }

@@ -4,6 +4,9 @@ import type { Lease } from '../ports/lease.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { type EngineInternals, released } from './engine-internals.ts';
 
+/** The longest time until a session that could not be read is tried again, in milliseconds. */
+const MOST_RETRY_MS = 60_000;
+
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
 export function lifecycle(internals: EngineInternals) {
@@ -16,8 +19,8 @@ export function lifecycle(internals: EngineInternals) {
   /** Sessions in which a turn is running: before `recover`, those that the end of the process interrupted. */
   const unfinished = (): Promise<SessionRecord[]> => Array.fromAsync(resolver.all({ status: ['running'] }));
 
-  /** A session that cannot be read is logged. Its lease is kept, so that it is not taken over again and again. */
-  const resume = async (lease: Lease): Promise<void> => {
+  /** A session that cannot be read is logged and tried again later. Its lease is kept: another node could not read it, either. */
+  const resume = async (lease: Lease, failures = 0): Promise<void> => {
     try {
       await sessions.use(lease.ref, async (session) => {
         await session.takeOver(lease);
@@ -25,6 +28,8 @@ export function lifecycle(internals: EngineInternals) {
       });
     } catch (thrown) {
       log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
+      const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
+      setTimeout(again, Math.min(MOST_RETRY_MS, 1_000 * 2 ** failures)).unref();
     }
   };
 
