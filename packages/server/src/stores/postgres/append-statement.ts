@@ -3,8 +3,9 @@
  * events and record of each session, one round trip and one flush for all of them. An append that is refused has no `row`
  * in the answer, and does not affect the others.
  *
- * Rows are locked in order before anything is written, and new sessions are inserted in order after that, so that groups
- * of several nodes cannot deadlock.
+ * Rows are locked in the order of the writes, which are sorted, and new sessions are inserted in order after that, so that
+ * groups of several nodes cannot deadlock. LATERAL and ANY keep the planner from reading all sessions: it does not know how
+ * few writes there are.
  */
 
 /** The columns of a record, as they are in the statement and in the table. */
@@ -35,17 +36,19 @@ WITH write AS MATERIALIZED (
     archived BOOLEAN, ephemeral BOOLEAN, labels JSONB, message_count BIGINT, created_at BIGINT, updated_at BIGINT, head BIGINT,
     checkpoint_action TEXT, checkpoint_version INT, checkpoint_seq BIGINT, checkpoint_state TEXT)
 ), held AS MATERIALIZED (
-  SELECT write.n, sessions.row, sessions.head, sessions.epoch, sessions.driver, sessions.created_at,
-    $11::boolean AND (sessions.home IS NULL OR sessions.home = $10::text) AS able,
-    write.status = 'running' AND sessions.driver IS DISTINCT FROM $9::text AND (
+  SELECT write.n, session.row, session.head, session.epoch, session.driver, session.created_at,
+    $11::boolean AND (session.home IS NULL OR session.home = $10::text) AS able,
+    write.status = 'running' AND session.driver IS DISTINCT FROM $9::text AND (
       write.take = 'always' OR write.take = 'if-free' AND (
-        sessions.driver IS NULL OR $12::boolean
-          AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = sessions.driver AND nodes.until > now())
+        session.driver IS NULL OR $12::boolean
+          AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = session.driver AND nodes.until > now())
       )
     ) AS takes
-  FROM write JOIN sessions
-    ON sessions.bucket = write.bucket AND sessions.owner = write.owner AND sessions.id = write.id
-  ORDER BY sessions.row FOR UPDATE OF sessions
+  FROM write CROSS JOIN LATERAL (
+    SELECT row, head, epoch, driver, created_at, home FROM sessions
+    WHERE sessions.bucket = write.bucket AND sessions.owner = write.owner AND sessions.id = write.id
+    FOR UPDATE
+  ) AS session
 ), updated AS (
   UPDATE sessions SET
     ${RECORD.map((column) => `${column} = write.${column}`).join(', ')},
@@ -92,8 +95,9 @@ WITH write AS MATERIALIZED (
   FROM write JOIN written ON written.n = write.n WHERE write.checkpoint_action = 'put'
   ON CONFLICT (session) DO UPDATE SET version = excluded.version, seq = excluded.seq, state = excluded.state
 ), no_checkpoints AS (
-  DELETE FROM checkpoints USING write JOIN written ON written.n = write.n
-  WHERE checkpoints.session = written.row AND write.checkpoint_action = 'remove'
+  DELETE FROM checkpoints WHERE session = ANY (ARRAY(
+    SELECT written.row FROM write JOIN written ON written.n = write.n WHERE write.checkpoint_action = 'remove'
+  ))
 )
 SELECT write.n, written.row, written.epoch, written.driver, held.head AS held_head
 FROM write LEFT JOIN written ON written.n = write.n LEFT JOIN held ON held.n = write.n`;

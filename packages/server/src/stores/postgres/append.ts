@@ -110,7 +110,7 @@ function valuesOf(
   );
   const lookups = appends.flatMap((append, n) => append.lookups.map(({ kind, id }) => ({ n, kind, id })));
   return [
-    JSON.stringify(appends.map((append, n) => writeOf(append, n, checkpoints))),
+    JSON.stringify(sorted(appends.map((append, n) => writeOf(append, n, checkpoints)))),
     events.map(({ n }) => n),
     events.map(({ seq }) => seq),
     events.map(({ version }) => version),
@@ -124,6 +124,12 @@ function valuesOf(
     mayDepose,
   ];
 }
+
+/** Rows are locked in this order, by every node. */
+const sorted = <Write extends Pick<ReturnType<typeof writeOf>, 'owner' | 'id'>>(writes: Write[]): Write[] =>
+  writes.sort((one, other) => compared(one.owner, other.owner) || compared(one.id, other.id));
+
+const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Text of records is `storable`: JSONB takes it. */
 function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']) {

@@ -3,7 +3,6 @@ export const PLANNER = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
-  enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
 };

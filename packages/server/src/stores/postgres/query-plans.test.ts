@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { refOf } from '../contract/samples.ts';
+import { APPEND } from './append-statement.ts';
 import { bucketOf } from './bucket.ts';
 import { prepareCount } from './count.ts';
 import { type Database, openDatabase, type Statements } from './database.ts';
@@ -101,6 +102,17 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
       }
     });
   }
+
+  test('appends find their sessions with indexes, and no checkpoint is looked for in all of them', async () => {
+    const lists = Array.from({ length: 7 }, () => []);
+    const plan = await planOf(({ query }) => query(APPEND, ['[]', ...lists, 'node', null, true, true]));
+    expect(plan.match(/Index Scan using sessions_bucket_owner_id_key on sessions/g)?.length).toBe(1);
+    expect(plan).toMatch(/Index Scan using sessions_pkey on sessions[^\n]*\n *Index Cond: \("row" = held/);
+    expect(plan).toMatch(
+      /Index Scan using checkpoints_pkey on checkpoints[^\n]*\n *Index Cond: \(session = ANY/,
+    );
+    expect(plan).not.toContain('Seq Scan');
+  });
 
   const READS: Record<string, { work: (statements: Statements) => Promise<unknown>; index: RegExp }> = {
     events: { work: (statements) => prepareRead(statements)(ONE, 0, 10), index: /events_\d+_pkey/ },
