@@ -112,6 +112,46 @@ describe('readers on another node', () => {
     expect((await there.engine.snapshot(SESSION)).open).toBeNull();
   });
 
+  test('see the arguments of a call while the model of another node writes them', async () => {
+    const cluster = new StageCluster();
+    const part = (text: string): Line => ({
+      type: 'arguments',
+      index: 0,
+      call: 'call_1',
+      tool: 'lookup',
+      text,
+    });
+    const written = [part('{"word"'), part(':"a"}'), { type: 'hang' } as const];
+    const there = await openNode(cluster, []);
+    const here = await openNode(cluster, [written]);
+    await say(here.engine, 'Hi');
+    await here.provider.hanging;
+    const inThere = () => there.events.filter(({ type }) => type === 'call.arguments.delta');
+    await until(() => inThere().length === 2);
+    expect(inThere()).toMatchObject([{ offset: 0 }, { offset: 7, text: ':"a"}' }]);
+    expect((await there.engine.snapshot(SESSION)).openArguments).toMatchObject([{ text: '{"word":"a"}' }]);
+    await there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    expect((await there.engine.snapshot(SESSION)).openArguments).toEqual([]);
+  });
+
+  test('keep an ephemeral session that nobody uses on the other nodes', async () => {
+    const cluster = new StageCluster();
+    const ref = { ...SESSION, id: 'brief' as SessionId };
+    const parts = { ephemeralIdleMs: 1 };
+    const there = await openNode(cluster, [], { parts });
+    const here = await openNode(cluster, [], { parts });
+    const other = { ...SESSION, id: 'left' as SessionId };
+    const create = { type: 'session.create', ephemeral: true } as const;
+    await there.engine.send(ref, create, CALLER);
+    const watch = await there.engine.watch(ref, () => undefined);
+    await there.engine.send(other, create, CALLER);
+    await here.engine.recover();
+    await until(async () => (await cluster.store.load(other)) === null);
+    expect(await cluster.store.load(ref)).not.toBeNull();
+    watch.stop();
+    await until(async () => (await cluster.store.load(ref)) === null);
+  });
+
   test('get the whole text without a bus, block by block', async () => {
     const cluster = new StageCluster();
     cluster.network.down();

@@ -13,6 +13,7 @@ import {
   ended,
   folded,
   history,
+  imported,
   input,
   numbered,
   reasoning,
@@ -28,6 +29,14 @@ describe('the context', () => {
   test('has inputs where their turn started, not where they were accepted', () => {
     const events = [input('one'), started('one'), input('two'), text('1'), step, ended, started('two')];
     expect(shown(folded(numbered(events)))).toEqual(['user one', 'text 1', 'user two']);
+  });
+
+  test('holds a history that was taken over, until a message of it is replaced', () => {
+    const events = [imported('one'), imported('two'), input('three'), started('three')];
+    const taken = ['user one', 'text answer to one', 'user two', 'text answer to two'];
+    expect(shown(folded(numbered(events)))).toEqual([...taken, 'user three']);
+    const rewound: DurableEventBody = { type: 'session.rewound', input: 'two' as never, from: 2, by: 'ada' };
+    expect(shown(folded(numbered([...events, ended, rewound])))).toEqual(taken.slice(0, 2));
   });
 
   test('voids the unfinished step when the turn is resumed, and keeps the finished ones', () => {

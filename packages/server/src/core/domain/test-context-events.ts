@@ -36,6 +36,15 @@ export const input = (name: string): DurableEventBody => ({
   parts: [textPart(name)],
   dialect: 'native',
 });
+export const imported = (name: string): DurableEventBody => ({
+  type: 'history.imported',
+  input: name as InputId,
+  items: [
+    { type: 'user', parts: [textPart(name)] },
+    { type: 'text', text: `answer to ${name}` },
+  ],
+  dialect: 'native',
+});
 export const started = (name: string, turn = TURN): DurableEventBody => ({
   type: 'turn.started',
   turn,
@@ -117,6 +126,7 @@ export function history(seed: number, length: number): DurableEventBody[] {
     const cut = cutContext(context, random() * context.tokens, kept);
     if (cut) events.push(compacted(cut.keepFrom, cut.readFrom));
   };
+  for (let count = seed % 4; count > 0; count--) events.push(imported(`imported-${count}`));
   while (events.length < length) {
     if (chance(0.2)) accept();
     const next = running ? undefined : waiting.shift();

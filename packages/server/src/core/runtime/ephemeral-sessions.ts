@@ -3,8 +3,9 @@
  * survives the end of the process.
  */
 import { statusOf } from '../domain/session-state.ts';
-import { type EventStore, type SessionRecord, sessionKey } from '../ports/event-store.ts';
+import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import type { Log } from '../ports/logger.ts';
+import type { LiveSession } from './live-session.ts';
 import type { SessionCache } from './session-cache.ts';
 
 export type EphemeralOptions = {
@@ -60,7 +61,7 @@ export class EphemeralSessions {
     const { now, sessions } = this.deps;
     const at = now();
     const usedAt = new Map<string, number>();
-    await this.#eraseEach((record) => {
+    const kept = await this.#eraseEach((record) => {
       if (record.status === 'running') return false;
       const key = sessionKey(record.ref);
       const used = sessions.usedLately(record.ref)
@@ -70,36 +71,43 @@ export class EphemeralSessions {
       usedAt.set(key, used);
       return false;
     });
+    for (const ref of kept) usedAt.set(sessionKey(ref), at);
     this.#usedAt = usedAt;
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#sweeping = this.#sweeping.then(work).catch((err) => {
+  #inTurn(work: () => Promise<unknown>): Promise<void> {
+    const done = this.#sweeping.then(work).then(() => undefined);
+    this.#sweeping = done.catch((err) => {
       this.deps.log.warn({ err }, 'ephemeral sessions could not be erased');
     });
     return this.#sweeping;
   }
 
-  async #eraseEach(wanted: (record: SessionRecord) => boolean): Promise<void> {
-    const { store, sessions, log } = this.deps;
+  /** Returns the wanted ones that could not be erased: someone uses them, on this node or on another. */
+  async #eraseEach(wanted: (record: SessionRecord) => boolean): Promise<SessionRef[]> {
+    const kept: SessionRef[] = [];
     let cursor: string | undefined;
     do {
       const query = { ephemeral: 'only', archived: 'included', limit: PAGE, cursor } as const;
-      const page = await store.list(query);
-      for (const { ref, head } of page.sessions.filter(wanted)) {
-        if (this.#stopped) return;
-        try {
-          await sessions.eraseUnused(
-            ref,
-            BY,
-            ({ state }) => state.seq === head && statusOf(state) !== 'running',
-          );
-        } catch (thrown) {
-          log.warn({ err: thrown, session: ref.id }, 'ephemeral session could not be erased');
-        }
+      const page = await this.deps.store.list(query);
+      for (const record of page.sessions.filter(wanted)) {
+        if (this.#stopped) return kept;
+        if (!(await this.#erase(record))) kept.push(record.ref);
       }
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
+    return kept;
+  }
+
+  async #erase({ ref, head }: SessionRecord): Promise<boolean> {
+    const { sessions, log } = this.deps;
+    try {
+      const fits = ({ state }: LiveSession) => state.seq === head && statusOf(state) !== 'running';
+      return await sessions.eraseUnused(ref, BY, fits);
+    } catch (thrown) {
+      log.warn({ err: thrown, session: ref.id }, 'ephemeral session could not be erased');
+      return false;
+    }
   }
 }
 

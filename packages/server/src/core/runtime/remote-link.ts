@@ -3,7 +3,7 @@ import type { DurableEvent, EphemeralEvent } from '@parlance/protocol';
 import { statusOf } from '../domain/session-state.ts';
 import type { Driver, Leases, NodeId } from '../ports/lease.ts';
 import type { Meter } from '../ports/meter.ts';
-import { sessionKey } from '../ports/session-ref.ts';
+import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import type { Followed, Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
 import type { Delta } from './open-block.ts';
@@ -38,6 +38,9 @@ export type LinkParts = {
 
 const isDelta = (event: EphemeralEvent): event is Delta =>
   event.type === 'text.delta' || event.type === 'reasoning.delta';
+
+/** The key under which nodes tell that they watch the session. */
+export const watchKey = (ref: SessionRef): string => `w:${sessionKey(ref)}`;
 
 export class RemoteLink implements SessionLink {
   readonly #watchers: Followed;
@@ -85,7 +88,7 @@ export class RemoteLink implements SessionLink {
 
   watch(): () => void {
     if (!this.#interest) {
-      const end = this.parts.transport.registry.add(`w:${sessionKey(this.session.ref)}`);
+      const end = this.parts.transport.registry.add(watchKey(this.session.ref));
       this.#interest = { count: 0, end };
       const again = setTimeout(() => {
         // What cannot be read now is read with the next event.
@@ -126,7 +129,8 @@ export class RemoteLink implements SessionLink {
 
   async isWatchedElsewhere(): Promise<boolean> {
     await this.#watchers.ready;
-    return this.#watchers.nodes.length > 0;
+    const own = watchKey(this.session.ref);
+    return !this.parts.transport.up || this.#watchers.entries.some(({ key }) => key === own);
   }
 
   /** Events that another node has stored. */

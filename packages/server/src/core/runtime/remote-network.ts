@@ -4,11 +4,11 @@ import type { EventStore } from '../ports/event-store.ts';
 import type { Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
-import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
+import type { SessionRef } from '../ports/session-ref.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
 import type { LiveSession } from './live-session.ts';
-import { RemoteLink } from './remote-link.ts';
+import { RemoteLink, watchKey } from './remote-link.ts';
 import {
   EVENTS,
   JOIN,
@@ -98,7 +98,7 @@ export class RemoteNetwork implements SessionNetwork {
   }
 
   link(session: LinkedSession): RemoteLink {
-    const interests = [`w:${sessionKey(session.ref)}`, ofOwner(session.ref.owner), EVERYONE];
+    const interests = [watchKey(session.ref), ofOwner(session.ref.owner), EVERYONE];
     const link = new RemoteLink(session, { ...this.parts, interests });
     this.#links.set(session, link);
     return link;

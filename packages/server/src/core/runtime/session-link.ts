@@ -17,7 +17,7 @@ export interface SessionLink {
   join(): Promise<void>;
   /** Has the node that drives the session stop for an interruption, and tell what it has streamed. */
   stop(): Promise<void>;
-  /** Whether a node that can be heard of watches the session. */
+  /** Whether another node watches the session; true as well while that cannot be known. */
   isWatchedElsewhere(): Promise<boolean>;
   close(): void;
 }
