@@ -16,9 +16,9 @@ export const SessionCreate = z.object({
   /** as in session.rename, of the title */
   automatic: z.boolean().optional(),
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
-  /** a conversation that the session takes over: it begins with it, and no model is asked */
+  /** history of a conversation to take over: the session starts with it, and no model is called */
   history: History.optional(),
-  /** lists leave the session out, and it is erased when nobody has used it for a while */
+  /** not listed, and erased after a period without use */
   ephemeral: z.boolean().optional(),
 });
 
@@ -38,7 +38,7 @@ export const InputSubmit = z.object({
   answeredBy: z.string().optional(),
   /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
-  /** true: without parts, the model goes on from what the session has, such as results in its history */
+  /** true: without parts, the model continues from the session, such as from results in its history */
   continues: z.boolean().optional(),
   ...TURN_TERMS,
 });

@@ -37,12 +37,12 @@ export const EVENTS = {
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
-    /** lists leave it out, and it is erased when nobody has used it for a while */
+    /** not listed, and erased after a period without use */
     ephemeral: z.literal(true).optional(),
   }),
   /**
-   * Part of a conversation that was taken over from elsewhere: a message of the user, if it begins with one, and what
-   * followed it. It happened before the session was created.
+   * Part of a conversation that was taken over: a message of the user, if it starts with one, and what followed it. It
+   * happened before the session was created.
    */
   'history.imported': durable({
     /** the id of the user's message */
@@ -181,7 +181,7 @@ export const EVENTS = {
   }),
   /** Stored before the side effect. */
   'tool.started': durable({ turn: TurnId, call: CallId }),
-  /** A client that may be disconnected carries out the call: the session waits for its result. */
+  /** A client that may be disconnected executes the call: the session waits for its result. */
   'call.deferred': durable({
     turn: TurnId,
     call: CallId,
@@ -233,7 +233,7 @@ export const EVENTS = {
     turn: TurnId,
     call: CallId,
     tool: z.string(),
-    /** how many characters of the arguments came before it; a call begins at 0, perhaps with an empty text */
+    /** characters of the arguments before this part; a call starts at 0, possibly with an empty text */
     offset: z.number().int().min(0),
     text: z.string(),
   }),

@@ -84,7 +84,7 @@ export class Fault extends Error {
   }
 }
 
-/** Converts anything thrown into a fault. What is not a `Fault` is a bug: its cause is kept but not shown. */
+/** Converts anything thrown into a fault. Anything but a `Fault` is a bug: its cause is kept but not shown. */
 export function asFault(thrown: unknown): Fault {
   return thrown instanceof Fault ? thrown : new Fault('internal', 'Something went wrong.', { cause: thrown });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Plain JSON data. Use it where a value passes through us unread. */
+/** Plain JSON data, for values that pass through unread. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 

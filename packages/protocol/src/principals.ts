@@ -1,4 +1,4 @@
-/** Who is calling, and what they may do. */
+/** Callers and their permissions. */
 import { z } from 'zod';
 import { Fault } from './faults.ts';
 import { PrincipalId } from './ids.ts';

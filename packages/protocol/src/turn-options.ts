@@ -1,4 +1,4 @@
-/** What a caller may want for one turn: tools of its own, instructions, and how the model answers. */
+/** Options of a caller for one turn: its own tools, instructions, and model options. */
 import { z } from 'zod';
 import { JsonValue } from './json.ts';
 
@@ -11,7 +11,7 @@ export const CallerTool = z.object({
 });
 export type CallerTool = z.infer<typeof CallerTool>;
 
-/** Providers send what their API has a field for, and leave the rest out. */
+/** Providers send the options that their API supports, and omit the rest. */
 export const ModelOptions = z.object({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),

@@ -8,8 +8,7 @@ import { Fault } from './faults.ts';
 export type StoredEvent = { readonly type: string; readonly [field: string]: unknown };
 
 /**
- * What changed from one version to the next: a pure function for each type of event that changed. It may change the
- * type as well.
+ * The changes from one version to the next: a pure function for each changed event type. It may also change the type.
  */
 export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
 
@@ -42,7 +41,7 @@ export function upcast(
     );
 }
 
-/** How a version that cannot be read is reported, for events, files and databases alike. */
+/** The error for an unreadable version of events, files and databases. */
 export const unknownVersion = (version: number, current: number): string =>
   version > current
     ? `has schema version ${version}, which a newer version of Parlance wrote: this one reads up to ${current}`

@@ -2,8 +2,8 @@
 import type { Json } from './json.ts';
 
 /**
- * Controls, format characters (those that turn the direction of text among them), lone surrogates, private use, blanks
- * other than the usual one, and what Unicode says is to be ignored when it is shown.
+ * Control and format characters (including bidirectional ones), lone surrogates, private use, unusual blanks, and
+ * characters that Unicode ignores for display.
  */
 const HIDDEN =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;

@@ -33,8 +33,8 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
   const { parts, sessions, queue, admission } = internals;
 
   /**
-   * Carries out a command. Its events are durable when the promise resolves; a `Fault` means that nothing was changed.
-   * An input is accepted then, not answered.
+   * Executes a command. Its events are durable when the promise resolves; a `Fault` means that nothing was changed. An
+   * input is then accepted, not answered.
    */
   async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
     const command = parseCommand(input);
@@ -79,7 +79,7 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {
         await session.link?.stop();
-        // Both are queued at once: nothing can happen between the end of the turn, which is published, and the erasure.
+        // Both are queued together: nothing can happen between the published end of the turn and the erasure.
         const stopped = session.transact(
           ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
           'always',

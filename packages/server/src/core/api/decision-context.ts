@@ -18,7 +18,7 @@ import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
 import type { SessionResolver } from './session-resolver.ts';
 
-/** Who sends a command, and through what. */
+/** The sender of a command, and its dialect. */
 export type Caller = {
   readonly principal: Principal;
   readonly dialect: string;

@@ -33,7 +33,7 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
     readonly transport: Transport;
     /** for the time in which messages of the transport may not arrive */
     readonly wakeUps?: WakeUps;
-    /** Calls the listener when another server answers for the store: it may lack what was acknowledged last. */
+    /** Calls the listener when another server takes over the store: it may lack the last acknowledged events. */
     readonly onFailover?: (listener: () => void) => () => void;
     /** how often sessions that no node drives are looked for, in milliseconds */
     readonly sweepMs: number;
@@ -45,7 +45,7 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
-  /** how long an ephemeral session is kept that nobody uses, in milliseconds; ten minutes by default */
+  /** how long an unused ephemeral session is kept, in milliseconds; ten minutes by default */
   readonly ephemeralIdleMs?: number;
   /** how many unused sessions stay in memory */
   readonly keptInMemory?: number;

@@ -33,7 +33,7 @@ export function lifecycle(internals: EngineInternals) {
     }
   };
 
-  /** Resumes sessions that nobody drives; returns how many. */
+  /** Resumes sessions without a driver; returns how many. */
   const takeOver = async (limit: number): Promise<number> => {
     const taken = queue.draining ? [] : await leases.takeOver(limit);
     if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);

@@ -62,10 +62,10 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     /** As `resolve`, for existing sessions: null if there is none or it is not the principal's. */
     find: (principal: Principal, name: string): Promise<SessionRef | null> => resolver.find(principal, name),
 
-    /** Whether only someone else has a session of that name. Never true for an admin. */
+    /** Whether only another user has a session of that name. Never true for an admin. */
     foreign: (principal: Principal, name: string): Promise<boolean> => resolver.foreign(principal, name),
 
-    /** The first session of that name, whoever owns it, for protocols where a name means the same to everyone. */
+    /** The oldest session of that name, of any owner, for protocols with global names. */
     firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
 
     record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),

@@ -14,7 +14,8 @@ const PAGE = 200;
 const line = (value: SessionHeader | DurableEvent): string => `${JSON.stringify(value)}\n`;
 
 /**
- * Throws if the session has fewer events than its record says, so that a partial export is never taken for a whole one.
+ * Throws if the session has fewer events than its record states, so that a partial export is never taken for a
+ * complete one.
  */
 export async function* exportedLines(
   { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,

@@ -10,7 +10,7 @@ export type Agent = {
   /** if it is not the server's */
   readonly model?: string;
   readonly approval?: ApprovalMode;
-  /** how many calls of one answer run at once, if it is not the server's */
+  /** maximum number of parallel calls of one answer, if it differs from the server's */
   readonly parallelCalls?: number;
   /** the tools it is offered; all by default */
   readonly tools?: readonly string[];

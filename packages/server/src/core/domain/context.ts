@@ -23,7 +23,7 @@ export type Context = {
   readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
   /** entries before this index belong to finished steps; the others are void after a crash */
   readonly settled: number;
-  /** what a vendor counted, instructions and tools included, and our own estimate of the same */
+  /** the vendor's count, including instructions and tools, and our estimate of the same */
   readonly counted: { readonly tokens: number; readonly estimate: number } | null;
 };
 
@@ -97,7 +97,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         { started: event.seq, input: input?.seq ?? event.seq, id: event.input },
       ];
       const begun = { ...context, waiting, turns };
-      // Without parts the model goes on from what is there.
+      // Without parts the model continues from the existing context.
       return input && input.parts.length > 0
         ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true)
         : begun;
@@ -182,7 +182,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
   }
 }
 
-/** What a compaction summarises, and from where it keeps the rest. */
+/** What a compaction summarises, and where the retained part starts. */
 export type Cut = {
   readonly dropped: readonly PromptItem[];
   readonly droppedTokens: number;
@@ -191,8 +191,8 @@ export type Cut = {
 };
 
 /**
- * Keeps the last whole turns that fit into `budget` tokens, and always those from `atLeastFrom` on; the rest is
- * dropped. A call and its result are of one turn, so they are never separated. Null if nothing would be gained.
+ * Keeps the last complete turns that fit into `budget` tokens, and always those from `atLeastFrom` on; drops the rest.
+ * A call and its result belong to one turn, so they are never separated. Null if nothing would be gained.
  */
 export function cutContext(
   context: Context,

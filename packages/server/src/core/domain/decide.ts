@@ -1,4 +1,4 @@
-/** What a command does in a given state. Pure. */
+/** The events that a command produces in a given state. Pure. */
 import { type DurableEventBody, Fault } from '@parlance/protocol';
 import { decideAnswer } from './decide-approval.ts';
 import { decideCallAnswer } from './decide-call.ts';

@@ -4,7 +4,7 @@ import type { AgentRef, BlockId, Command, ConnectionId, InputId, TurnId } from '
 /** Commands that need no model. `approval.explain` and `context.compact` call one. */
 export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
 
-/** Plain data: who sends the command, what it refers to, and ids for what it creates. */
+/** Plain data: the sender of the command, its references, and ids for new entities. */
 export type DecisionContext = {
   readonly by: string;
   readonly dialect: string;

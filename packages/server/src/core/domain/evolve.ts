@@ -161,7 +161,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   }
 }
 
-/** The history counts as if it had been said here. */
+/** The history counts like messages of this session. */
 function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
   const said = items.filter(({ type }) => type === 'user' || type === 'text').length;
   const [first] = items;

@@ -1,4 +1,4 @@
-/** The operator's rules for calls. Linear in the length of what is matched. */
+/** The operator's rules for calls. Linear in the length of the matched text. */
 import type { RuleSubjects } from '../ports/tool.ts';
 
 /** `pattern` is matched against each thing the call would do; `*` stands for any text. */
@@ -10,8 +10,8 @@ export type Rule = {
 };
 
 /**
- * How many characters of a call are matched. Of a longer one only the beginning is compared: a rule that could match the
- * rest decides as if it did, and an `allow` rule never does.
+ * How many characters of a call are matched. Of a longer call only the prefix is compared: a rule that could match the
+ * rest decides as if it did, except that an `allow` rule never does.
  */
 export const MATCHED_CHARACTERS = 262_144;
 
@@ -59,7 +59,8 @@ const charactersOf = (subjects: readonly string[]): number =>
   subjects.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * Each literal between two stars matches at its first occurrence, which leaves the most for the rest: no backtracking.
+ * Each literal between two stars matches at its first occurrence, which leaves the most text for the remaining
+ * pattern: no backtracking.
  */
 export function matches(pattern: string, subject: string): boolean {
   const [first = '', ...rest] = pattern.split('*');

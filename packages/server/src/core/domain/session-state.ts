@@ -146,7 +146,7 @@ export const waitingCalls = (state: SessionState): WaitingCall[] =>
     .filter((call): call is WaitingCall => call.phase === 'waiting')
     .sort((a, b) => a.seq - b.seq);
 
-/** The call with that approval; without an id the one that was asked for first. */
+/** The call with that approval; without an id, the one requested first. */
 export const waitingCall = (state: SessionState, approval?: ApprovalId): WaitingCall | undefined =>
   waitingCalls(state).find((call) => approval === undefined || call.approval === approval);
 
@@ -155,8 +155,8 @@ export const deferredCalls = (state: SessionState): OpenCall[] =>
   (state.turn?.calls ?? []).filter((call) => call.phase === 'deferred');
 
 /**
- * Whether the open calls go on only when a person or a client answers. Calls that were not looked at yet are behind
- * one of those that wait: otherwise they would have been started or asked for with it.
+ * Whether the open calls continue only when a person or a client answers. Calls that were not considered yet are
+ * behind a waiting one: otherwise they would have been started or requested with it.
  */
 export const awaitsAnswer = ({ calls }: Turn): boolean =>
   calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&

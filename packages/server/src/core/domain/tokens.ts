@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of a text. The text is cut into runs of one kind, as tokenizers do before they look pieces up, and
- * each run is priced by its kind. docs/decisions/0004-token-counts.md has the accuracy and the reasons.
+ * Estimates the tokens of a text. The text is split into runs of one kind, like the pre-tokenization of tokenizers,
+ * and each run is priced by its kind. docs/decisions/0004-token-counts.md has the accuracy and the reasons.
  */
 enum Kind {
   Blank,

@@ -4,7 +4,7 @@ import type { FaultData } from '@parlance/protocol';
 export type AnswerLimits = {
   /** characters of text and reasoning */
   readonly answerCharacters: number;
-  /** characters of the arguments of all calls, and of what a vendor wants back unseen */
+  /** characters of the arguments of all calls, and of sealed vendor data */
   readonly argumentCharacters: number;
   readonly answerCalls: number;
 };

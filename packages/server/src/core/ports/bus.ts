@@ -1,5 +1,5 @@
 /**
- * How the events of a session reach those who watch it, on this node and on others. `buses/contract.ts` tests every
+ * Delivers the events of a session to its subscribers, on this node and on others. `buses/contract.ts` tests every
  * promise made here.
  */
 import type { PrincipalId, SessionEvent } from '@parlance/protocol';
@@ -19,14 +19,14 @@ export interface Channel<View> {
    * others still get the event.
    */
   publish(event: SessionEvent, session: View): void;
-  /** Begins with the next event; returns what ends it. */
+  /** Starts with the next event; returns a function that ends the subscription. */
   subscribe(sink: EventSink<View>): () => void;
   /** whether anyone on this node subscribes to this session by itself */
   readonly watched: boolean;
 }
 
 export interface Bus<View> {
-  /** Taken once for each session in memory, so that publishing looks nothing up. */
+  /** Created once per session in memory, so that publishing needs no lookup. */
   channel(ref: SessionRef): Channel<View>;
   /** Every session of the owner. */
   subscribeOwner(owner: PrincipalId, sink: EventSink<View>): () => void;

@@ -58,7 +58,7 @@ export interface ClientTools {
 
 /** Clients that are connected to other nodes. */
 export interface RemoteToolClients {
-  /** Tells the other nodes; returns what takes it back. */
+  /** Notifies the other nodes; returns a function that withdraws the offer. */
   announce(client: Pick<ToolClient, 'connection' | 'owner' | 'offer'>): () => void;
   /** Those of the owner, while the owner is followed. */
   of(owner: PrincipalId): readonly RemoteToolClient[];
@@ -80,7 +80,7 @@ export type RemoteToolRun = {
   readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
-/** The call was given to a client, and nobody can say what came of it. The message says why. */
+/** The call was sent to a client, and its outcome is unknown. The message gives the reason. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }

@@ -22,7 +22,7 @@ export type SessionRecord = {
   /** the pending approval */
   readonly approval: ApprovalId | null;
   readonly archived: boolean;
-  /** lists leave it out, and it is erased when nobody has used it for a while */
+  /** not listed, and erased after a period without use */
   readonly ephemeral: boolean;
   /** set by clients, to find the session by */
   readonly labels: Readonly<Record<string, string>>;

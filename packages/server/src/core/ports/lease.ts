@@ -9,11 +9,11 @@ export type NodeId = string;
 
 export type Lease = {
   readonly ref: SessionRef;
-  /** fencing token: it grows with every claim of the session, so that an earlier holder can be told from the present */
+  /** fencing token: grows with every claim of the session, to distinguish earlier holders */
   readonly epoch: number;
 };
 
-/** Who drives a session after an append. */
+/** The driver of a session after an append. */
 export type Driver = { readonly node: NodeId; readonly epoch: number };
 
 /**
@@ -39,7 +39,7 @@ export interface Leases {
    * other node has claimed the session before it returns.
    */
   good(lease: Lease): boolean;
-  /** Who drives the session, alive or not. One cheap read. */
+  /** The driver of the session, alive or not. One cheap read. */
   driverOf(ref: SessionRef): Promise<Driver | null>;
   /** Running sessions without a living driver, claimed for this node; at most `limit`. */
   takeOver(limit: number): Promise<readonly Lease[]>;

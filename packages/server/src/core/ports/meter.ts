@@ -23,7 +23,7 @@ export type CounterName =
   | 'takeovers'
   /** appends refused because another node drives the session */
   | 'fenced_appends'
-  /** snapshots asked of the node that drives a session */
+  /** snapshots requested from the node that drives a session */
   | 'bus_joins'
   /** messages of other nodes that were not accepted; label: the reason */
   | 'bus_dropped';

@@ -50,13 +50,16 @@ export type ToolResult = {
   readonly notice?: true;
 };
 
-/** What a call would do, as the operator's rules name it. */
+/** The effects of a call, as the operator's rules name them. */
 export type RuleSubjects = {
   /** one by one, as written; null if that cannot be read, and then no rule allows the call */
   readonly literal: readonly string[] | null;
   /** other names of the same things: rules that deny or ask match them too, rules that allow do not */
   readonly normalised?: readonly string[];
-  /** beginnings of what cannot be read to its end; a rule that denies or asks and could match makes the call ask */
+  /**
+   * prefixes of commands that cannot be parsed completely; if a rule that denies or asks could match, the call needs
+   * approval
+   */
   readonly partial?: readonly string[];
 };
 
@@ -69,9 +72,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** idempotent: after a crash it runs again */
   readonly repeatable?: boolean;
   /**
-   * How the call goes with others of the same answer. `always`: it is not looked at before every such call before it has
-   * its outcome, and it runs alone. `if-asked`: it runs alone, unless `approval` returns null for it. Not given: it runs
-   * beside others.
+   * Parallel execution with other calls of the same answer. `always`: considered only after every such call before it
+   * has its outcome, and run alone. `if-asked`: run alone unless `approval` returns null. Absent: run in parallel.
    */
   readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */

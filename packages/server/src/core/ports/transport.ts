@@ -5,7 +5,7 @@
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from './lease.ts';
 
-/** `kind` names the receiver of the message; the transport does not look into `body`. */
+/** `kind` names the receiver of the message; the transport does not read `body`. */
 export type NodeMessage = { readonly kind: string; readonly body: Json };
 
 /**
@@ -51,8 +51,8 @@ export interface Transport {
 }
 
 /**
- * What nodes tell about themselves: which sessions they watch, which clients are connected to them. Entries last as long as
- * their node renews them, and are registered again if the carrier has lost them.
+ * Announcements of nodes: the sessions they watch and the clients connected to them. Entries last as long as their
+ * node renews them, and are registered again if the carrier has lost them.
  */
 export interface Registry {
   /**

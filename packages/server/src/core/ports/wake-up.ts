@@ -1,4 +1,4 @@
-/** Tells other nodes through the store that a session has new events, while messages between nodes may not arrive. */
+/** Notifies other nodes through the store that a session has new events, while messages between nodes may not arrive. */
 import type { SessionRef } from './session-ref.ts';
 
 export interface WakeUps {
@@ -6,6 +6,6 @@ export interface WakeUps {
   readonly needed: boolean;
   /** Returns at once; never throws. What gets lost is found by polling. */
   notify(ref: SessionRef): void;
-  /** Called with a test for the sessions that were told about, this node's own included. */
+  /** Called with a predicate for the announced sessions, including this node's own. */
   listen(listener: (concerns: (ref: SessionRef) => boolean) => void): () => void;
 }

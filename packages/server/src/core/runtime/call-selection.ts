@@ -1,4 +1,4 @@
-/** Which calls of a turn go on now. Calls of one answer run at once, up to a limit. */
+/** Selects the calls of a turn that can continue now. Calls of one answer run in parallel, up to a limit. */
 import type { CallId } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -12,7 +12,7 @@ export type PlannedCall = { readonly call: OpenCall; readonly plan: CallPlan };
 export type Selection = {
   /** they may start together */
   readonly start: readonly StartedCall[];
-  /** they are asked for, end without having run, or go to a client that may be away */
+  /** they request approval, end without having run, or go to a client that may be disconnected */
   readonly settle: readonly PlannedCall[];
 };
 

@@ -35,7 +35,7 @@ export type Dispatch = {
   readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
-/** A call is tried this often if the client asks for it. */
+/** Maximum number of attempts of a call, if the client asks for a retry. */
 const MOST_ATTEMPTS = 3;
 const MOST_RETRY_MS = 30_000;
 
@@ -46,7 +46,7 @@ export class ClientToolBroker implements ClientTools {
   readonly #announcements = new Map<ConnectionId, () => void>();
   #remote: RemoteToolClients | null = null;
 
-  /** From now on clients of other nodes are asked as well. */
+  /** From now on clients of other nodes are used as well. */
   attach(remote: RemoteToolClients): void {
     this.#remote = remote;
     for (const client of this.#clients.values()) this.#announce(client);
@@ -157,7 +157,7 @@ export class ClientToolBroker implements ClientTools {
     return this.#remote?.of(owner) ?? [];
   }
 
-  /** Undefined if a client of this node is to be asked. */
+  /** Undefined if a client of this node should execute it. */
   #chooseElsewhere({ owner, request, prefer }: Dispatch): RemoteToolClient | undefined {
     const candidates = offering(this.#elsewhere(owner), request.tool);
     const preferred = candidates.find(({ connection }) => connection === prefer);
@@ -211,7 +211,7 @@ export class ClientToolBroker implements ClientTools {
   }
 }
 
-/** The clients that name the tool, or else those that stand in for it. */
+/** The clients that name the tool, or else the fallback clients. */
 function offering<Client extends { readonly offer: ToolOffer }>(
   clients: readonly Client[],
   tool: string,

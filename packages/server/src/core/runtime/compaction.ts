@@ -35,7 +35,7 @@ const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
 const INSTRUCTIONS =
   'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
 
-/** The request of the session's model, the signal that stops it, and who wants it: the driver by default. */
+/** The request of the session's model, the signal that stops it, and the requester: the driver by default. */
 type Asked = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
 
 /** Before a step: compacts if the context is above the threshold. The running turn always stays. */

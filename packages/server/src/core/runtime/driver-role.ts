@@ -14,7 +14,7 @@ export class DriverRole {
     private readonly leases: Leases,
   ) {}
 
-  /** This node may ask the model and run tools. Asked right before a side effect. */
+  /** This node may call the model and run tools. Checked right before a side effect. */
   get isHere(): boolean {
     return this.#lease !== null && this.leases.good(this.#lease);
   }
@@ -57,13 +57,13 @@ export class DriverRole {
     this.#elsewhere = true;
   }
 
-  /** The session has no work, so nobody drives it. */
+  /** The session has no work, so it has no driver. */
   rested(): void {
     this.#lease = null;
     this.#elsewhere = false;
   }
 
-  /** What another node tells with its events. */
+  /** Applies the driver that another node reports with its events. */
   learned(driver: Driver | null): void {
     if (driver === null || driver.node === this.leases.node || driver.epoch <= this.epoch) return;
     this.deposed();

@@ -1,6 +1,6 @@
 /**
- * Erases ephemeral sessions that nobody uses any more. While they are used they are stored as any other, so that a turn
- * survives the end of the process.
+ * Erases unused ephemeral sessions. While in use they are stored like any other, so that a turn survives the end of
+ * the process.
  */
 import { statusOf } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
@@ -9,13 +9,13 @@ import type { LiveSession } from './live-session.ts';
 import type { SessionCache } from './session-cache.ts';
 
 export type EphemeralOptions = {
-  /** how long a session is kept that does not run, is not watched and is not asked for */
+  /** how long a session is kept that does not run, is not watched and is not requested */
   readonly idleMs: number;
-  /** no other process uses the store: what is idle at the start was left by an earlier process */
+  /** no other process uses the store: idle sessions at the start were left by an earlier process */
   readonly alone: boolean;
 };
 
-/** How often they are looked at, at least. */
+/** Maximum interval of the checks. */
 const MOST_INTERVAL_MS = 60_000;
 const PAGE = 100;
 const BY = 'server';
@@ -39,7 +39,7 @@ export class EphemeralSessions {
     private readonly options: EphemeralOptions,
   ) {}
 
-  /** Erases what an earlier process left idle, if this one is alone, and looks at the sessions regularly from then on. */
+  /** Erases sessions that an earlier process left idle, if this one is alone, and then checks the sessions regularly. */
   async start(): Promise<void> {
     const { idleMs, alone } = this.options;
     if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
@@ -56,7 +56,7 @@ export class EphemeralSessions {
     await this.#sweeping;
   }
 
-  /** Erases the sessions that nobody has used for `idleMs`. */
+  /** Erases the sessions that were not used for `idleMs`. */
   async sweep(): Promise<void> {
     const { now, sessions } = this.deps;
     const at = now();

@@ -36,7 +36,7 @@ export class LiveSession extends RecordedSession {
     return session;
   }
 
-  /** Deletes the session, and tells its subscribers. False if there was none. */
+  /** Deletes the session and notifies its subscribers. False if there was none. */
   erase(by: string): Promise<boolean> {
     return this.changes.run(async () => {
       this.abandon();
@@ -57,7 +57,7 @@ export class LiveSession extends RecordedSession {
     if (this.sources.shared && !this.role.isHere) await this.compare();
   }
 
-  /** Applies what is in the store and not here. */
+  /** Applies stored events that are missing here. */
   async compare(): Promise<void> {
     await this.changes.run(() => this.moved());
   }
@@ -134,7 +134,7 @@ export class LiveSession extends RecordedSession {
     this.channel.publish(event, this.observed);
   }
 
-  /** Publishes what is stored from number `first` on, for subscribers who were there before the session was read. */
+  /** Publishes stored events from number `first` on, for subscribers that joined before the session was read. */
   async republish(first: number): Promise<void> {
     const last = this.state.seq;
     await this.changes.run(async () => {
@@ -173,7 +173,7 @@ export class LiveSession extends RecordedSession {
     return this.abort.abandoned;
   }
 
-  /** An action that was abandoned may begin again. */
+  /** An abandoned action can start again. */
   resume(): void {
     this.held = false;
     this.abort.resume();

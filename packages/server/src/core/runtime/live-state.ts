@@ -9,7 +9,7 @@ import { OpenArguments } from './open-arguments.ts';
 import { closesBlock, type OpenBlock } from './open-block.ts';
 import { type ObservedSession, snapshotOf } from './snapshot.ts';
 
-/** What a session has in memory. All of it but what is being streamed follows from the log. */
+/** The in-memory state of a session. Everything except streaming text follows from the log. */
 export abstract class LiveState {
   state: SessionState;
   open: OpenBlock | null = null;
@@ -46,7 +46,7 @@ export abstract class LiveState {
     return this.#context.loaded;
   }
 
-  /** Drops what was streamed and could not be recorded: its step runs again. */
+  /** Drops streamed text that could not be recorded: its step runs again. */
   voidStreamed(): void {
     this.open = null;
     this.openArguments.clear();

@@ -4,7 +4,7 @@ import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 /** In characters, over all parts of the output. */
 const OUTPUT_LIMIT = 100_000;
 
-/** At most `OUTPUT_LIMIT` characters of text over all parts, with a line in place of what was cut. */
+/** At most `OUTPUT_LIMIT` characters of text over all parts, with a marker in place of the removed part. */
 export function cappedParts(parts: readonly Part[]): Part[] {
   let left = OUTPUT_LIMIT;
   return parts.map((part) => {

@@ -20,7 +20,7 @@ import type { SessionSources } from './session-sources.ts';
 import type { ObservedSession } from './snapshot.ts';
 import { TurnAbort } from './turn-abort.ts';
 
-/** After this many conflicts a change is decided while nobody else can write to the session. */
+/** After this many conflicts a change is decided with exclusive access to the session. */
 const MOST_CONFLICTS = 3;
 
 type Decide = (state: SessionState) => readonly DurableEventBody[];
@@ -94,7 +94,7 @@ export abstract class RecordedSession extends LiveState {
         conflicts++;
         if (!(await this.catchUp())) throw written;
       } else if (!('refusal' in written)) return this.#committed(written);
-      // What is refused on a state that another node may have changed is decided again on the present one.
+      // A refusal based on a state that another node may have changed is decided again on the current one.
       else if (compared || !(await this.moved())) throw written.refusal;
       else compared = true;
     }
@@ -124,7 +124,7 @@ export abstract class RecordedSession extends LiveState {
     return this.catchUp();
   }
 
-  /** The session was erased elsewhere, or the store has lost its end: it is told anew. */
+  /** The session was erased elsewhere, or the store has lost its end: subscribers start over. */
   #startAgain(): void {
     const { newId, now } = this.sources;
     this.forget();

@@ -1,4 +1,4 @@
-/** Clients of other nodes that run tools: who is connected where, and the calls that this node has given to them. */
+/** Clients of other nodes that run tools: their nodes, and the calls that this node has sent to them. */
 import { ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
 import {
   OutcomeUnknown,
@@ -118,7 +118,7 @@ export class RemoteClients implements RemoteToolClients {
     if (call?.node === from) call.report(progress, execution);
   }
 
-  /** An answer that nobody waits for any more is taken all the same: its sender need not try again. */
+  /** An answer without a waiting call is still accepted: its sender need not retry. */
   #answer(answer: ToolAnswer, from: NodeId): null {
     const call = this.#calls.get(answer.id);
     if (call?.node !== from) return null;

@@ -32,7 +32,7 @@ export type LinkParts = {
   readonly leases: Leases;
   readonly meter: Meter;
   readonly newId: () => string;
-  /** the keys under which nodes tell their interest in the session */
+  /** the keys under which nodes announce their interest in the session */
   readonly interests: readonly string[];
 };
 
@@ -45,7 +45,7 @@ export const watchKey = (ref: SessionRef): string => `w:${sessionKey(ref)}`;
 export class RemoteLink implements SessionLink {
   readonly #watchers: Followed;
   #interest: { count: number; readonly end: () => void } | null = null;
-  /** the highest epoch that was heard of: events of an earlier driver are void */
+  /** the highest known epoch: events of an earlier driver are void */
   #epoch = 0;
   #driver: NodeId | null = null;
   /** the node that was asked to stop, until the interruption is stored */

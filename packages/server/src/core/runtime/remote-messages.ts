@@ -1,4 +1,4 @@
-/** What nodes tell each other about sessions. Messages are arrays, since there is one for each token. */
+/** Messages between nodes about sessions. They are arrays, since there is one for each token. */
 import {
   BlockId,
   type DurableEvent,
@@ -97,7 +97,7 @@ export function readRef(body: unknown): SessionRef {
   return { owner, id };
 }
 
-/** Where the node that drives a session is. */
+/** The node that drives a session. */
 const Position = z.object({
   epoch: z.number(),
   seq: z.number(),

@@ -41,7 +41,7 @@ const ofOwner = (owner: PrincipalId): string => `o:${owner}`;
 
 export class RemoteNetwork implements SessionNetwork {
   readonly #links = new WeakMap<LinkedSession, RemoteLink>();
-  /** how many subscribers on this node hear all sessions of an owner, or of everyone */
+  /** number of subscribers on this node to all sessions of an owner, or of everyone */
   readonly #heard = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
   #sessions: SessionCache | null = null;
@@ -49,7 +49,7 @@ export class RemoteNetwork implements SessionNetwork {
 
   constructor(private readonly parts: NetworkParts) {}
 
-  /** Begins to take part. */
+  /** Joins the network. */
   open(sessions: SessionCache): void {
     const { transport } = this.parts;
     this.#sessions = sessions;
@@ -83,12 +83,12 @@ export class RemoteNetwork implements SessionNetwork {
     );
   }
 
-  /** Tells the others that this node has given up its leases. */
+  /** Notifies the others that this node has released its leases. */
   released(): void {
     this.parts.transport.broadcast({ kind: RELEASED, body: null });
   }
 
-  /** Another node has given up its leases. */
+  /** Another node has released its leases. */
   onReleased(listener: () => void): void {
     this.#ends.push(this.parts.transport.on(RELEASED, listener));
   }
@@ -104,7 +104,7 @@ export class RemoteNetwork implements SessionNetwork {
     return link;
   }
 
-  /** A subscriber on this node hears all sessions of the owner; of everyone if there is none. */
+  /** A subscriber on this node subscribes to all sessions of the owner; of everyone if there is none. */
   hear(owner: PrincipalId | null): () => void {
     const key = owner === null ? EVERYONE : ofOwner(owner);
     const end = this.parts.transport.registry.add(key);
@@ -168,7 +168,7 @@ export class RemoteNetwork implements SessionNetwork {
       });
   }
 
-  /** Also for what is driven here: an answer that was given elsewhere lets a call go on. */
+  /** Also for sessions driven here: an answer given on another node lets a call continue. */
   #wakeUp(concerns: (ref: SessionRef) => boolean): void {
     for (const session of this.#sessions?.all() ?? []) {
       const isConcerned = session.role.isHere || this.#links.get(session)?.watched;

@@ -1,4 +1,4 @@
-/** What nodes tell each other about calls that run at a client of another node. */
+/** Messages between nodes about calls that a client of another node executes. */
 import { ConnectionId, FaultCode, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -46,7 +46,7 @@ export const ToolAnswer = z.union([
 ]);
 export type ToolAnswer = z.infer<typeof ToolAnswer>;
 
-/** What a client offers, as the value of its entry in the registry. */
+/** The offer of a client, as the value of its entry in the registry. */
 export const Offer = z.object({
   tools: z.union([z.array(z.string()), z.literal('all')]),
   fallback: z.boolean(),

@@ -7,11 +7,11 @@ export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<b
 export type RunQueueOptions = {
   readonly drive: Drive;
   readonly hasWork: (session: LiveSession) => boolean;
-  /** how many sessions are driven at once */
+  /** maximum number of concurrently driven sessions */
   readonly atOnce: number;
   /** the delay before a session runs again after its nth failure in a row */
   readonly restMs?: (failures: number, session: LiveSession) => number;
-  /** how many sessions may wait beside those that are driven; work that has begun is never refused */
+  /** maximum number of waiting sessions beside the driven ones; work that has started is never refused */
   readonly mostWaiting?: number;
 };
 
@@ -30,8 +30,8 @@ export class RunQueue {
   constructor(private readonly options: RunQueueOptions) {}
 
   /**
-   * Reserves a place for the session while new work for it is recorded. Call what is returned after the session is woken.
-   * Null if the queue is full. A session that is driven or waits has its place already.
+   * Reserves a slot for the session while new work for it is recorded. Call the returned function after the session is
+   * woken. Null if the queue is full. A session that is driven or waiting already has its slot.
    */
   enter(session: LiveSession): (() => void) | null {
     if (session.driving) return () => undefined;
@@ -47,14 +47,14 @@ export class RunQueue {
     };
   }
 
-  /** Whether the session would be driven at once. */
+  /** Whether the session would be driven immediately. */
   hasRoom(session: LiveSession): boolean {
     if (this.#stopping) return false;
     const others = this.#running.size + this.#entering.size - (this.#entering.has(session) ? 1 : 0);
     return session.driving || others < this.options.atOnce;
   }
 
-  /** how many more sessions would be driven at once */
+  /** how many more sessions would be driven immediately */
   get room(): number {
     const taken = this.#running.size + this.#waiting.length + this.#entering.size;
     return this.#stopping ? 0 : Math.max(0, this.options.atOnce - taken);

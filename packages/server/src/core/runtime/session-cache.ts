@@ -8,7 +8,7 @@ type Entry = {
   readonly loading: Promise<LiveSession>;
   session: LiveSession | null;
   pins: number;
-  /** someone has used it since `usedLately` was asked */
+  /** used since the last call of `usedLately` */
   used: boolean;
 };
 
@@ -50,12 +50,12 @@ export class SessionCache {
     return entry ? (entry.session ?? entry.loading) : null;
   }
 
-  /** All that are in memory. */
+  /** All sessions in memory. */
   *all(): Generator<LiveSession> {
     for (const { session } of this.#entries.values()) if (session) yield session;
   }
 
-  /** Whether someone uses the session, or has used it since this was last asked. */
+  /** Whether the session is in use, or was used since the last call. */
   usedLately(ref: SessionRef): boolean {
     const entry = this.#entries.get(sessionKey(ref));
     if (!entry) return false;
@@ -64,13 +64,13 @@ export class SessionCache {
     return used || inUse(entry);
   }
 
-  /** Erases the session unless someone uses it or it does not fit any more. False if it was not erased. */
+  /** Erases the session unless it is in use or no longer matches. False if it was not erased. */
   eraseUnused(ref: SessionRef, by: string, fits: (session: LiveSession) => boolean): Promise<boolean> {
     return this.use(ref, async (session) => {
       await session.fresh();
       if (await session.link?.isWatchedElsewhere()) return false;
       const alone = this.#entry(ref).pins === 1 && session.idle;
-      // Checked and queued at once: whoever comes later finds no session.
+      // Checked and queued synchronously: later callers find no session.
       return alone && fits(session) && session.erase(by);
     });
   }

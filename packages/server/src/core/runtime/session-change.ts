@@ -27,7 +27,7 @@ export function changeOf(
   let at = now();
   const session = ref.id;
   const events = bodies.map((body, index): DurableEvent => {
-    // A call starts after what asked for it, although both are one append.
+    // The start of a call comes after its request, although both are one append.
     if (body.type === 'tool.started' && index > 0) at = now();
     return { ...body, session, id: newId(), at, seq: before.seq + index + 1 };
   });
@@ -39,7 +39,7 @@ export function changeOf(
   return { before, events, states, record: recordOf(ref, next, checkpointOf(next) ?? checkpoint) };
 }
 
-/** Recorded before an interrupted turn continues: what it has streamed since its last step is void. */
+/** Recorded before an interrupted turn continues: output streamed since its last step is void. */
 export type ResumeEvent = DurableEventBody<'turn.resumed' | 'step.restarted'>;
 
 /** For a turn that was stopped because nothing can be stored. */

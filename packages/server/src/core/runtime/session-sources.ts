@@ -7,7 +7,7 @@ import type { Log } from '../ports/logger.ts';
 import type { SessionNetwork } from './session-link.ts';
 import type { ObservedSession } from './snapshot.ts';
 
-/** What a session in memory works with. */
+/** The dependencies of a session in memory. */
 export type SessionSources = {
   readonly store: EventStore;
   readonly bus: Bus<ObservedSession>;

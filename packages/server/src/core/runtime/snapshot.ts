@@ -25,7 +25,7 @@ export type SessionSnapshot = {
   readonly created: SessionState['created'];
   readonly agent: SessionState['agent'];
   readonly turn: TurnId | null;
-  /** the number of the event with which the turn began */
+  /** the number of the event that started the turn */
   readonly began: number | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
@@ -44,9 +44,9 @@ export type SessionSnapshot = {
   readonly queued: number;
   /** standing grants */
   readonly grants: readonly string[];
-  /** the approval that was requested first of those that wait; wires that show one at a time show this one */
+  /** the pending approval that was requested first; dialects that show one at a time show this one */
   readonly approval: PendingApproval | null;
-  /** all that wait, in the order in which they were requested */
+  /** all pending approvals, in order of request */
   readonly approvals: readonly PendingApproval[];
   /** when the first of them was requested, or became the first by the answer to another */
   readonly approvalRequestedAt: number | null;

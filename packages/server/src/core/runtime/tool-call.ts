@@ -17,7 +17,7 @@ export type CallPlan =
   /** it ends without having run */
   | { readonly kind: 'end'; readonly event: DurableEventBody };
 
-/** How a call that was requested or allowed goes on. Changes nothing. `tainted`: untrusted content is in the turn. */
+/** How a requested or approved call continues. Changes nothing. `tainted`: the turn contains untrusted content. */
 export async function planCall(active: ActiveTurn, call: OpenCall, tainted: boolean): Promise<CallPlan> {
   if (call.malformed !== undefined) {
     const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
@@ -77,7 +77,7 @@ function judgedCall(
   };
 }
 
-/** For a call that asks only because of a rule. */
+/** For a call that needs approval only because of a rule. */
 const plainAsk = ({ tool, input }: OpenCall): Ask => ({
   kind: 'other',
   command: [tool, JSON.stringify(input)],

@@ -1,4 +1,4 @@
-/** The calls of one answer of the model: starts them, runs them at once, and records how they end. */
+/** The calls of one model answer: starts them, runs them in parallel, and records how they end. */
 import type { CallId, DurableEventBody } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
@@ -6,7 +6,7 @@ import { type PlannedCall, type Selection, type StartedCall, selectCalls } from 
 import { approvalRequested, type CallPlan } from './tool-call.ts';
 import { deferCall, runTool } from './tool-run.ts';
 
-/** The calls that were started with the end of a step, and what is known already of the others. */
+/** The calls started with the end of a step, and what is already known of the others. */
 export type CallsBegun = {
   readonly started: readonly StartedCall[];
   readonly plans: ReadonlyMap<CallId, CallPlan>;
@@ -31,7 +31,7 @@ async function soon<Result>(result: Promise<Result>, otherwise: Result): Promise
   return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Records the end of a step together with the start of its calls that run unasked: one append. */
+/** Records the end of a step together with the start of its calls that need no approval: one append. */
 export async function startCalls(
   active: ActiveTurn,
   requested: readonly DurableEventBody<'call.requested'>[],
@@ -118,7 +118,7 @@ function current(active: ActiveTurn): ActiveTurn {
   return turn?.id === active.turn.id ? activeTurn(active, turn) : active;
 }
 
-/** Records what has ended, and takes every call further that may go on. False if there was nothing to do. */
+/** Records ended calls and continues every call that can. False if there was nothing to do. */
 async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
   const { calls, tainted } = active.turn;
   const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
@@ -137,7 +137,7 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
 
 const NOTHING: Selection = { start: [], settle: [] };
 
-/** Nothing new begins while the server stops, nor before another agent has taken over. */
+/** No call starts while the server stops, nor before a handoff is complete. */
 const holdsBack = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
   stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
 

@@ -26,7 +26,7 @@ export async function runTool(
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
 }
 
-/** The events that hand the call to a client that may be away, if it can be carried out at all. */
+/** The events that defer the call to a client that may be disconnected, if the call is valid. */
 export async function deferCall(
   active: ActiveTurn,
   call: OpenCall,

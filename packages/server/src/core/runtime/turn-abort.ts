@@ -11,7 +11,7 @@ export class TurnAbort {
     return this.#of(turn).controller.signal;
   }
 
-  /** Aborts the turn that one of the events cancels. Call what is returned if the events cannot be stored. */
+  /** Aborts the turn that one of the events cancels. Call the returned function if the events cannot be stored. */
   byEvents(events: readonly DurableEvent[]): () => void {
     const cancelled = events.find((event) => event.type === 'turn.cancelled');
     if (!cancelled) return () => undefined;

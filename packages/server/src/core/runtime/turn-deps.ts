@@ -22,7 +22,7 @@ export type TurnDeps = Observers & {
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
-  /** how many calls of one answer run at once, unless the agent has its own number */
+  /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;
   readonly now: () => number;
   readonly newId: () => string;

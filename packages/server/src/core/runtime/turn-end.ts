@@ -20,8 +20,8 @@ export async function endTurn(
 }
 
 /**
- * Records that the turn failed. If not even that can be stored, the turn resumes later, and that begins with an event:
- * as long as nothing can be stored, no model is called.
+ * Records that the turn failed. If that cannot be stored either, the turn resumes later, which starts with an event:
+ * while nothing can be stored, no model is called.
  */
 export async function failTurn(
   active: ActiveTurn,
